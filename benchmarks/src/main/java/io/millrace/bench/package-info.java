@@ -1,0 +1,5 @@
+/** Placeholder sentence. */
+@NullMarked
+package io.millrace.bench;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/** Placeholder sentence. */
+@NullMarked
+package io.millrace.worker;
+
+import org.jspecify.annotations.NullMarked;
