@@ -1,37 +1,34 @@
 package io.millrace.proxy.config;
 
+import io.millrace.proxy.caching.CacheSettings;
+
 /**
  * What is cached, for how long, and how much of it in RAM: the general settings, or those of one remap rule. Immutable.
  *
- * @param enabled false forwards every request
+ * @param settings what the caching decisions need
  * @param ramBytes budget of the RAM tier, outside the Java heap; the same for all rules
- * @param maxObjectBytes longer responses are not stored; 0 for no limit of its own
- * @param heuristicLmFactor share of the time since Last-Modified, 0 to 1
- * @param heuristicMinSeconds shortest heuristic lifetime
- * @param heuristicMaxSeconds longest heuristic lifetime
- * @param maxStaleSeconds how long past its lifetime a response may be served while the origin fails
  * @param collapseWaitNanos how long a request waits for another one's response to the same URL; 0 never
  * @param fillWindowBytes how far a fill reads ahead of the slowest client; the same for all rules
  */
-public record CacheConfig(
-        boolean enabled,
-        long ramBytes,
-        long maxObjectBytes,
-        double heuristicLmFactor,
-        long heuristicMinSeconds,
-        long heuristicMaxSeconds,
-        long maxStaleSeconds,
-        long collapseWaitNanos,
-        long fillWindowBytes) {
+public record CacheConfig(CacheSettings settings, long ramBytes, long collapseWaitNanos, long fillWindowBytes) {
     static CacheConfig from(ConfigValues values) {
+        long maxObjectBytes = values.get(ConfigKeys.CACHE_MAX_OBJECT_SIZE);
+        CacheSettings settings = CacheSettings.builder()
+                .enabled(values.get(ConfigKeys.CACHE_ENABLED))
+                .heuristicFactor(values.get(ConfigKeys.CACHE_HEURISTIC_LM_FACTOR))
+                .heuristicMinSeconds(
+                        values.get(ConfigKeys.CACHE_HEURISTIC_MIN_LIFETIME).toSeconds())
+                .heuristicMaxSeconds(
+                        values.get(ConfigKeys.CACHE_HEURISTIC_MAX_LIFETIME).toSeconds())
+                .maxStaleSeconds(values.get(ConfigKeys.CACHE_MAX_STALE_AGE).toSeconds())
+                .maxObjectBytes(maxObjectBytes == 0 ? Long.MAX_VALUE : maxObjectBytes)
+                .requiredHeaders(values.get(ConfigKeys.CACHE_REQUIRED_HEADERS))
+                .ignoreClientNoCache(values.get(ConfigKeys.CACHE_IGNORE_CLIENT_NO_CACHE))
+                .ignoreClientMaxAge(values.get(ConfigKeys.CACHE_IGNORE_CLIENT_MAX_AGE))
+                .build();
         return new CacheConfig(
-                values.get(ConfigKeys.CACHE_ENABLED),
+                settings,
                 values.get(ConfigKeys.CACHE_RAM_SIZE),
-                values.get(ConfigKeys.CACHE_MAX_OBJECT_SIZE),
-                values.get(ConfigKeys.CACHE_HEURISTIC_LM_FACTOR),
-                values.get(ConfigKeys.CACHE_HEURISTIC_MIN_LIFETIME).toSeconds(),
-                values.get(ConfigKeys.CACHE_HEURISTIC_MAX_LIFETIME).toSeconds(),
-                values.get(ConfigKeys.CACHE_MAX_STALE_AGE).toSeconds(),
                 values.get(ConfigKeys.CACHE_COLLAPSE_WAIT).toNanos(),
                 values.get(ConfigKeys.CACHE_FILL_WINDOW));
     }

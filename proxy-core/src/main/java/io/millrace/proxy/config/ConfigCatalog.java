@@ -34,6 +34,9 @@ public final class ConfigCatalog {
             CACHE_HEURISTIC_MIN_LIFETIME,
             CACHE_HEURISTIC_MAX_LIFETIME,
             CACHE_MAX_STALE_AGE,
+            CACHE_REQUIRED_HEADERS,
+            CACHE_IGNORE_CLIENT_NO_CACHE,
+            CACHE_IGNORE_CLIENT_MAX_AGE,
             CACHE_COLLAPSE_WAIT,
             CACHE_FILL_WINDOW,
             LOG_ACCESS_ENABLED,
@@ -59,6 +62,8 @@ public final class ConfigCatalog {
             LIMITS_CONNECTIONS,
             LIMITS_REQUESTS_PER_CONNECTION,
             ORIGIN_CONNECTIONS_MAX,
+            ORIGIN_QUEUE_MAX,
+            ORIGIN_QUEUE_WAIT,
             ORIGIN_KEEP_ALIVE,
             ORIGIN_KEEP_ALIVE_MAX,
             WORKER_JAVA_HOME,
@@ -104,6 +109,18 @@ public final class ConfigCatalog {
     /** The key of this full path, such as {@code cache.ram_size} or {@code storage[].size}; null when there is none. */
     public static @Nullable ConfigKey<?> find(String path) {
         return BY_PATH.get(path);
+    }
+
+    /** The full path nearest to a mistyped one; null when none is near. */
+    public static @Nullable String suggest(String path) {
+        String whole = Suggestions.closest(path, BY_PATH.keySet());
+        String name = path.substring(path.lastIndexOf('.') + 1);
+        for (ConfigKey<?> key : KEYS) {
+            if (key.name().equals(name) && (whole == null || Suggestions.distance(path, whole) > 2)) {
+                return key.path();
+            }
+        }
+        return whole;
     }
 
     /** The sentence of a section; null when there is no such section. */

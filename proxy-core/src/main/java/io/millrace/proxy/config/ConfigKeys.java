@@ -2,6 +2,7 @@ package io.millrace.proxy.config;
 
 import static io.millrace.proxy.config.ConfigKey.draft;
 
+import io.millrace.proxy.caching.CacheSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -64,7 +65,7 @@ public final class ConfigKeys {
             .required()
             .says("Directory of the volume; a relative path starts at the directory of the file that names it.");
     public static final ConfigKey<Long> STORAGE_SIZE = draft("storage[].size", ValueType.SIZE)
-            .within(8 * MIB, 256 * TIB)
+            .within(MIB, 256 * TIB)
             .rolling()
             .required()
             .says("Disk space that the volume takes, allocated when it is first used.");
@@ -72,15 +73,15 @@ public final class ConfigKeys {
     // store
     public static final ConfigKey<Duration> STORE_SYNC_INTERVAL = draft("store.sync_interval", ValueType.DURATION)
             .within(Duration.ofMillis(10), Duration.ofHours(1))
-            .defaultsTo(Duration.ofSeconds(1))
+            .defaultsTo(Duration.ofSeconds(5))
             .rolling()
             .like("proxy.config.cache.dir.sync_frequency")
             .says("Longest time that written objects stay unsynced; a power failure loses at most this much.");
     public static final ConfigKey<Long> STORE_SEGMENT_SIZE = draft("store.segment_size", ValueType.SIZE)
-            .within(MIB, GIB)
-            .defaultsTo(64 * MIB)
+            .within(0L, GIB)
+            .defaultsTo(0L)
             .rolling()
-            .says("Piece of a volume that is written and reclaimed as a whole.");
+            .says("Piece of a volume that is written and reclaimed as a whole; 0 lets the volume's size decide.");
     public static final ConfigKey<Duration> STORE_OPEN_WAIT = draft("store.open_wait", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofMinutes(5))
             .defaultsTo(Duration.ofSeconds(2))
@@ -136,6 +137,25 @@ public final class ConfigKeys {
             .perRule()
             .like("proxy.config.http.cache.max_stale_age")
             .says("How long past its freshness lifetime a response may still be served while the origin fails.");
+    public static final ConfigKey<CacheSettings.RequiredHeaders> CACHE_REQUIRED_HEADERS = draft(
+                    "cache.required_headers", ValueType.word(CacheSettings.RequiredHeaders.class, true))
+            .defaultsTo(CacheSettings.RequiredHeaders.NONE)
+            .perRule()
+            .like("proxy.config.http.cache.required_headers")
+            .says("What a 200 response must carry to be stored: nothing; Last-Modified, Expires or max-age; Expires or "
+                    + "max-age.");
+    public static final ConfigKey<Boolean> CACHE_IGNORE_CLIENT_NO_CACHE = draft(
+                    "cache.ignore_client_no_cache", ValueType.BOOLEAN)
+            .defaultsTo(false)
+            .perRule()
+            .like("proxy.config.http.cache.ignore_client_no_cache")
+            .says("Whether no-cache, no-store and Pragma in requests are ignored.");
+    public static final ConfigKey<Boolean> CACHE_IGNORE_CLIENT_MAX_AGE = draft(
+                    "cache.ignore_client_max_age", ValueType.BOOLEAN)
+            .defaultsTo(false)
+            .perRule()
+            .like("proxy.config.http.cache.ignore_client_cc_max_age")
+            .says("Whether max-age in requests is ignored.");
     public static final ConfigKey<Duration> CACHE_COLLAPSE_WAIT = draft("cache.collapse_wait", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofMinutes(5))
             .defaultsTo(Duration.ofSeconds(5))
@@ -256,19 +276,27 @@ public final class ConfigKeys {
 
     // origin
     public static final ConfigKey<Integer> ORIGIN_CONNECTIONS_MAX = draft("origin.connections_max", ValueType.INTEGER)
-            .within(0, 1_000_000)
-            .defaultsTo(0)
+            .within(1, 1_000_000)
+            .defaultsTo(256)
             .like("proxy.config.http.per_server.connection.max")
-            .says("Connections to one origin at the same time; a request beyond them is answered with 503; 0 sets no "
-                    + "limit.");
+            .says("Connections to one origin by each event loop; further requests wait in the queue.");
+    public static final ConfigKey<Integer> ORIGIN_QUEUE_MAX = draft("origin.queue_max", ValueType.INTEGER)
+            .within(0, 1_000_000)
+            .defaultsTo(1024)
+            .says(
+                    "Requests of one event loop that wait for a connection to one origin; further ones are answered with 503.");
+    public static final ConfigKey<Duration> ORIGIN_QUEUE_WAIT = draft("origin.queue_wait", ValueType.DURATION)
+            .within(Duration.ofMillis(1), Duration.ofMinutes(10))
+            .defaultsTo(Duration.ofSeconds(10))
+            .says("How long a request waits for a connection to its origin before it is answered with 503.");
     public static final ConfigKey<Duration> ORIGIN_KEEP_ALIVE = draft("origin.keep_alive", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofHours(24))
-            .defaultsTo(Duration.ofSeconds(60))
+            .defaultsTo(Duration.ofSeconds(50))
             .like("proxy.config.http.keep_alive_no_activity_timeout_out")
             .says("How long an idle connection to an origin is kept for the next request; 0 closes it after each.");
     public static final ConfigKey<Integer> ORIGIN_KEEP_ALIVE_MAX = draft("origin.keep_alive_max", ValueType.INTEGER)
             .within(0, 100_000)
-            .defaultsTo(256)
+            .defaultsTo(64)
             .says("Idle connections kept for one origin by each event loop.");
 
     // worker

@@ -21,38 +21,52 @@ public final class ValueType<T> {
         T read(String text) throws InvalidValueException;
     }
 
-    static final ValueType<Boolean> BOOLEAN =
-            new ValueType<>("boolean", "true or false", Boolean.class, ValueType::readBoolean, Object::toString, null);
-    static final ValueType<Integer> INTEGER =
-            new ValueType<>("integer", "a whole number", Integer.class, ValueType::readInteger, Object::toString, null);
-    static final ValueType<Double> DECIMAL =
-            new ValueType<>("number", "a number", Double.class, ValueType::readDecimal, ValueType::formatDecimal, null);
+    static final ValueType<Boolean> BOOLEAN = new ValueType<>(
+            "boolean", "true or false", Boolean.class, ValueType::readBoolean, Object::toString, null, false);
+    static final ValueType<Integer> INTEGER = new ValueType<>(
+            "integer", "a whole number", Integer.class, ValueType::readInteger, Object::toString, null, false);
+    static final ValueType<Double> DECIMAL = new ValueType<>(
+            "number", "a number", Double.class, ValueType::readDecimal, ValueType::formatDecimal, null, false);
     static final ValueType<Long> SIZE = new ValueType<>(
-            "size", "bytes: B, KiB, MiB, GiB, TiB", Long.class, Units::parseSize, Units::formatSize, null);
+            "size", "bytes: B, KiB, MiB, GiB, TiB", Long.class, Units::parseSize, Units::formatSize, null, false);
     static final ValueType<Duration> DURATION = new ValueType<>(
-            "duration", "time: ms, s, m, h, d", Duration.class, Units::parseDuration, Units::formatDuration, null);
+            "duration",
+            "time: ms, s, m, h, d",
+            Duration.class,
+            Units::parseDuration,
+            Units::formatDuration,
+            null,
+            false);
     static final ValueType<String> STRING =
-            new ValueType<>("text", "text", String.class, ValueType::readString, Function.identity(), null);
-    static final ValueType<Path> PATH =
-            new ValueType<>("path", "a file or directory", Path.class, ValueType::readPath, Path::toString, null);
+            new ValueType<>("text", "text", String.class, ValueType::readString, Function.identity(), null, false);
+    static final ValueType<Path> PATH = new ValueType<>(
+            "path", "a file or directory", Path.class, ValueType::readPath, Path::toString, null, false);
     static final ValueType<ListenAddress> ADDRESS = new ValueType<>(
             "address",
             ":port, ip:port or [ipv6]:port",
             ListenAddress.class,
             ListenAddress::parse,
             Object::toString,
-            null);
+            null,
+            false);
     static final ValueType<RuleUrl> RULE_FROM = new ValueType<>(
             "URL or path",
             "http://host[:port]/path, or /path for every host",
             RuleUrl.class,
             RuleUrl::parseFrom,
             Object::toString,
-            null);
-    static final ValueType<RuleUrl> RULE_TO =
-            new ValueType<>("URL", "http://host[:port]/path", RuleUrl.class, RuleUrl::parseTo, Object::toString, null);
+            null,
+            false);
+    static final ValueType<RuleUrl> RULE_TO = new ValueType<>(
+            "URL", "http://host[:port]/path", RuleUrl.class, RuleUrl::parseTo, Object::toString, null, false);
     static final ValueType<List<ConfigValues>> LIST = new ValueType<>(
-            "list", "a list", listClass(), text -> List.of(), elements -> elements.size() + " entries", null);
+            "list",
+            "a list",
+            listClass(),
+            text -> List.of(),
+            elements -> elements.size() == 1 ? "1 entry" : elements.size() + " entries",
+            null,
+            false);
 
     private final String name;
     private final String unit;
@@ -60,6 +74,7 @@ public final class ValueType<T> {
     private final Reader<T> reader;
     private final Function<T, String> formatter;
     private final @Nullable List<String> words;
+    private final boolean numbered;
 
     private ValueType(
             String name,
@@ -67,13 +82,15 @@ public final class ValueType<T> {
             Class<T> valueClass,
             Reader<T> reader,
             Function<T, String> formatter,
-            @Nullable List<String> words) {
+            @Nullable List<String> words,
+            boolean numbered) {
         this.name = name;
         this.unit = unit;
         this.valueClass = valueClass;
         this.reader = reader;
         this.formatter = formatter;
         this.words = words;
+        this.numbered = numbered;
     }
 
     /** One of the constants of {@code enumClass}, written in lower case, or as Traffic Server's number: the ordinal. */
@@ -100,7 +117,8 @@ public final class ValueType<T> {
                     return constants.get(index);
                 },
                 ValueType::wordOf,
-                List.copyOf(words));
+                List.copyOf(words),
+                numbered);
     }
 
     /** As the reference names it: {@code size}, {@code duration}, {@code word} and so on. */
@@ -111,6 +129,11 @@ public final class ValueType<T> {
     /** The unit, the form or the words of a value, as the reference shows it. */
     public String unit() {
         return unit;
+    }
+
+    /** Whether the number of a word, from 0, stands for it. */
+    boolean isNumbered() {
+        return numbered;
     }
 
     /** The words that an enumeration takes, in the order of their numbers; null for every other type. */
@@ -131,7 +154,7 @@ public final class ValueType<T> {
     }
 
     private static String wordOf(Enum<?> constant) {
-        return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+        return constant.name().toLowerCase(Locale.ROOT);
     }
 
     private static Boolean readBoolean(String text) throws InvalidValueException {
