@@ -51,8 +51,6 @@ public enum CacheResult {
         }
     }
 
-    private static final CacheResult[] VALUES = values();
-
     private final String word;
     private final ServedFrom servedFrom;
 
@@ -74,9 +72,5 @@ public enum CacheResult {
 
     ServedFrom servedFrom() {
         return servedFrom;
-    }
-
-    static CacheResult ofIndex(int index) {
-        return VALUES[index];
     }
 }

@@ -27,6 +27,8 @@ public final class CacheStatus {
     private static final byte[] KEY = ascii("; key=");
     private static final byte[] DETAIL = ascii("; detail=");
 
+    private static final byte[] HEX_DIGITS = ascii("0123456789ABCDEF");
+
     private final byte[] hit;
     private final byte[] hitWithTtl;
     private final byte[][] forwarded;
@@ -128,7 +130,7 @@ public final class CacheStatus {
             if (c == '"' || c == '\\') {
                 out.writeByte('\\').writeByte(c);
             } else if (c < ' ' || c > '~') {
-                Hex.writePercent(out, c);
+                out.writeByte('%').writeByte(HEX_DIGITS[c >> 4]).writeByte(HEX_DIGITS[c & 0xf]);
             } else {
                 out.writeByte(c);
             }

@@ -2,7 +2,7 @@ package io.millrace.proxy.observe;
 
 import io.netty.buffer.ByteBuf;
 
-/** Writes decimal numbers without allocation. Thread-safe: has no state. */
+/** Writes decimal numbers into buffers without allocation. Thread-safe: has no state. */
 final class Decimal {
     private static final long[] POWERS = powers();
 
@@ -18,7 +18,7 @@ final class Decimal {
     }
 
     /** The number of digits of a value that is not negative. */
-    static int digits(long value) {
+    private static int digits(long value) {
         int digits = 1;
         while (digits < POWERS.length && value >= POWERS[digits]) {
             digits++;
@@ -41,21 +41,5 @@ final class Decimal {
             rest /= 10;
         }
         out.writerIndex(end);
-    }
-
-    /** Puts a number that is not negative into an array and returns the position after it. */
-    static int put(byte[] out, int position, long value) {
-        int digits = digits(value);
-        return put(out, position, value, digits);
-    }
-
-    /** Puts the lowest {@code digits} digits, with leading zeros, and returns the position after them. */
-    static int put(byte[] out, int position, long value, int digits) {
-        long rest = value;
-        for (int i = position + digits - 1; i >= position; i--) {
-            out[i] = (byte) ('0' + (int) (rest % 10));
-            rest /= 10;
-        }
-        return position + digits;
     }
 }

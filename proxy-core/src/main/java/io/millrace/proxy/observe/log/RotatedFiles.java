@@ -1,4 +1,4 @@
-package io.millrace.proxy.observe;
+package io.millrace.proxy.observe.log;
 
 import java.io.IOException;
 import java.nio.file.DirectoryStream;

@@ -1,5 +1,6 @@
-package io.millrace.proxy.observe;
+package io.millrace.proxy.observe.log;
 
+import io.millrace.proxy.observe.FaultLog;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

@@ -1,4 +1,4 @@
-package io.millrace.proxy.observe;
+package io.millrace.proxy.observe.log;
 
 /** The texts of an access log record, each with the most bytes that are kept of it; the rest is cut and marked. */
 public enum LogField {

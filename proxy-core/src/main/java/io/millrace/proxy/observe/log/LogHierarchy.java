@@ -1,4 +1,4 @@
-package io.millrace.proxy.observe;
+package io.millrace.proxy.observe.log;
 
 /** Where a response was fetched: the hierarchy code of the {@code squid} format. */
 public enum LogHierarchy {

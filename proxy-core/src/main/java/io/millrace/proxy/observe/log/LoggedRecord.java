@@ -1,13 +1,17 @@
-package io.millrace.proxy.observe;
+package io.millrace.proxy.observe.log;
 
-import static io.millrace.proxy.observe.AccessLogRecord.INTS;
-import static io.millrace.proxy.observe.AccessLogRecord.LONGS;
+import static io.millrace.proxy.observe.log.AccessLogRecord.INTS;
+import static io.millrace.proxy.observe.log.AccessLogRecord.LONGS;
+
+import io.millrace.proxy.observe.CacheResult;
 
 /**
  * A published access log record as the writer reads it, in place. Valid until the reader's callback returns. Confined to
  * the writer thread.
  */
 final class LoggedRecord {
+    private static final CacheResult[] CACHE_RESULTS = CacheResult.values();
+
     private final byte[] bytes;
     private final int[] textStarts = new int[LogField.COUNT];
     private final int[] textLengths = new int[LogField.COUNT];
@@ -92,7 +96,7 @@ final class LoggedRecord {
     }
 
     CacheResult cacheResult() {
-        return CacheResult.ofIndex(flags >>> AccessLogRecord.RESULT_SHIFT & AccessLogRecord.BYTE_MASK);
+        return CACHE_RESULTS[flags >>> AccessLogRecord.RESULT_SHIFT & AccessLogRecord.BYTE_MASK];
     }
 
     LogOutcome outcome() {

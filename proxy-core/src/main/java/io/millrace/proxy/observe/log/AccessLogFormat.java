@@ -1,4 +1,4 @@
-package io.millrace.proxy.observe;
+package io.millrace.proxy.observe.log;
 
 /** The line formats of the access log; {@code docs/logs.md} draws them. */
 public enum AccessLogFormat {

@@ -1,5 +1,8 @@
-package io.millrace.proxy.observe;
+package io.millrace.proxy.observe.log;
 
+import io.millrace.proxy.observe.FaultLog;
+import io.millrace.proxy.observe.MetricFamily;
+import io.millrace.proxy.observe.MetricsRegistry;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -1,4 +1,4 @@
-package io.millrace.proxy.observe;
+package io.millrace.proxy.observe.log;
 
 import io.netty.util.NetUtil;
 import java.nio.ByteBuffer;
@@ -13,6 +13,7 @@ final class LineBuffer {
     static final int MAX_LINE_BYTES = 4 * AccessLogRecord.MAX_LENGTH + 512;
 
     private static final byte[] TRUNCATED = "...".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] HEX_DIGITS = "0123456789ABCDEF".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] MAPPED_PREFIX = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1};
 
     private final byte[] bytes;
@@ -92,12 +93,29 @@ final class LineBuffer {
         }
     }
 
+    /** Appends a number; a negative one as 0. */
     void putDecimal(long value) {
-        length = Decimal.put(bytes, length, Math.max(value, 0));
+        long positive = Math.max(value, 0);
+        int digits = 1;
+        for (long rest = positive; rest >= 10; rest /= 10) {
+            digits++;
+        }
+        putDecimal(positive, digits);
     }
 
+    /** Appends the lowest digits of a number, with leading zeros. */
     void putDecimal(long value, int digits) {
-        length = Decimal.put(bytes, length, Math.max(value, 0), digits);
+        long rest = Math.max(value, 0);
+        for (int i = length + digits - 1; i >= length; i--) {
+            bytes[i] = (byte) ('0' + (int) (rest % 10));
+            rest /= 10;
+        }
+        length += digits;
+    }
+
+    private void putHex(int octet) {
+        bytes[length++] = HEX_DIGITS[octet >> 4];
+        bytes[length++] = HEX_DIGITS[octet & 0xf];
     }
 
     /** Appends the client's address in the form of RFC 5952, mapped IPv4 addresses as IPv4. */
@@ -150,7 +168,7 @@ final class LineBuffer {
             int c = source[i] & 0xff;
             if (c <= ' ' || c >= 0x7f || c == '"' || c == '\\') {
                 bytes[length++] = '%';
-                length = Hex.put(bytes, length, c);
+                putHex(c);
             } else {
                 bytes[length++] = (byte) c;
             }
@@ -178,7 +196,7 @@ final class LineBuffer {
             } else if (c < ' ' || c >= 0x7f) {
                 bytes[length++] = '\\';
                 bytes[length++] = 'x';
-                length = Hex.put(bytes, length, c);
+                putHex(c);
             } else {
                 bytes[length++] = (byte) c;
             }

@@ -1,4 +1,4 @@
-package io.millrace.proxy.observe;
+package io.millrace.proxy.observe.log;
 
 /** Turns a record into one line. Confined to the writer thread. */
 sealed interface LineFormat permits SquidLines, CombinedLines {

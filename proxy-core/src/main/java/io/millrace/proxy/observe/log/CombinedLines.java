@@ -1,4 +1,4 @@
-package io.millrace.proxy.observe;
+package io.millrace.proxy.observe.log;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;

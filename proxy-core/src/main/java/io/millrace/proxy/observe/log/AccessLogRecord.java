@@ -1,5 +1,6 @@
-package io.millrace.proxy.observe;
+package io.millrace.proxy.observe.log;
 
+import io.millrace.proxy.observe.CacheResult;
 import io.netty.buffer.ByteBuf;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -88,7 +89,8 @@ public final class AccessLogRecord {
     void begin(int index) {
         start = index;
         end = index + TEXTS_OFFSET;
-        flags = CacheResult.NONE.index() << RESULT_SHIFT;
+        flags = 0;
+        cache(CacheResult.NONE);
         fieldsSeen = 0;
         openField = null;
         for (int offset = RECEIVED_AT_OFFSET; offset < TEXTS_OFFSET; offset += Long.BYTES) {
@@ -145,9 +147,10 @@ public final class AccessLogRecord {
         return this;
     }
 
-    /** What the cache did. */
+    /** What the cache did; {@link CacheResult#NONE} when this is not called. */
+    @SuppressWarnings("EnumOrdinal") // read back by LoggedRecord in the same process
     public AccessLogRecord cache(CacheResult result) {
-        flags = (flags & ~(BYTE_MASK << RESULT_SHIFT)) | (result.index() << RESULT_SHIFT);
+        flags = (flags & ~(BYTE_MASK << RESULT_SHIFT)) | (result.ordinal() << RESULT_SHIFT);
         return this;
     }
 

@@ -1,4 +1,4 @@
-package io.millrace.proxy.observe;
+package io.millrace.proxy.observe.log;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

@@ -1,4 +1,4 @@
-package io.millrace.proxy.observe;
+package io.millrace.proxy.observe.log;
 
 /** How a request ended, for the access log: the {@code squid} format has its own result codes for failures. */
 public enum LogOutcome {
