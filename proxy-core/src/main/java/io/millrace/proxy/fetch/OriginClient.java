@@ -1,5 +1,7 @@
 package io.millrace.proxy.fetch;
 
+import io.netty.channel.EventLoop;
+
 /**
  * Sends requests to origins from one event loop, over connections of that loop's own.
  *
@@ -10,6 +12,11 @@ package io.millrace.proxy.fetch;
  * <p>Confined to one event loop: every method is called on it.
  */
 public interface OriginClient {
+
+    /** Starts a client of an event loop; epoll or NIO follows from the loop. */
+    static OriginClientBuilder builder(EventLoop eventLoop) {
+        return new OriginClientBuilder(eventLoop);
+    }
 
     /**
      * Starts a request.
