@@ -1,5 +1,6 @@
 package io.millrace.proxy.fetch;
 
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.epoll.EpollDatagramChannel;
@@ -30,6 +31,7 @@ public final class OriginClientBuilder {
     private Class<? extends DatagramChannel> datagramChannelType;
     private @Nullable SslContext sslContext;
     private @Nullable NameResolver<InetAddress> resolver;
+    private ByteBufAllocator allocator = ByteBufAllocator.DEFAULT;
     private int dnsTtlMinSeconds = 1;
     private int dnsTtlMaxSeconds = 300;
     private long dnsQueryTimeoutMillis = 2_000;
@@ -64,6 +66,12 @@ public final class OriginClientBuilder {
         return this;
     }
 
+    /** Where the connections' buffers come from; Netty's default allocator unless told otherwise. */
+    public OriginClientBuilder allocator(ByteBufAllocator buffers) {
+        allocator = buffers;
+        return this;
+    }
+
     /** Bounds for how long a name's addresses are kept, whatever their record says; in seconds. */
     public OriginClientBuilder dnsTtlSeconds(int min, int max) {
         dnsTtlMinSeconds = min;
@@ -81,7 +89,7 @@ public final class OriginClientBuilder {
     public OriginClient build() {
         NameResolver<InetAddress> names = resolver == null ? systemResolver() : resolver;
         SslContext tls = sslContext == null ? OriginTls.verifying() : sslContext;
-        return new PooledOriginClient(eventLoop, channelType, new OriginAddresses(eventLoop, names), tls);
+        return new PooledOriginClient(eventLoop, channelType, allocator, new OriginAddresses(eventLoop, names), tls);
     }
 
     private NameResolver<InetAddress> systemResolver() {

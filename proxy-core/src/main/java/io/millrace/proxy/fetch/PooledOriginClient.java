@@ -1,6 +1,7 @@
 package io.millrace.proxy.fetch;
 
 import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.socket.SocketChannel;
@@ -31,6 +32,7 @@ final class PooledOriginClient implements OriginClient {
     PooledOriginClient(
             EventLoop eventLoop,
             Class<? extends SocketChannel> channelType,
+            ByteBufAllocator allocator,
             OriginAddresses addresses,
             SslContext sslContext) {
         this.eventLoop = eventLoop;
@@ -40,6 +42,7 @@ final class PooledOriginClient implements OriginClient {
                 .group(eventLoop)
                 .channel(channelType)
                 .disableResolver()
+                .option(ChannelOption.ALLOCATOR, allocator)
                 .option(ChannelOption.TCP_NODELAY, true)
                 // The connect deadline is ConnectAttempt's, for all addresses and TLS together.
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 0)
