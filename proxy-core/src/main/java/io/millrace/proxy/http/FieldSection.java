@@ -250,6 +250,18 @@ public final class FieldSection {
         }
     }
 
+    /** Bytes that {@link #writeTo} writes. */
+    public int wireLength() {
+        if (blockStart != NOT_CONTIGUOUS) {
+            return blockEnd - blockStart;
+        }
+        int length = 0;
+        for (int line = 0; line < size; line++) {
+            length += nameEnd(line) - nameStart(line) + valueEnd(line) - valueStart(line) + 4;
+        }
+        return length;
+    }
+
     /** Writes one line as {@code Name: value CRLF}; borrows the buffer. */
     public void writeLineTo(int line, ByteBuf out) {
         out.writeBytes(bytes, nameStart(line), nameEnd(line) - nameStart(line));
