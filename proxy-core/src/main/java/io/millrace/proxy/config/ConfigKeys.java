@@ -28,11 +28,13 @@ public final class ConfigKeys {
             .required()
             .says("Local address and port; port 0 lets the system choose.");
     public static final ConfigKey<Path> LISTEN_CERTIFICATE = draft("listen[].tls.certificate", ValueType.PATH)
-            .relaunch()
+            .rolling()
+            .required()
             .like("ssl_cert_name")
             .says("PEM file with the certificate chain, the server's own first.");
     public static final ConfigKey<Path> LISTEN_KEY = draft("listen[].tls.key", ValueType.PATH)
-            .relaunch()
+            .rolling()
+            .required()
             .like("ssl_key_name")
             .says("PEM file with the private key of the certificate.");
 

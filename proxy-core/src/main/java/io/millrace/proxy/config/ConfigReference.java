@@ -95,7 +95,9 @@ public final class ConfigReference {
         String ats = key.trafficServerName();
         List<String> cells = List.of(
                 "`" + key.path() + "`" + (key.isPerRule() ? " *" : ""),
-                key.type().name() + ": " + key.type().unit(),
+                key.type() == ValueType.LIST
+                        ? "list"
+                        : key.type().name() + ": " + key.type().unit(),
                 defaultOf(key),
                 bounds == null ? "" : bounds,
                 key.apply().word(),

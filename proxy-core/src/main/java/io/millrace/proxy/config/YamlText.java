@@ -22,6 +22,8 @@ final class YamlText {
         LoadSettings settings = LoadSettings.builder()
                 .setLabel(name)
                 .setUseMarks(true)
+                // Refused by the binder, which can say where they stand.
+                .setAllowNonScalarKeys(true)
                 .setCodePointLimit(LENGTH_MAX)
                 .build();
         try {
