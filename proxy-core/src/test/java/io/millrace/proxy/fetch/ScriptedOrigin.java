@@ -101,9 +101,9 @@ final class ScriptedOrigin implements AutoCloseable {
         }
     }
 
-    private void serve(Socket socket, Script script) {
-        try (socket) {
-            script.run(new Peer(socket, wrapping.wrap(socket)));
+    private void serve(Socket raw, Script script) {
+        try (raw) {
+            script.run(new Peer(raw, wrapping.wrap(raw)));
         } catch (SocketException e) {
             // The other side may end any connection at any time, and so may close().
         } catch (Throwable e) {
