@@ -7,10 +7,10 @@ package io.millrace.proxy.caching;
  * @param heuristicFactor share of the time between Last-Modified and Date that a response without lifetime stays fresh
  *     (RFC 9111 s4.2.2), 0 to 1
  * @param heuristicMinSeconds lower bound of a heuristic lifetime
- * @param heuristicMaxSeconds upper bound of a heuristic lifetime
+ * @param heuristicMaxSeconds upper bound of a heuristic lifetime; it wins over the lower one
  * @param maxStaleSeconds how long past its lifetime a response may still be served when the origin fails, unless the
  *     response says otherwise (RFC 9111 s4.2.4)
- * @param maxObjectBytes the longest content that is stored
+ * @param maxObjectBytes the longest content that is stored; 0 for no limit of its own
  * @param requiredHeaders what a 200 response must carry to be stored
  * @param ignoreClientNoCache whether the client's no-cache, no-store and Pragma are ignored
  * @param ignoreClientMaxAge whether the client's max-age is ignored
@@ -50,13 +50,22 @@ public record CacheSettings(
     /** The settings of a cache that nobody configured. */
     public static final CacheSettings DEFAULTS = builder().build();
 
-    /** Checks the bounds. */
+    /**
+     * Checks the bounds.
+     *
+     * @throws IllegalArgumentException when one is crossed
+     */
     public CacheSettings {
         require(heuristicFactor >= 0 && heuristicFactor <= 1, "heuristicFactor is not within 0 to 1");
         require(heuristicMinSeconds >= 0, "heuristicMinSeconds is negative");
-        require(heuristicMaxSeconds >= heuristicMinSeconds, "heuristicMaxSeconds is below heuristicMinSeconds");
+        require(heuristicMaxSeconds >= 0, "heuristicMaxSeconds is negative");
         require(maxStaleSeconds >= 0, "maxStaleSeconds is negative");
         require(maxObjectBytes >= 0, "maxObjectBytes is negative");
+    }
+
+    /** Whether content of that length may be stored; a length not yet known, -1, may. */
+    public boolean allowsLength(long length) {
+        return maxObjectBytes == 0 || length <= maxObjectBytes;
     }
 
     /** A builder that starts with the defaults. */
@@ -92,7 +101,7 @@ public record CacheSettings(
         private long heuristicMinSeconds = 3_600;
         private long heuristicMaxSeconds = 86_400;
         private long maxStaleSeconds = 604_800;
-        private long maxObjectBytes = Long.MAX_VALUE;
+        private long maxObjectBytes;
         private RequiredHeaders requiredHeaders = RequiredHeaders.NONE;
         private boolean ignoreClientNoCache;
         private boolean ignoreClientMaxAge;

@@ -20,8 +20,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to one event loop.
  */
-// Nobody waits for a channel to be closed.
-@SuppressWarnings("FutureReturnValueIgnored")
 final class ConnectAttempt {
 
     /** Most addresses tried; a name with more is tried at its first ones. */

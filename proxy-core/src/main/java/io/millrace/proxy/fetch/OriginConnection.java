@@ -29,8 +29,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to one event loop.
  */
-// A write that fails shuts the output or ends the channel, and both are reported by events.
-@SuppressWarnings("FutureReturnValueIgnored")
 final class OriginConnection extends ChannelInboundHandlerAdapter {
 
     private enum State {

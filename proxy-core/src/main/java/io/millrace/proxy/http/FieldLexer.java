@@ -81,13 +81,18 @@ public final class FieldLexer {
      * before {@code to}.
      */
     public static int skipQuoted(byte[] bytes, int from, int to) {
+        return skipQuoted(bytes, from, to, true);
+    }
+
+    /** As {@link #skipQuoted(byte[], int, int)}; {@code hasEscapes} says whether a backslash escapes the next byte. */
+    static int skipQuoted(byte[] bytes, int from, int to, boolean hasEscapes) {
         int i = from + 1;
         while (i < to) {
             byte b = bytes[i];
             if (b == '"') {
                 return i + 1;
             }
-            i += b == '\\' ? 2 : 1;
+            i += hasEscapes && b == '\\' ? 2 : 1;
         }
         return -1;
     }

@@ -2,8 +2,8 @@ package io.millrace.proxy.http;
 
 /**
  * Walks the comma-separated members of all lines of one field (RFC 9110 s5.6.1). Commas inside quoted strings do not
- * separate, empty members are passed over, white space around a member is left out. A quoted string that is not closed
- * reaches to the end of its line. Confined to one thread.
+ * separate, empty members are passed over, white space around a member is left out. A quote that its line does not close
+ * is an ordinary byte, so that nothing after it is hidden. Confined to one thread.
  *
  * <pre>
  * ListCursor members = ListCursor.over(fields, FieldName.VARY);
@@ -15,22 +15,31 @@ public final class ListCursor {
     private final FieldSection fields;
     private final FieldName name;
     private final byte[] bytes;
+    private final boolean hasEscapes;
     private int line;
     private int position;
     private int limit;
     private int start;
     private int end;
+    /** Set once a quote of the line is not closed: looking for the end of each further one would take quadratic time. */
+    private boolean isUnclosed;
 
-    private ListCursor(FieldSection fields, FieldName name) {
+    private ListCursor(FieldSection fields, FieldName name, boolean hasEscapes) {
         this.fields = fields;
         this.name = name;
         this.bytes = fields.bytes();
+        this.hasEscapes = hasEscapes;
         this.line = -1;
     }
 
     /** A cursor before the first member; borrows the section. */
     public static ListCursor over(FieldSection fields, FieldName name) {
-        return new ListCursor(fields, name);
+        return new ListCursor(fields, name, true);
+    }
+
+    /** A cursor over entity tags, in which a backslash escapes nothing (RFC 9110 s8.8.3); borrows the section. */
+    public static ListCursor overEntityTags(FieldSection fields, FieldName name) {
+        return new ListCursor(fields, name, false);
     }
 
     /** Moves to the next member; false when there is none. */
@@ -48,6 +57,7 @@ public final class ListCursor {
             }
             position = fields.valueStart(line);
             limit = fields.valueEnd(line);
+            isUnclosed = false;
         }
     }
 
@@ -75,12 +85,10 @@ public final class ListCursor {
         start = FieldLexer.skipSpace(bytes, position, limit);
         int i = start;
         while (i < limit && bytes[i] != ',') {
-            if (bytes[i] == '"') {
-                int after = FieldLexer.skipQuoted(bytes, i, limit);
-                i = after < 0 ? limit : after;
-            } else {
-                i++;
-            }
+            boolean opens = bytes[i] == '"' && !isUnclosed;
+            int after = opens ? FieldLexer.skipQuoted(bytes, i, limit, hasEscapes) : i + 1;
+            isUnclosed |= after < 0;
+            i = after < 0 ? i + 1 : after;
         }
         end = FieldLexer.trimEnd(bytes, start, i);
         position = i + 1;

@@ -1,9 +1,9 @@
 package io.millrace.proxy.fetch;
 
+import io.netty.util.NetUtil;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -47,7 +47,7 @@ final class ScriptedOrigin implements AutoCloseable {
         this.wrapping = wrapping;
         this.scripts = List.of(scripts);
         listening = new ServerSocket();
-        listening.bind(new InetSocketAddress(InetAddress.getByName(address), 0), 64);
+        listening.bind(new InetSocketAddress(NetUtil.createInetAddressFromIpAddressString(address), 0), 64);
         Thread acceptor = new Thread(this::accept, "origin-acceptor");
         acceptor.setDaemon(true);
         threads.add(acceptor);
@@ -101,9 +101,9 @@ final class ScriptedOrigin implements AutoCloseable {
         }
     }
 
-    private void serve(Socket socket, Script script) {
-        try (socket) {
-            script.run(new Peer(socket, wrapping.wrap(socket)));
+    private void serve(Socket raw, Script script) {
+        try (raw) {
+            script.run(new Peer(raw, wrapping.wrap(raw)));
         } catch (SocketException e) {
             // The other side may end any connection at any time, and so may close().
         } catch (Throwable e) {
