@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.http.ResponseHead;
+import io.netty.buffer.Unpooled;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -13,7 +14,9 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
@@ -62,6 +65,47 @@ class BackPressureTest extends FetchFixture {
             assertEquals(CONTENT_LENGTH, response.contentLength());
             assertEquals(CONTENT_LENGTH, sent.get(RecordedResponse.WAIT_SECONDS, TimeUnit.SECONDS));
             assertEquals(1, onLoop(() -> client.statistics().connectionsIdle()));
+        }
+    }
+
+    @Test
+    void theCallerIsToldWhenTheOriginTakesMore() throws Exception {
+        AtomicReference<OriginCall> call = new AtomicReference<>();
+        int pieces = 512;
+        int pieceLength = 32 << 10;
+        CountDownLatch unwritable = new CountDownLatch(1);
+        try (ScriptedOrigin origin = ScriptedOrigin.running(peer -> {
+            peer.readHead();
+            unwritable.await();
+            int taken = peer.read(pieces * pieceLength).length();
+            peer.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + taken);
+        })) {
+            AtomicInteger told = new AtomicInteger();
+            RecordedResponse response = new RecordedResponse() {
+                private int written;
+
+                @Override
+                public void onRequestWritable() {
+                    told.incrementAndGet();
+                    while (written < pieces && call.get().isRequestWritable()) {
+                        call.get().write(Unpooled.wrappedBuffer(new byte[pieceLength]));
+                        if (++written == pieces) {
+                            call.get().finishRequest();
+                        }
+                    }
+                    unwritable.countDown();
+                }
+            };
+            OriginRequest upload = request(
+                    origin.origin(), builder -> builder.method("POST").contentLength((long) pieces * pieceLength));
+            onLoop(() -> {
+                call.set(client.fetch(upload, response));
+                return null;
+            });
+            assertEquals(
+                    String.valueOf(pieces * pieceLength),
+                    response.awaitComplete().content());
+            assertTrue(told.get() > 1, "told once only");
         }
     }
 

@@ -6,8 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.fetch.OriginFailure.Reason;
 import io.netty.handler.ssl.OpenSsl;
 import io.netty.handler.ssl.SslContext;
-import io.netty.handler.ssl.SslContextBuilder;
-import io.netty.handler.ssl.SslProvider;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -34,7 +32,7 @@ class FetchTlsTest extends FetchFixture {
     private static final String OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
     private static final char[] PASSWORD = "changeit".toCharArray();
 
-    private static byte[] certificate;
+    static byte[] certificate;
     private static SSLContext serverContext;
 
     private final AtomicReference<SSLSocket> lastSocket = new AtomicReference<>();
@@ -287,27 +285,5 @@ class FetchTlsTest extends FetchFixture {
                 assertTrue(e instanceof javax.net.ssl.SSLException, e.toString());
             }
         };
-    }
-
-    /** The same with the JDK's TLS. */
-    static class OnJdkProviderTest extends FetchTlsTest {
-
-        @Override
-        SslContext context() {
-            try {
-                return SslContextBuilder.forClient()
-                        .sslProvider(SslProvider.JDK)
-                        .endpointIdentificationAlgorithm("HTTPS")
-                        .trustManager(new ByteArrayInputStream(certificate))
-                        .build();
-            } catch (javax.net.ssl.SSLException e) {
-                throw new AssertionError(e);
-            }
-        }
-
-        @Override
-        void usesOpenSslWhereItIs() {
-            // That is not what this variant is about.
-        }
     }
 }

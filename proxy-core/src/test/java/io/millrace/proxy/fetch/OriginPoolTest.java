@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.fetch.OriginFailure.Reason;
+import io.millrace.proxy.http.FieldSection;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -296,7 +297,7 @@ class OriginPoolTest extends FetchFixture {
                     int number = i;
                     RecordedResponse response = new RecordedResponse() {
                         @Override
-                        public void onComplete(io.millrace.proxy.http.FieldSection received) {
+                        public void onComplete(FieldSection received) {
                             order.add(content());
                             super.onComplete(received);
                         }
@@ -423,5 +424,28 @@ class OriginPoolTest extends FetchFixture {
             fetch(get(origin.origin()));
             assertEquals(1, origin.connectionsAccepted());
         }
+    }
+
+    @Test
+    void rfc2068Section19_7_1_1_theOriginsOwnTimeoutIsKept() throws Exception {
+        for (String timeout : List.of("timeout=0", "max=5, Timeout=1")) {
+            try (ScriptedOrigin origin = ScriptedOrigin.running(ScriptedOrigin.answering(
+                    "HTTP/1.1 200 OK\r\nKeep-Alive: " + timeout + "\r\nContent-Length: 2\r\n\r\nok"))) {
+                fetch(get(origin.origin()));
+                fetch(get(origin.origin()));
+                assertEquals(2, origin.connectionsAccepted(), timeout);
+            }
+        }
+        assertEquals(
+                4_000_000_000L,
+                KeepAlive.idleNanos(FieldSection.builder()
+                        .add("Keep-Alive", "timeout=5, max=100")
+                        .build()));
+        assertEquals(
+                KeepAlive.UNLIMITED,
+                KeepAlive.idleNanos(FieldSection.builder()
+                        .add("Keep-Alive", "timeout=x, max=1")
+                        .build()));
+        assertEquals(KeepAlive.UNLIMITED, KeepAlive.idleNanos(FieldSection.EMPTY));
     }
 }
