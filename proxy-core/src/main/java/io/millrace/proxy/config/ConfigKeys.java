@@ -45,8 +45,8 @@ public final class ConfigKeys {
     public static final ConfigKey<RuleUrl> REMAP_MAP = draft("remap[].map", ValueType.RULE_FROM)
             .required()
             .like("map")
-            .says("Client URLs that begin with this are mapped; a URL without a port matches the scheme's own port and "
-                    + "the one that the request arrived on; / matches every host.");
+            .says("Client URLs that begin with this are mapped; without a port it matches those ports that no rule for "
+                    + "the host names; a path alone matches every host.");
     public static final ConfigKey<RuleUrl> REMAP_TO = draft("remap[].to", ValueType.RULE_TO)
             .required()
             .says(

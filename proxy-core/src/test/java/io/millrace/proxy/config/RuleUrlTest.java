@@ -56,6 +56,8 @@ final class RuleUrlTest {
                 "http://a:x/",
                 "http://a b/",
                 "http://a/b c",
+                "http://a/%",
+                "http://a/%4x",
                 "http://a/ä",
                 "http://[::1/",
                 "http://[1.2.3.4]/",
