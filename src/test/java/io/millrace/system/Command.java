@@ -1,0 +1,63 @@
+package io.millrace.system;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A command that ran to its end. Immutable. */
+record Command(List<String> line, int exitCode, String out, String err) {
+
+    private static final long TIME_LIMIT_SECONDS = 60;
+
+    static Command run(Path directory, List<String> line) {
+        try {
+            Path out = Files.createTempFile("millrace-command-", ".out");
+            Path err = Files.createTempFile("millrace-command-", ".err");
+            try {
+                Process process = new ProcessBuilder(line)
+                        .directory(directory.toFile())
+                        .redirectOutput(out.toFile())
+                        .redirectError(err.toFile())
+                        .start();
+                process.getOutputStream().close();
+                if (!process.waitFor(TIME_LIMIT_SECONDS, TimeUnit.SECONDS)) {
+                    process.destroyForcibly();
+                    throw new AssertionError(line + " did not end: " + Files.readString(out) + Files.readString(err));
+                }
+                return new Command(line, process.exitValue(), Files.readString(out), Files.readString(err));
+            } finally {
+                Files.delete(out);
+                Files.delete(err);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    static boolean isInstalled(String name) {
+        return run(Path.of("/"), List.of("sh", "-c", "command -v " + name)).exitCode() == 0;
+    }
+
+    /** Itself, after a check that the command succeeded. */
+    Command succeeds() {
+        if (exitCode != 0) {
+            throw new AssertionError("exit code " + exitCode + " of " + this);
+        }
+        return this;
+    }
+
+    Json json() {
+        return Json.parse(out);
+    }
+
+    @Override
+    public String toString() {
+        return String.join(" ", line) + "\nexit code " + exitCode + "\n" + out + err;
+    }
+}

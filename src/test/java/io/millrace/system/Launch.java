@@ -1,0 +1,74 @@
+package io.millrace.system;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The command line of one launcher to start. Confined to one thread. */
+final class Launch {
+
+    private final PackedProduct product;
+    private final List<String> arguments = new ArrayList<>();
+    private List<String> command;
+    private @Nullable Path state;
+    private int port;
+
+    Launch(PackedProduct product) {
+        this.product = product;
+        this.command = List.of(product.home().resolve("bin/millrace").toString());
+    }
+
+    /** Starts the product with another command than {@code bin/millrace}. */
+    Launch command(String... words) {
+        command = List.of(words);
+        return this;
+    }
+
+    Launch origin(String url) {
+        return with("--origin", url);
+    }
+
+    Launch demo() {
+        return with("--demo");
+    }
+
+    Launch config(Path file) {
+        return with("--config", file.toString());
+    }
+
+    Launch set(String key, String value) {
+        return with("--set", key + "=" + value);
+    }
+
+    /** Runs on the state of an earlier launcher. */
+    Launch state(Path directory) {
+        state = directory;
+        return this;
+    }
+
+    /** Listens on the port of an earlier launcher; else on a free one. */
+    Launch port(int number) {
+        port = number;
+        return this;
+    }
+
+    private Launch with(String... words) {
+        arguments.addAll(List.of(words));
+        return this;
+    }
+
+    /** Starts it and waits until its worker serves. */
+    MillraceProcess start() {
+        Path directory = state == null ? product.newDirectory() : state;
+        int listen = port == 0 ? PackedProduct.freePort() : port;
+        List<String> line = new ArrayList<>(command);
+        line.add("run");
+        line.addAll(List.of("--listen", "127.0.0.1:" + listen, "--state", directory.toString()));
+        line.addAll(arguments);
+        MillraceProcess process = MillraceProcess.start(product, line, listen, directory, product.newDirectory());
+        product.register(process);
+        process.awaitRunning();
+        return process;
+    }
+}

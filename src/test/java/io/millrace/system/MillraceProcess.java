@@ -1,0 +1,254 @@
+package io.millrace.system;
+
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
+
+/**
+ * A launcher that a test started, with the workers it had. It is spoken to as a user would: its port, its admin socket,
+ * {@code millctl}, signals. Thread-safe except for {@link #stop()}.
+ */
+final class MillraceProcess {
+
+    private static final Duration READY_WITHIN = Duration.ofSeconds(45);
+    private static final long STOP_SECONDS = 30;
+    private static final int LOG_LENGTH_SHOWN = 20_000;
+
+    private final PackedProduct product;
+    private final List<String> line;
+    private final Process process;
+    private final int port;
+    private final Path state;
+    private final Path output;
+    private final Set<ProcessHandle> seen = new LinkedHashSet<>();
+
+    private MillraceProcess(
+            PackedProduct product, List<String> line, Process process, int port, Path state, Path output) {
+        this.product = product;
+        this.line = line;
+        this.process = process;
+        this.port = port;
+        this.state = state;
+        this.output = output;
+    }
+
+    static MillraceProcess start(PackedProduct product, List<String> line, int port, Path state, Path output) {
+        try {
+            Process process = new ProcessBuilder(line)
+                    .directory(output.toFile())
+                    .redirectInput(
+                            ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
+                    .redirectOutput(output.resolve("stdout").toFile())
+                    .redirectError(output.resolve("stderr").toFile())
+                    .start();
+            MillraceProcess started = new MillraceProcess(product, line, process, port, state, output);
+            Runtime.getRuntime().addShutdownHook(new Thread(started::killAll));
+            return started;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Waits until the admin API says that a worker serves. */
+    void awaitRunning() {
+        try {
+            await().atMost(READY_WITHIN)
+                    .pollInterval(Duration.ofMillis(50))
+                    .ignoreExceptionsMatching(e -> e instanceof IOException || e instanceof AssertionError)
+                    .until(() -> {
+                        if (!process.isAlive()) {
+                            throw new IllegalStateException("the launcher ended with exit code " + process.exitValue());
+                        }
+                        Json status = status();
+                        return status.at("state").text().equals("running")
+                                && status.at("process.worker_pid").number() > 0;
+                    });
+            rememberProcesses();
+        } catch (RuntimeException e) {
+            throw new AssertionError("not running: " + describe(), e);
+        }
+    }
+
+    int port() {
+        return port;
+    }
+
+    Path state() {
+        return state;
+    }
+
+    String url(String path) {
+        return "http://127.0.0.1:" + port + path;
+    }
+
+    Path adminSocket() {
+        return state.resolve("admin.sock");
+    }
+
+    AdminClient admin() {
+        return new AdminClient(adminSocket());
+    }
+
+    Json status() throws IOException {
+        return admin().get("/v1/status").json();
+    }
+
+    /** Runs {@code bin/millctl} against this launcher. */
+    Command millctl(String... arguments) {
+        List<String> all = new ArrayList<>(List.of("--socket", adminSocket().toString()));
+        all.addAll(List.of(arguments));
+        return product.millctl(all.toArray(String[]::new));
+    }
+
+    /** The worker's process, as {@code millctl status} names it. */
+    ProcessHandle worker() {
+        Json status = millctl("status", "-o", "json").succeeds().json();
+        ProcessHandle worker = ProcessHandle.of(status.at("process.worker_pid").number())
+                .orElseThrow(() -> new AssertionError("no such worker: " + status));
+        rememberProcesses();
+        return worker;
+    }
+
+    /** SIGKILLs the worker and returns the {@link System#nanoTime()} at which it was surely gone. */
+    long killWorker() {
+        ProcessHandle worker = worker();
+        try {
+            worker.destroyForcibly();
+            worker.onExit().get(STOP_SECONDS, TimeUnit.SECONDS);
+            return System.nanoTime();
+        } catch (InterruptedException | ExecutionException | TimeoutException e) {
+            throw new AssertionError("the worker " + worker.pid() + " did not die", e);
+        }
+    }
+
+    /** Waits until another worker than the given one serves. */
+    void awaitWorkerAfter(long pid) {
+        await().atMost(READY_WITHIN)
+                .pollInterval(Duration.ofMillis(50))
+                .ignoreExceptionsInstanceOf(IOException.class)
+                .until(() -> {
+                    Json status = status();
+                    return status.at("state").text().equals("running")
+                            && status.at("process.worker_pid").number() != pid
+                            && status.at("process.worker_pid").number() > 0;
+                });
+        rememberProcesses();
+    }
+
+    /** Sends SIGTERM to the launcher. */
+    void terminate() {
+        rememberProcesses();
+        process.destroy();
+    }
+
+    /** Waits for the launcher's end and returns its exit code. */
+    int awaitExit() {
+        try {
+            if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
+                throw new AssertionError("the launcher still runs: " + describe());
+            }
+            return process.exitValue();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** What the launcher wrote to standard output so far. */
+    String stdout() {
+        return read(output.resolve("stdout"));
+    }
+
+    String stderr() {
+        return read(output.resolve("stderr"));
+    }
+
+    private void rememberProcesses() {
+        synchronized (seen) {
+            process.descendants().forEach(seen::add);
+        }
+    }
+
+    /** Ends launcher and workers, first politely. Nothing of them runs when it returns. */
+    void stop() {
+        rememberProcesses();
+        process.destroy();
+        try {
+            if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
+                System.err.println("the launcher " + process.pid() + " ignores SIGTERM: " + describe());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            killAll();
+        }
+    }
+
+    private void killAll() {
+        List<ProcessHandle> all;
+        synchronized (seen) {
+            process.descendants().forEach(seen::add);
+            all = List.copyOf(seen);
+        }
+        process.destroyForcibly();
+        all.forEach(ProcessHandle::destroyForcibly);
+    }
+
+    /** Fails when Netty reported a leaked buffer in any log. */
+    void assertNoLeaks() {
+        for (Path log : logs()) {
+            String text = read(log);
+            int leak = text.indexOf("LEAK:");
+            if (leak >= 0) {
+                throw new AssertionError("a buffer leaked: " + log + "\n"
+                        + text.substring(leak, Math.min(text.length(), leak + LOG_LENGTH_SHOWN)));
+            }
+        }
+    }
+
+    private List<Path> logs() {
+        List<Path> logs = new ArrayList<>(List.of(output.resolve("stdout"), output.resolve("stderr")));
+        try (Stream<Path> files = Files.walk(state, 3)) {
+            files.filter(file -> file.getFileName().toString().endsWith(".log")).forEach(logs::add);
+        } catch (IOException | UncheckedIOException e) {
+            System.err.println("cannot list " + state + ": " + e);
+        }
+        return logs;
+    }
+
+    /** The command and the ends of all logs. */
+    String describe() {
+        StringBuilder text = new StringBuilder(String.join(" ", line));
+        for (Path log : logs()) {
+            String content = read(log);
+            text.append("\n---- ").append(log).append('\n');
+            text.append(content, Math.max(0, content.length() - LOG_LENGTH_SHOWN), content.length());
+        }
+        return text.toString();
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.exists(file) ? Files.readString(file, StandardCharsets.ISO_8859_1) : "";
+        } catch (IOException e) {
+            return "cannot read " + file + ": " + e;
+        }
+    }
+}

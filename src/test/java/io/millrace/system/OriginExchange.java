@@ -1,0 +1,91 @@
+package io.millrace.system;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+
+/** One request at a {@link ScriptedOrigin} and the means to answer it, byte by byte. Confined to one thread. */
+final class OriginExchange {
+
+    private final OriginRequest request;
+    private final int number;
+    private final Socket socket;
+    private final OutputStream out;
+    private boolean closed;
+
+    OriginExchange(OriginRequest request, int number, Socket socket) throws IOException {
+        this.request = request;
+        this.number = number;
+        this.socket = socket;
+        this.out = socket.getOutputStream();
+    }
+
+    OriginRequest request() {
+        return request;
+    }
+
+    /** The how-manieth request for this path it is, counted from 1. */
+    int number() {
+        return number;
+    }
+
+    /** A whole answer with {@code Content-Length}; to HEAD the body is measured and left out. */
+    void answer(int status, String body, String... fieldLines) throws IOException {
+        answer(status, body.getBytes(StandardCharsets.UTF_8), fieldLines);
+    }
+
+    void answer(int status, byte[] body, String... fieldLines) throws IOException {
+        StringBuilder head = headText(status, fieldLines);
+        if (status != 304 && status != 204) {
+            head.append("Content-Length: ").append(body.length).append("\r\n");
+        }
+        byte[] headBytes = head.append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1);
+        boolean bodiless = request.method().equals("HEAD") || status == 304 || status == 204;
+        byte[] message = new byte[headBytes.length + (bodiless ? 0 : body.length)];
+        System.arraycopy(headBytes, 0, message, 0, headBytes.length);
+        System.arraycopy(body, 0, message, headBytes.length, message.length - headBytes.length);
+        write(message);
+    }
+
+    /** A head with just these field lines; what follows is up to the script. */
+    void head(int status, String... fieldLines) throws IOException {
+        write(headText(status, fieldLines).append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    private static StringBuilder headText(int status, String... fieldLines) {
+        StringBuilder head = new StringBuilder("HTTP/1.1 ").append(status).append(" Scripted\r\n");
+        for (String line : fieldLines) {
+            head.append(line).append("\r\n");
+        }
+        return head;
+    }
+
+    void chunk(String text) throws IOException {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        write(Integer.toHexString(bytes.length) + "\r\n" + text + "\r\n");
+    }
+
+    void lastChunk() throws IOException {
+        write("0\r\n\r\n");
+    }
+
+    void write(String text) throws IOException {
+        write(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    void write(byte[] bytes) throws IOException {
+        out.write(bytes);
+        out.flush();
+    }
+
+    /** Ends the connection, with a FIN. */
+    void close() throws IOException {
+        closed = true;
+        socket.close();
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+}

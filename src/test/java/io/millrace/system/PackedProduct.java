@@ -1,0 +1,165 @@
+package io.millrace.system;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.AfterTestExecutionCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/**
+ * The product as it is shipped: unpacks {@code millrace-<version>.tar.gz} (system property {@code millrace.packed}) and
+ * starts launchers from it. What a test starts ends with the test, what {@code @BeforeAll} starts ends with the class,
+ * each by its own process id; a failed test shows the logs of all that ran. Register it as a static field.
+ */
+final class PackedProduct
+        implements BeforeAllCallback,
+                BeforeEachCallback,
+                AfterTestExecutionCallback,
+                AfterEachCallback,
+                AfterAllCallback {
+
+    private final boolean leakDetection;
+    private final List<MillraceProcess> ofClass = new ArrayList<>();
+    private final List<MillraceProcess> ofTest = new ArrayList<>();
+    private final List<Path> directories = new ArrayList<>();
+    private boolean inTest;
+    private Path home = Path.of("");
+
+    private PackedProduct(boolean leakDetection) {
+        this.leakDetection = leakDetection;
+    }
+
+    /** The product with nothing changed. */
+    static PackedProduct asShipped() {
+        return new PackedProduct(false);
+    }
+
+    /** The product with assertions and Netty's leak detection on in its worker; a reported leak fails the test. */
+    static PackedProduct withLeakDetection() {
+        return new PackedProduct(true);
+    }
+
+    @Override
+    public void beforeAll(ExtensionContext context) throws IOException {
+        home = unpack(newDirectory());
+        if (leakDetection) {
+            Path options = Files.createDirectories(home.resolve("conf/jvm.options.d"));
+            Files.writeString(
+                    options.resolve("system-tests.options"), "-ea\n-Dio.netty.leakDetection.level=paranoid\n");
+        }
+    }
+
+    private static Path unpack(Path into) throws IOException {
+        String packed = System.getProperty("millrace.packed", "");
+        if (packed.isEmpty() || !Files.isRegularFile(Path.of(packed))) {
+            throw new IllegalStateException("the packed product is not there: millrace.packed=" + packed
+                    + " (run these tests with 'mvn verify', which packs it first)");
+        }
+        Command.run(into, List.of("tar", "-xzf", packed)).succeeds();
+        try (Stream<Path> top = Files.list(into)) {
+            List<Path> entries = top.toList();
+            if (entries.size() != 1) {
+                throw new AssertionError("the archive should hold one directory, not " + entries);
+            }
+            return entries.get(0);
+        }
+    }
+
+    @Override
+    public void beforeEach(ExtensionContext context) {
+        inTest = true;
+    }
+
+    @Override
+    public void afterTestExecution(ExtensionContext context) {
+        if (context.getExecutionException().isPresent()) {
+            System.err.println("==== logs of " + context.getDisplayName());
+            Stream.concat(ofClass.stream(), ofTest.stream()).forEach(process -> System.err.println(process.describe()));
+        }
+    }
+
+    @Override
+    public void afterEach(ExtensionContext context) {
+        inTest = false;
+        stop(ofTest);
+    }
+
+    @Override
+    public void afterAll(ExtensionContext context) throws IOException {
+        stop(ofClass);
+        for (Path directory : directories) {
+            delete(directory);
+        }
+        directories.clear();
+    }
+
+    private static void stop(List<MillraceProcess> processes) {
+        List<MillraceProcess> stopping = List.copyOf(processes);
+        processes.clear();
+        stopping.forEach(MillraceProcess::stop);
+        stopping.forEach(MillraceProcess::assertNoLeaks);
+    }
+
+    /** The directory with {@code bin}, {@code conf} and {@code lib}. */
+    Path home() {
+        return home;
+    }
+
+    /** A new directory with a short name (its paths go into Unix socket addresses) that goes away with the class. */
+    Path newDirectory() {
+        try {
+            Path directory = Files.createTempDirectory("mr-");
+            directories.add(directory);
+            return directory;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** What {@code bin/millrace run} will be given. */
+    Launch launch() {
+        return new Launch(this);
+    }
+
+    /** Runs {@code bin/millctl} with exactly these arguments. */
+    Command millctl(String... arguments) {
+        List<String> line = new ArrayList<>();
+        line.add(home.resolve("bin/millctl").toString());
+        line.addAll(List.of(arguments));
+        return Command.run(home, line);
+    }
+
+    void register(MillraceProcess process) {
+        (inTest ? ofTest : ofClass).add(process);
+    }
+
+    /** A port on loopback that nobody listens on at this moment. */
+    static int freePort() {
+        try (ServerSocket probe = new ServerSocket()) {
+            probe.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            return probe.getLocalPort();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    static void delete(Path directory) throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(file);
+            }
+        }
+    }
+}
