@@ -30,7 +30,6 @@ import org.jspecify.annotations.Nullable;
  * Sends requests to another admin server over its Unix domain socket, each on a connection of its own, each within a set
  * time. Thread-safe.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // a failed write or close ends in channelInactive
 final class AdminClient {
     /** The largest answer there is are the metrics, some hundred KiB. */
     private static final int MAX_REPLY_BYTES = 32 << 20;

@@ -14,7 +14,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** One client's connection to the admin API: one request at a time, in order. Confined to one event loop. */
-@SuppressWarnings("FutureReturnValueIgnored") // a failed write or close ends in channelInactive
 final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest> {
     private static final Logger LOGGER = LoggerFactory.getLogger(AdminConnection.class);
 

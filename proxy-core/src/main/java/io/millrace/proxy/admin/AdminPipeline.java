@@ -26,7 +26,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to one event loop.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // a failed write or close ends in channelInactive
 final class AdminPipeline extends ChannelInitializer<Channel> {
     static final int MAX_CONNECTIONS = 64;
     static final int MAX_LINE_BYTES = 32 << 10;

@@ -17,7 +17,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** The answer that one request waits for, with its deadline. Thread-safe: replies from any thread go to the event loop. */
-@SuppressWarnings("FutureReturnValueIgnored") // a failed write or close ends in channelInactive
 final class PendingReply implements AdminResponder {
     private final ChannelHandlerContext context;
     private final AdminConnection connection;
