@@ -20,7 +20,9 @@ class ExchangePhaseTest {
             Files.writeString(PAGE, page());
         }
         assertEquals(
-                page(), Files.readString(PAGE), "docs/exchange-phases.md is out of date: run with -Dmillrace.docs.write=true");
+                page(),
+                Files.readString(PAGE),
+                "docs/exchange-phases.md is out of date: run with -Dmillrace.docs.write=true");
     }
 
     @Test
@@ -58,14 +60,22 @@ class ExchangePhaseTest {
                 |---|---|---|
                 """);
         for (ExchangePhase phase : ExchangePhase.values()) {
-            page.append("| ").append(phase.text()).append(" | ").append(phase.sentence()).append(" | ");
+            page.append("| ")
+                    .append(phase.text())
+                    .append(" | ")
+                    .append(phase.sentence())
+                    .append(" | ");
             page.append(phase.next().stream().map(ExchangePhase::text).collect(Collectors.joining(", ")));
             page.append(" |\n");
         }
         page.append("\n```mermaid\nstateDiagram-v2\n    [*] --> received\n");
         for (ExchangePhase phase : ExchangePhase.values()) {
             for (ExchangePhase next : phase.next()) {
-                page.append("    ").append(id(phase)).append(" --> ").append(id(next)).append('\n');
+                page.append("    ")
+                        .append(id(phase))
+                        .append(" --> ")
+                        .append(id(next))
+                        .append('\n');
             }
         }
         return page.append("    done --> [*]\n    aborted --> [*]\n```\n").toString();

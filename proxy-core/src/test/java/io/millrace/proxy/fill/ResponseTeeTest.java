@@ -199,7 +199,8 @@ class ResponseTeeTest {
                     .sync();
             assertArrayEquals(body, done.get().bytes());
         } finally {
-            readerLoop.shutdownGracefully(0, 1, java.util.concurrent.TimeUnit.SECONDS)
+            readerLoop
+                    .shutdownGracefully(0, 1, java.util.concurrent.TimeUnit.SECONDS)
                     .sync();
             teeLoop.shutdownGracefully(0, 1, java.util.concurrent.TimeUnit.SECONDS)
                     .sync();
