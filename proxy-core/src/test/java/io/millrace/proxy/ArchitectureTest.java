@@ -100,10 +100,13 @@ final class ArchitectureTest {
             .resideInAnyPackage("io.netty.channel..", "io.netty.handler..")
             .allowEmptyShould(true);
 
+    /** Unix domain sockets are epoll's: the admin API has one class that chooses its transport. */
     @ArchTest
     static final ArchRule onlyNetAndFetchKnowTheNativeTransports = noClasses()
             .that()
             .resideOutsideOfPackages(ROOT + ".net..", ROOT + ".fetch..")
+            .and()
+            .haveNameNotMatching("io\\.millrace\\.proxy\\.admin\\.AdminTransport(\\$.*)?")
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("io.netty.channel.epoll..", "io.netty.channel.uring..", "io.netty.internal.tcnative..")
