@@ -3,6 +3,7 @@ package io.millrace.proxy.caching;
 import static io.millrace.proxy.caching.Heads.NOW;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -66,6 +67,13 @@ final class StoredHeadCodecTest {
         assertEquals("foo, x-bar", again.variance().toString());
         assertEquals(-5, again.nonce());
         assertNull(again.entityTag());
+    }
+
+    @Test
+    void aResponseThatMatchesNothingStillDoesAfterwards() throws CorruptHeadException {
+        StoredHead again = decode(encode(Heads.stored("Vary: *")));
+        assertTrue(again.variance().isAny());
+        assertFalse(again.selects(Heads.fields()));
     }
 
     @Test
