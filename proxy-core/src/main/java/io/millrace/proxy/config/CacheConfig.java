@@ -12,7 +12,6 @@ import io.millrace.proxy.caching.CacheSettings;
  */
 public record CacheConfig(CacheSettings settings, long ramBytes, long collapseWaitNanos, long fillWindowBytes) {
     static CacheConfig from(ConfigValues values) {
-        long maxObjectBytes = values.get(ConfigKeys.CACHE_MAX_OBJECT_SIZE);
         CacheSettings settings = CacheSettings.builder()
                 .enabled(values.get(ConfigKeys.CACHE_ENABLED))
                 .heuristicFactor(values.get(ConfigKeys.CACHE_HEURISTIC_LM_FACTOR))
@@ -21,7 +20,7 @@ public record CacheConfig(CacheSettings settings, long ramBytes, long collapseWa
                 .heuristicMaxSeconds(
                         values.get(ConfigKeys.CACHE_HEURISTIC_MAX_LIFETIME).toSeconds())
                 .maxStaleSeconds(values.get(ConfigKeys.CACHE_MAX_STALE_AGE).toSeconds())
-                .maxObjectBytes(maxObjectBytes == 0 ? Long.MAX_VALUE : maxObjectBytes)
+                .maxObjectBytes(values.get(ConfigKeys.CACHE_MAX_OBJECT_SIZE))
                 .requiredHeaders(values.get(ConfigKeys.CACHE_REQUIRED_HEADERS))
                 .ignoreClientNoCache(values.get(ConfigKeys.CACHE_IGNORE_CLIENT_NO_CACHE))
                 .ignoreClientMaxAge(values.get(ConfigKeys.CACHE_IGNORE_CLIENT_MAX_AGE))

@@ -219,7 +219,9 @@ final class ConfigBinder {
     }
 
     private static String expected(ConfigKey<?> key) {
-        return "a " + key.type().name() + " (" + key.type().unit() + ")";
+        String name = key.type().name();
+        return ("aeio".indexOf(name.charAt(0)) >= 0 ? "an " : "a ") + name + " ("
+                + key.type().unit() + ")";
     }
 
     private static String names(ConfigShape shape) {

@@ -28,11 +28,13 @@ public final class ConfigKeys {
             .required()
             .says("Local address and port; port 0 lets the system choose.");
     public static final ConfigKey<Path> LISTEN_CERTIFICATE = draft("listen[].tls.certificate", ValueType.PATH)
-            .relaunch()
+            .rolling()
+            .required()
             .like("ssl_cert_name")
             .says("PEM file with the certificate chain, the server's own first.");
     public static final ConfigKey<Path> LISTEN_KEY = draft("listen[].tls.key", ValueType.PATH)
-            .relaunch()
+            .rolling()
+            .required()
             .like("ssl_key_name")
             .says("PEM file with the private key of the certificate.");
 
@@ -43,8 +45,8 @@ public final class ConfigKeys {
     public static final ConfigKey<RuleUrl> REMAP_MAP = draft("remap[].map", ValueType.RULE_FROM)
             .required()
             .like("map")
-            .says("Client URLs that begin with this are mapped; a URL without a port matches the scheme's own port and "
-                    + "the one that the request arrived on; / matches every host.");
+            .says("Client URLs that begin with this are mapped; without a port it matches those ports that no rule for "
+                    + "the host names; a path alone matches every host.");
     public static final ConfigKey<RuleUrl> REMAP_TO = draft("remap[].to", ValueType.RULE_TO)
             .required()
             .says(
@@ -78,7 +80,8 @@ public final class ConfigKeys {
             .like("proxy.config.cache.dir.sync_frequency")
             .says("Longest time that written objects stay unsynced; a power failure loses at most this much.");
     public static final ConfigKey<Long> STORE_SEGMENT_SIZE = draft("store.segment_size", ValueType.SIZE)
-            .within(0L, GIB)
+            .within(4 * MIB, GIB)
+            .orZero()
             .defaultsTo(0L)
             .rolling()
             .says("Piece of a volume that is written and reclaimed as a whole; 0 lets the volume's size decide.");

@@ -62,7 +62,7 @@ public final class ConfigReference {
     }
 
     private static @Nullable String bounds(ConfigKey<?> key) {
-        return key.minText() == null ? null : key.minText() + " to " + key.maxText();
+        return key.minText() == null ? null : (key.isOrZero() ? "0, or " : "") + key.minText() + " to " + key.maxText();
     }
 
     /** The reference page as Markdown. */
@@ -95,7 +95,9 @@ public final class ConfigReference {
         String ats = key.trafficServerName();
         List<String> cells = List.of(
                 "`" + key.path() + "`" + (key.isPerRule() ? " *" : ""),
-                key.type().name() + ": " + key.type().unit(),
+                key.type() == ValueType.LIST
+                        ? "list"
+                        : key.type().name() + ": " + key.type().unit(),
                 defaultOf(key),
                 bounds == null ? "" : bounds,
                 key.apply().word(),
@@ -144,10 +146,9 @@ public final class ConfigReference {
             - Keys with a star may also stand in an element of `remap`, under the same name, and then hold for the requests
               of that rule alone.
 
-            Rules are tried in this order: those that name the request's host before those that name none; of the former,
-            those that name the request's port before those that name no port, which match the scheme's own port and the
-            port that the request arrived on. Among rules that are equal in this the first one listed whose path begins the
-            request's path wins, so a rule for `/` hides the rules after it.
+            Rules that name the request's host are tried before those that name none; of the former, those that name the
+            request's port before those that name no port, which match every port. Among rules that are equal in this the
+            first one listed whose path begins the request's path wins, so a rule for `/` hides the rules after it.
             The part of the path that `map` matched is replaced by the path of `to`; the rest of the path and the query are
             appended, with one slash between them where `map` ended with one.
             """;

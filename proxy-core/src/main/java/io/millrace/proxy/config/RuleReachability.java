@@ -1,6 +1,8 @@
 package io.millrace.proxy.config;
 
 import io.millrace.proxy.config.ConfigProblems.Place;
+import io.millrace.proxy.http.UriBytes;
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -37,14 +39,15 @@ final class RuleReachability {
             RuleUrl from = rule.map();
             Map<String, RemapRuleConfig> earlier =
                     groups.computeIfAbsent(new Group(from.scheme(), from.host(), from.port()), g -> new HashMap<>());
-            RemapRuleConfig hiding = hiding(earlier, from.path());
+            String path = normal(from.path());
+            RemapRuleConfig hiding = hiding(earlier, path);
             if (hiding != null) {
                 warn(
                         rule,
                         "can never match, because remap[" + hiding.index() + "] (" + hiding.map()
                                 + ") stands before it and takes its requests");
             } else {
-                earlier.put(from.path(), rule);
+                earlier.put(path, rule);
                 if (from.scheme() != null && !schemes.contains(from.scheme())) {
                     warn(
                             rule,
@@ -54,6 +57,14 @@ final class RuleReachability {
                 }
             }
         }
+    }
+
+    /** As rules are matched: the path in the normal form of cache keys. */
+    private static String normal(String path) {
+        byte[] bytes = path.getBytes(StandardCharsets.ISO_8859_1);
+        byte[] normal = new byte[bytes.length];
+        int length = UriBytes.normalizePath(bytes, 0, bytes.length, normal, 0);
+        return new String(normal, 0, length, StandardCharsets.ISO_8859_1);
     }
 
     private static @Nullable RemapRuleConfig hiding(Map<String, RemapRuleConfig> earlier, String path) {

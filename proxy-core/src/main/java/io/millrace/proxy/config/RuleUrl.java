@@ -109,11 +109,20 @@ public record RuleUrl(@Nullable String scheme, @Nullable String host, int port, 
                         "'" + text + "' must end with its path; the client's query is appended as it is",
                         text.substring(0, text.length() - path.length() + i));
             }
+            if (c == '%' && !isEncoding(path, i)) {
+                throw new InvalidValueException("'" + text + "' has a % without two hexadecimal digits", "%25");
+            }
             if (c <= ' ' || c >= 127 || "\"<>\\^`{|}".indexOf(c) >= 0) {
                 throw new InvalidValueException("'" + text + "' contains a character that a URL must percent-encode");
             }
         }
         return path.isEmpty() ? "/" : path;
+    }
+
+    private static boolean isEncoding(String path, int i) {
+        return i + 2 < path.length()
+                && Character.digit(path.charAt(i + 1), 16) >= 0
+                && Character.digit(path.charAt(i + 2), 16) >= 0;
     }
 
     /** As it is written in the file. */

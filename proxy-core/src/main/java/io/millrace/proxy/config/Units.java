@@ -129,21 +129,32 @@ final class Units {
             throws InvalidValueException {
         Long factor = units.get(unit);
         if (factor == null) {
-            @Nullable String meant = null;
-            for (String candidate : units.keySet()) {
-                if (candidate.equalsIgnoreCase(unit)) {
-                    meant = candidate;
-                    break;
-                }
-            }
-            if (meant == null) {
-                meant = Suggestions.closest(unit.toLowerCase(Locale.ROOT), units.keySet());
-            }
+            String meant = meant(unit, units);
             throw new InvalidValueException(
                     "'" + text + "' has the unknown unit '" + unit + "' (" + known + ")",
                     meant == null ? null : number + meant);
         }
         return factor;
+    }
+
+    /** The unit that was probably meant: the same in other letters, a slip away, or the short form of a long one. */
+    private static @Nullable String meant(String unit, Map<String, Long> units) {
+        String lower = unit.toLowerCase(Locale.ROOT);
+        String best = null;
+        for (String candidate : units.keySet()) {
+            String lowerCandidate = candidate.toLowerCase(Locale.ROOT);
+            if (lower.equals(lowerCandidate)) {
+                return candidate;
+            }
+            if (lower.length() <= 3 && candidate.length() == 3 && Suggestions.distance(lower, lowerCandidate) == 1) {
+                best = candidate;
+            }
+            boolean longForm = lower.startsWith(lowerCandidate) && !lower.startsWith("mo");
+            if (longForm && (best == null || candidate.length() > best.length())) {
+                best = candidate;
+            }
+        }
+        return best;
     }
 
     private static BigInteger scale(String text, String number, long factor) throws InvalidValueException {

@@ -14,7 +14,10 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.resolver.NameResolver;
 import io.netty.resolver.ResolvedAddressTypes;
 import io.netty.resolver.dns.DnsNameResolverBuilder;
+import io.netty.resolver.dns.DnsServerAddresses;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +35,7 @@ public final class OriginClientBuilder {
     private @Nullable SslContext sslContext;
     private @Nullable NameResolver<InetAddress> resolver;
     private ByteBufAllocator allocator = ByteBufAllocator.DEFAULT;
+    private @Nullable DnsServerAddresses nameServers;
     private int dnsTtlMinSeconds = 1;
     private int dnsTtlMaxSeconds = 300;
     private long dnsQueryTimeoutMillis = 2_000;
@@ -79,6 +83,12 @@ public final class OriginClientBuilder {
         return this;
     }
 
+    /** The name servers to ask, in turn, in place of those that the system names in {@code /etc/resolv.conf}. */
+    public OriginClientBuilder nameServers(InetSocketAddress... servers) {
+        nameServers = DnsServerAddresses.sequential(servers);
+        return this;
+    }
+
     /** How long one query to a name server may take before the next server is asked, in milliseconds. */
     public OriginClientBuilder dnsQueryTimeoutMillis(long millis) {
         dnsQueryTimeoutMillis = millis;
@@ -93,13 +103,18 @@ public final class OriginClientBuilder {
     }
 
     private NameResolver<InetAddress> systemResolver() {
-        return new DnsNameResolverBuilder(eventLoop)
+        DnsNameResolverBuilder builder = new DnsNameResolverBuilder(eventLoop)
                 .datagramChannelType(datagramChannelType)
                 .socketChannelType(channelType)
                 .resolvedAddressTypes(ResolvedAddressTypes.IPV4_PREFERRED)
                 .ttl(dnsTtlMinSeconds, dnsTtlMaxSeconds)
                 .negativeTtl(NEGATIVE_TTL_SECONDS)
-                .queryTimeoutMillis(dnsQueryTimeoutMillis)
-                .build();
+                .queryTimeoutMillis(dnsQueryTimeoutMillis);
+        DnsServerAddresses servers = nameServers;
+        return servers == null
+                ? builder.build()
+                : builder.nameServerProvider(hostname -> servers.stream())
+                        .searchDomains(List.of())
+                        .build();
     }
 }

@@ -69,6 +69,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
     private boolean progress;
     private Awaited armed = Awaited.CALLER;
     private long writableBefore;
+    private long keepAliveNanos = KeepAlive.UNLIMITED;
 
     OriginConnection(OriginPool pool, ConnectAttempt attempt, Channel channel, OriginResponseDecoder decoder) {
         this.pool = pool;
@@ -95,7 +96,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
     /** It is kept for later calls: from now on it closes when its time is over. */
     void keepIdle() {
         pooled = true;
-        deadline.set(settings.keepAliveIdleNanos());
+        deadline.set(Math.min(settings.keepAliveIdleNanos(), keepAliveNanos));
     }
 
     /** Closes it between two calls; the pool has let go of it. */
@@ -236,7 +237,8 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
                 current.interim(received.head());
             } else {
                 headReceived = true;
-                reusable = received.reusable();
+                keepAliveNanos = KeepAlive.idleNanos(received.head().fields());
+                reusable = received.reusable() && keepAliveNanos > 0;
                 closeDelimited = received.framing().isCloseDelimited();
                 current.head(received.head(), received.framing());
             }

@@ -17,11 +17,16 @@ import javax.net.ssl.SSLException;
  */
 public final class OriginTls {
 
+    /** Made on first use, then shared: reading the trust store takes long enough to be done once. */
+    private static final class Shared {
+        static final SslContext CONTEXT = build(builder());
+    }
+
     private OriginTls() {}
 
     /** Accepts a certificate that the system's trust store vouches for and that names the host asked for (RFC 9110 s4.3.4). */
     public static SslContext verifying() {
-        return build(builder());
+        return Shared.CONTEXT;
     }
 
     /**

@@ -157,9 +157,10 @@ public final class HttpDates {
         int time = time(b, at + 10);
         int latest = yearOf(nowSeconds) + 50;
         int year = latest - Math.floorMod(latest - twoDigits, 100);
-        long date = seconds(year, month, day, time);
-        boolean beyond = year == latest && date != INVALID && date > sameInstantLater(nowSeconds, 50);
-        return beyond ? seconds(year - 100, month, day, time) : date;
+        // The same date fifty years before tells on which side of now it lies; 29 February counts as the 28th there.
+        int earlier = year == latest && month == 1 && day == 29 ? 28 : day;
+        boolean beyond = year == latest && seconds(year - 50, month, earlier, time) > nowSeconds;
+        return seconds(beyond ? year - 100 : year, month, day, time);
     }
 
     /** Seconds of the day for {@code hh:mm:ss}, or -1. */
@@ -213,11 +214,6 @@ public final class HttpDates {
             year--;
         }
         return year;
-    }
-
-    private static long sameInstantLater(long epochSeconds, int years) {
-        int year = yearOf(epochSeconds);
-        return epochSeconds + (epochDay(year + years, 1, 1) - epochDay(year, 1, 1)) * SECONDS_PER_DAY;
     }
 
     private static int indexOf(String[] names, byte[] b, int from, int to) {

@@ -20,6 +20,8 @@ public final class OutboundHead {
     private int status;
     private String reason = "";
     private FieldSection fields = FieldSection.EMPTY;
+    private byte @Nullable [] wire;
+    private boolean lengthInWire;
     private long contentLength = LENGTH_UNKNOWN;
     private boolean contentForbidden;
     private long ageSeconds = -1;
@@ -33,6 +35,8 @@ public final class OutboundHead {
         status = newStatus;
         reason = newReason;
         fields = newFields;
+        wire = null;
+        lengthInWire = false;
         contentLength = LENGTH_UNKNOWN;
         contentForbidden = false;
         ageSeconds = -1;
@@ -40,6 +44,20 @@ public final class OutboundHead {
         cacheStatus.clear();
         contentRange = null;
         close = false;
+        return this;
+    }
+
+    /**
+     * Begins a new head from one that is ready for HTTP/1.1: status line and field lines, each with its CRLF, without the empty
+     * line.
+     *
+     * @param bytes borrowed, and never to be changed
+     * @param hasContentLength whether a Content-Length line is among them
+     */
+    public OutboundHead resetWire(int newStatus, byte[] bytes, boolean hasContentLength) {
+        reset(newStatus, "", FieldSection.EMPTY);
+        wire = bytes;
+        lengthInWire = hasContentLength;
         return this;
     }
 
@@ -97,6 +115,16 @@ public final class OutboundHead {
     /** The end-to-end fields, without Content-Length, Age and hop-by-hop fields. */
     public FieldSection fields() {
         return fields;
+    }
+
+    /** The head ready for HTTP/1.1, or null when status, reason and fields make it; borrowed. */
+    public byte @Nullable [] wire() {
+        return wire;
+    }
+
+    /** Whether {@link #wire} has a Content-Length line. */
+    public boolean isLengthInWire() {
+        return lengthInWire;
     }
 
     /** See {@link #contentLength(long)}. */

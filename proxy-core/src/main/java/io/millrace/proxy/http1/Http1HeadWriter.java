@@ -49,12 +49,17 @@ public final class Http1HeadWriter {
 
     /** Appends a head to {@code out}; borrows both. */
     public static void write(OutboundHead head, Framing framing, Persistence persistence, ByteBuf out) {
-        out.writeBytes(HTTP_1_1);
-        writeDecimal(out, head.status());
-        out.writeByte(' ');
-        ByteBufUtil.writeAscii(out, head.reason());
-        out.writeBytes(CRLF);
-        head.fields().writeTo(out);
+        byte[] wire = head.wire();
+        if (wire != null) {
+            out.writeBytes(wire);
+        } else {
+            out.writeBytes(HTTP_1_1);
+            writeDecimal(out, head.status());
+            out.writeByte(' ');
+            ByteBufUtil.writeAscii(out, head.reason());
+            out.writeBytes(CRLF);
+            head.fields().writeTo(out);
+        }
         if (head.ageSeconds() >= 0) {
             out.writeBytes(AGE);
             writeDecimal(out, head.ageSeconds());
@@ -70,7 +75,7 @@ public final class Http1HeadWriter {
         writeValue(out, CONTENT_RANGE, head.contentRange());
         if (framing == Framing.CHUNKED) {
             out.writeBytes(CHUNKED);
-        } else if (framing == Framing.LENGTH) {
+        } else if (framing == Framing.LENGTH && !head.isLengthInWire()) {
             out.writeBytes(CONTENT_LENGTH);
             writeDecimal(out, head.contentLength());
             out.writeBytes(CRLF);

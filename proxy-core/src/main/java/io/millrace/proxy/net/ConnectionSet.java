@@ -38,6 +38,7 @@ public final class ConnectionSet {
     private final EventLoop loop;
     private final int limit;
     private final List<Member> members = new ArrayList<>();
+    private final Runnable onRefused;
     private volatile int size;
     private boolean draining;
 
@@ -48,10 +49,12 @@ public final class ConnectionSet {
 
     /**
      * @param limit the most connections this loop accepts
+     * @param onRefused told of each connection beyond it
      */
-    public ConnectionSet(EventLoop loop, int limit) {
+    public ConnectionSet(EventLoop loop, int limit, Runnable onRefused) {
         this.loop = loop;
         this.limit = limit;
+        this.onRefused = onRefused;
     }
 
     /** Begins to look at deadlines. Called once, from any thread. */
@@ -76,6 +79,7 @@ public final class ConnectionSet {
      */
     public boolean add(Member member) {
         if (members.size() >= limit) {
+            onRefused.run();
             return false;
         }
         member.slot(members.size());
