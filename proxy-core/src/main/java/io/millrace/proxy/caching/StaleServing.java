@@ -43,18 +43,6 @@ public sealed interface StaleServing {
         }
     }
 
-    /** How an origin fails. */
-    enum OriginFailure {
-        /** No connection, or none usable. */
-        UNREACHABLE,
-        /** The connection closed, or the response broke off, before its head was complete. */
-        DISCONNECTED,
-        /** No response in time. */
-        TIMEOUT,
-        /** An error status for which {@link StaleServing#isErrorStatus} holds. */
-        ERROR_STATUS
-    }
-
     /** The instance that is given. */
     Allowed ALLOWED = new Allowed();
 
