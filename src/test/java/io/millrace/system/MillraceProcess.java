@@ -171,6 +171,10 @@ final class MillraceProcess {
         }
     }
 
+    long pid() {
+        return process.pid();
+    }
+
     boolean isAlive() {
         return process.isAlive();
     }
