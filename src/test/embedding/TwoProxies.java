@@ -1,5 +1,6 @@
 import com.sun.net.httpserver.HttpServer;
 import io.millrace.proxy.ProxyServer;
+import io.netty.util.internal.PlatformDependent;
 import java.io.IOException;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
@@ -14,7 +15,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
@@ -24,6 +27,7 @@ import java.util.stream.Stream;
 public final class TwoProxies {
 
     private static final long SETTLE_NANOS = 20_000_000_000L;
+    private static final long POLL_NANOS = 20_000_000L;
 
     private TwoProxies() {}
 
@@ -130,7 +134,7 @@ public final class TwoProxies {
 
     /** Direct buffers of the JDK and those that Netty allocates past it. */
     private static long directBytes() {
-        long bytes = io.netty.util.internal.PlatformDependent.usedDirectMemory();
+        long bytes = PlatformDependent.usedDirectMemory();
         for (BufferPoolMXBean pool : ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class)) {
             if (pool.getName().equals("direct")) {
                 bytes += pool.getMemoryUsed();
@@ -146,13 +150,14 @@ public final class TwoProxies {
         return rest;
     }
 
-    private static void settle(BooleanSupplier condition, java.util.function.Supplier<String> problem) {
+    private static void settle(BooleanSupplier condition, Supplier<String> problem) {
         long end = System.nanoTime() + SETTLE_NANOS;
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - end > 0) {
                 check(false, problem.get());
             }
             System.gc();
+            LockSupport.parkNanos(POLL_NANOS);
         }
     }
 

@@ -20,10 +20,12 @@ import org.jspecify.annotations.Nullable;
  * they keep. An answer is right, wrong or broken off; broken off is excused only on a connection that was made before
  * the worker was gone, because a worker takes the connections that it accepted with it. Thread-safe.
  */
-final class LoadDuringKill {
+final class LoadDuringKill implements AutoCloseable {
 
     private static final int NEW_CONNECTION_CLIENTS = 6;
     private static final int KEEP_ALIVE_CLIENTS = 3;
+    private static final int WRONG_MAX = 100;
+    private static final int PROBLEMS_SHOWN = 10;
 
     /** A failed request, when its connection was begun and when it failed. */
     private record Broken(String what, long connectedAtNanos, long failedAtNanos) {
@@ -49,7 +51,9 @@ final class LoadDuringKill {
         for (int i = 0; i < NEW_CONNECTION_CLIENTS + KEEP_ALIVE_CLIENTS; i++) {
             boolean keepAlive = i >= NEW_CONNECTION_CLIENTS;
             Random own = new Random(random.nextLong());
-            threads.add(new Thread(() -> ask(own, keepAlive), "load-" + i));
+            Thread thread = new Thread(() -> ask(own, keepAlive), "load-" + i);
+            thread.setDaemon(true);
+            threads.add(thread);
         }
     }
 
@@ -65,7 +69,9 @@ final class LoadDuringKill {
     /** Waits until so many more answers than now were right. */
     void awaitMoreAnswers(long count) {
         long enough = answers.get() + count;
-        await(count + " more answers").atMost(Duration.ofSeconds(60)).until(() -> answers.get() >= enough);
+        await(count + " more answers")
+                .atMost(Duration.ofSeconds(60))
+                .until(() -> answers.get() >= enough || wrong.size() >= WRONG_MAX);
     }
 
     /** Ends the load; returns what must not have happened. */
@@ -85,13 +91,18 @@ final class LoadDuringKill {
             problems.add(broken.size() + " requests broke off, with " + threads.size() + " clients and " + deaths.size()
                     + " deaths");
         }
-        return problems;
+        return problems.stream().distinct().limit(PROBLEMS_SHOWN).toList();
+    }
+
+    @Override
+    public void close() {
+        stopping = true;
     }
 
     private void ask(Random random, boolean keepAlive) {
         RawClient client = null;
         long connectedAtNanos = 0;
-        while (!stopping) {
+        while (!stopping && wrong.size() < WRONG_MAX) {
             RealTree.Entry entry = entries.get(random.nextInt(entries.size()));
             boolean connecting = client == null;
             try {

@@ -65,17 +65,19 @@ class MirrorsARealTreeTest {
         List<RealTree.Entry> small = tree.entries().stream()
                 .filter(entry -> entry.length() < 300_000)
                 .toList();
-        LoadDuringKill load = new LoadDuringKill(proxy.port(), small, new Random(SEED));
-        load.start();
-        for (int kill = 0; kill < KILLS; kill++) {
+        try (LoadDuringKill load = new LoadDuringKill(proxy.port(), small, new Random(SEED))) {
+            load.start();
+            for (int kill = 0; kill < KILLS; kill++) {
+                load.awaitMoreAnswers(500);
+                long pid = proxy.worker().pid();
+                load.workerDied(proxy.killWorker());
+                proxy.awaitWorkerAfter(pid);
+            }
             load.awaitMoreAnswers(500);
-            long pid = proxy.worker().pid();
-            load.workerDied(proxy.killWorker());
-            proxy.awaitWorkerAfter(pid);
+            List<String> wrong = load.stop();
+            System.out.println(load);
+            assertEquals(List.of(), wrong, load::toString);
         }
-        load.awaitMoreAnswers(500);
-        List<String> wrong = load.stop();
-        assertEquals(List.of(), wrong, () -> load.toString());
         assertEquals(before, nginx.requests().size(), "a restarted worker should find all in the disk cache");
     }
 
