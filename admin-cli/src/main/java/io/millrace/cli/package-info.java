@@ -1,4 +1,4 @@
-/** Placeholder sentence. */
+/** The program {@code millctl}: it asks a running Millrace through its admin HTTP API, and shows what it answers. */
 @NullMarked
 package io.millrace.cli;
 

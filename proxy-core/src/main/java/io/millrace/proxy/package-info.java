@@ -1,4 +1,4 @@
-/** Placeholder sentence. */
+/** The façade: what an application that embeds the proxy builds, starts, reloads and closes. */
 @NullMarked
 package io.millrace.proxy;
 

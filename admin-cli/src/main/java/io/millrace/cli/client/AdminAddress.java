@@ -1,0 +1,109 @@
+package io.millrace.cli.client;
+
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+
+/** Where an admin API listens. Immutable. */
+public sealed interface AdminAddress {
+    /** The admin socket's name inside a state directory. */
+    String SOCKET_NAME = "admin.sock";
+
+    /** A Unix domain socket. */
+    record UnixSocket(Path path) implements AdminAddress {
+        @Override
+        public String toString() {
+            return path.toString();
+        }
+    }
+
+    /** A TCP address; the API asks for a token there. */
+    record Tcp(String host, int port) implements AdminAddress {
+        /** As it stands in a Host field and in a URL. */
+        public String authority() {
+            return (host.indexOf(':') >= 0 ? '[' + host + ']' : host) + ':' + port;
+        }
+
+        @Override
+        public String toString() {
+            return "http://" + authority();
+        }
+    }
+
+    /**
+     * Reads what an operator wrote: the path of a socket, a state directory with a socket in it, {@code unix:PATH}, or
+     * {@code http://HOST:PORT}.
+     *
+     * @throws IllegalArgumentException saying what is wrong with it
+     */
+    static AdminAddress parse(String text) {
+        if (text.startsWith("unix:")) {
+            return socket(text.substring("unix:".length()));
+        }
+        if (text.startsWith("http://")) {
+            return tcp(text);
+        }
+        if (text.startsWith("https://")) {
+            throw new IllegalArgumentException("the admin API does not speak TLS: use http:// through a tunnel, or the"
+                    + " Unix socket on the machine itself");
+        }
+        if (text.contains("://")) {
+            throw new IllegalArgumentException("neither the path of a socket nor http://HOST:PORT: " + text);
+        }
+        AdminAddress socket = socket(text);
+        int colon = text.lastIndexOf(':');
+        if (text.indexOf('/') < 0 && colon >= 0 && isPort(text.substring(colon + 1)) && !Files.exists(Path.of(text))) {
+            throw new IllegalArgumentException("no such socket: " + text + " (did you mean http://"
+                    + (colon == 0 ? "localhost" : "") + text + "?)");
+        }
+        return socket;
+    }
+
+    private static AdminAddress socket(String text) {
+        if (text.isEmpty()) {
+            throw new IllegalArgumentException("the path of the admin socket is empty");
+        }
+        try {
+            Path path = Path.of(text);
+            return new UnixSocket(Files.isDirectory(path) ? path.resolve(SOCKET_NAME) : path);
+        } catch (InvalidPathException e) {
+            throw new IllegalArgumentException("not a path: " + text, e);
+        }
+    }
+
+    private static AdminAddress tcp(String text) {
+        try {
+            URI uri = new URI(text);
+            String path = uri.getRawPath();
+            if (uri.getHost() != null
+                    && (path == null || path.isEmpty() || path.equals("/"))
+                    && uri.getRawQuery() == null
+                    && uri.getRawUserInfo() == null
+                    && uri.getRawFragment() == null) {
+                if (uri.getPort() <= 0 || uri.getPort() > 65535) {
+                    throw new IllegalArgumentException(
+                            "the port is missing: " + text + " (such as http://localhost:9090)");
+                }
+                String host = uri.getHost();
+                return new Tcp(host.startsWith("[") ? host.substring(1, host.length() - 1) : host, uri.getPort());
+            }
+        } catch (URISyntaxException e) {
+            // said below
+        }
+        throw new IllegalArgumentException("not of the form http://HOST:PORT: " + text);
+    }
+
+    private static boolean isPort(String text) {
+        if (text.isEmpty() || text.length() > 5) {
+            return false;
+        }
+        for (int i = 0; i < text.length(); i++) {
+            if (text.charAt(i) < '0' || text.charAt(i) > '9') {
+                return false;
+            }
+        }
+        return true;
+    }
+}

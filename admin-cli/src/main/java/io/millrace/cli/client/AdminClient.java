@@ -1,0 +1,151 @@
+package io.millrace.cli.client;
+
+import io.millrace.cli.client.AdminClientException.Kind;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.SocketTimeoutException;
+import java.net.UnixDomainSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.nio.channels.UnsupportedAddressTypeException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** Asks an admin API: one connection per request, closed after the answer. Immutable. */
+public final class AdminClient {
+    private final AdminAddress address;
+    private final @Nullable String token;
+    private final Duration timeout;
+
+    /**
+     * A client.
+     *
+     * @param token the bearer token, sent over TCP only; null for none
+     * @param timeout for connecting, asking and reading the whole answer together
+     */
+    public AdminClient(AdminAddress address, @Nullable String token, Duration timeout) {
+        this.address = address;
+        this.token = token;
+        this.timeout = timeout;
+    }
+
+    /** Whom it asks. */
+    public AdminAddress address() {
+        return address;
+    }
+
+    /**
+     * Asks for something; changes nothing.
+     *
+     * @param target path and query, already percent-encoded
+     */
+    public AdminResponse get(String target) throws AdminClientException {
+        return exchange("GET", target, null);
+    }
+
+    /**
+     * Asks to do something.
+     *
+     * @param target path and query, already percent-encoded
+     * @param json the request's content
+     */
+    public AdminResponse post(String target, byte[] json) throws AdminClientException {
+        return exchange("POST", target, json);
+    }
+
+    private AdminResponse exchange(String method, String target, byte @Nullable [] json) throws AdminClientException {
+        long deadlineNanos = System.nanoTime() + timeout.toNanos();
+        ByteBuffer request = request(method, target, json);
+        try (DeadlineChannel channel = connect(deadlineNanos)) {
+            return answer(channel, request);
+        } catch (SocketTimeoutException e) {
+            throw new AdminClientException(
+                    Kind.NO_ANSWER, address + " did not answer " + method + " " + target + " within " + seconds());
+        } catch (IOException e) {
+            throw new AdminClientException(
+                    Kind.BROKEN_ANSWER, "the answer of " + address + " cannot be used: " + e.getMessage());
+        }
+    }
+
+    private static AdminResponse answer(DeadlineChannel channel, ByteBuffer request) throws IOException {
+        @Nullable IOException unsent = null;
+        try {
+            channel.write(request);
+        } catch (SocketTimeoutException e) {
+            throw e;
+        } catch (IOException e) {
+            // Whoever refuses a request early may close its end before all of it was sent, after an answer.
+            unsent = e;
+        }
+        ResponseReader reader = new ResponseReader(channel);
+        try {
+            return reader.read();
+        } catch (SocketTimeoutException e) {
+            throw e;
+        } catch (IOException e) {
+            throw unsent != null && !reader.hasStarted() ? unsent : e;
+        }
+    }
+
+    private ByteBuffer request(String method, String target, byte @Nullable [] json) {
+        StringBuilder head = new StringBuilder(256);
+        head.append(method).append(' ').append(target).append(" HTTP/1.1\r\nHost: ");
+        head.append(address instanceof AdminAddress.Tcp tcp ? tcp.authority() : "localhost");
+        head.append("\r\nUser-Agent: millctl\r\nAccept: */*\r\nConnection: close\r\n");
+        if (token != null && address instanceof AdminAddress.Tcp) {
+            head.append("Authorization: Bearer ").append(token).append("\r\n");
+        }
+        int length = json == null ? 0 : json.length;
+        if (json != null) {
+            head.append("Content-Type: application/json\r\nContent-Length: ")
+                    .append(length)
+                    .append("\r\n");
+        }
+        byte[] bytes = head.append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1);
+        ByteBuffer request = ByteBuffer.allocate(bytes.length + length).put(bytes);
+        if (json != null) {
+            request.put(json);
+        }
+        return request.flip();
+    }
+
+    private DeadlineChannel connect(long deadlineNanos) throws AdminClientException {
+        if (address instanceof AdminAddress.UnixSocket unix) {
+            try {
+                return DeadlineChannel.connect(UnixDomainSocketAddress.of(unix.path()), deadlineNanos);
+            } catch (IOException | UnsupportedAddressTypeException | UnsupportedOperationException e) {
+                throw unreachable(
+                        unix + ": " + SocketState.afterFailure(unix.path(), e).words());
+            }
+        }
+        AdminAddress.Tcp tcp = (AdminAddress.Tcp) address;
+        String why = "no address";
+        try {
+            for (InetAddress host : InetAddress.getAllByName(tcp.host())) {
+                SocketAddress to = new InetSocketAddress(host, tcp.port());
+                try {
+                    return DeadlineChannel.connect(to, deadlineNanos);
+                } catch (SocketTimeoutException e) {
+                    throw unreachable(tcp + ": no connection within " + seconds());
+                } catch (IOException e) {
+                    why = String.valueOf(e.getMessage());
+                }
+            }
+        } catch (UnknownHostException e) {
+            why = "unknown host";
+        }
+        throw unreachable(tcp + ": " + why);
+    }
+
+    private static AdminClientException unreachable(String message) {
+        return new AdminClientException(Kind.UNREACHABLE, message);
+    }
+
+    private String seconds() {
+        long millis = timeout.toMillis();
+        return millis % 1000 == 0 ? millis / 1000 + " s" : millis + " ms";
+    }
+}

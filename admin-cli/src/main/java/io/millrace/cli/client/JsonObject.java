@@ -1,0 +1,147 @@
+package io.millrace.cli.client;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.json.JsonFactory;
+
+/**
+ * A JSON object, read leniently: a member that is absent, null or of another type is as good as not there, so that a
+ * newer or an older Millrace can be asked. Immutable.
+ */
+public final class JsonObject {
+    private static final JsonFactory FACTORY = new JsonFactory();
+    private static final JsonObject EMPTY = new JsonObject(Map.of());
+
+    /** Values: String, Long, Double, Boolean, JsonObject, List of those; no nulls. */
+    private final Map<String, Object> members;
+
+    private JsonObject(Map<String, Object> members) {
+        this.members = members;
+    }
+
+    /**
+     * Parses one object in UTF-8.
+     *
+     * @throws IllegalArgumentException if it is anything else
+     */
+    public static JsonObject parse(byte[] text) {
+        try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), text)) {
+            if (parser.nextToken() != JsonToken.START_OBJECT) {
+                throw new IllegalArgumentException("it does not start with '{'");
+            }
+            JsonObject object = object(parser);
+            if (parser.nextToken() != null) {
+                throw new IllegalArgumentException("it goes on after the closing '}'");
+            }
+            return object;
+        } catch (JacksonException e) {
+            throw new IllegalArgumentException(e.getOriginalMessage(), e);
+        }
+    }
+
+    private static JsonObject object(JsonParser parser) {
+        Map<String, Object> members = new LinkedHashMap<>();
+        while (parser.nextToken() != JsonToken.END_OBJECT) {
+            String name = parser.currentName();
+            parser.nextToken();
+            Object value = value(parser);
+            if (name != null && value != null) {
+                members.put(name, value);
+            }
+        }
+        return new JsonObject(members);
+    }
+
+    private static List<Object> array(JsonParser parser) {
+        List<Object> elements = new ArrayList<>();
+        while (parser.nextToken() != JsonToken.END_ARRAY) {
+            Object value = value(parser);
+            if (value != null) {
+                elements.add(value);
+            }
+        }
+        return elements;
+    }
+
+    private static @Nullable Object value(JsonParser parser) {
+        return switch (parser.currentToken()) {
+            case START_OBJECT -> object(parser);
+            case START_ARRAY -> array(parser);
+            case VALUE_STRING -> parser.getString();
+            case VALUE_TRUE -> true;
+            case VALUE_FALSE -> false;
+            case VALUE_NUMBER_INT -> integer(parser);
+            case VALUE_NUMBER_FLOAT -> (Object) parser.getDoubleValue();
+            default -> null;
+        };
+    }
+
+    private static Object integer(JsonParser parser) {
+        return parser.getNumberType() == JsonParser.NumberType.BIG_INTEGER
+                ? (Object) parser.getDoubleValue()
+                : (Object) parser.getLongValue();
+    }
+
+    /** Whether the member is there and not null. */
+    public boolean has(String name) {
+        return members.containsKey(name);
+    }
+
+    /** A string. */
+    public @Nullable String text(String name) {
+        return members.get(name) instanceof String text ? text : null;
+    }
+
+    /** A string, or {@code otherwise}. */
+    public String text(String name, String otherwise) {
+        return members.get(name) instanceof String text ? text : otherwise;
+    }
+
+    /** A number without its fraction, or {@code otherwise}. */
+    public long number(String name, long otherwise) {
+        return members.get(name) instanceof Number number ? number.longValue() : otherwise;
+    }
+
+    /** Whether the member is {@code true}. */
+    public boolean isTrue(String name) {
+        return Boolean.TRUE.equals(members.get(name));
+    }
+
+    /** An object, empty when it is not there. */
+    public JsonObject object(String name) {
+        return members.get(name) instanceof JsonObject object ? object : EMPTY;
+    }
+
+    /** The objects of an array, empty when it is not there. */
+    public List<JsonObject> objects(String name) {
+        List<JsonObject> objects = new ArrayList<>();
+        if (members.get(name) instanceof List<?> elements) {
+            for (Object element : elements) {
+                if (element instanceof JsonObject object) {
+                    objects.add(object);
+                }
+            }
+        }
+        return objects;
+    }
+
+    /** The strings of an array, empty when it is not there. */
+    public List<String> texts(String name) {
+        List<String> texts = new ArrayList<>();
+        if (members.get(name) instanceof List<?> elements) {
+            for (Object element : elements) {
+                if (element instanceof String text) {
+                    texts.add(text);
+                }
+            }
+        }
+        return texts;
+    }
+}

@@ -1,0 +1,80 @@
+package io.millrace.cli.client;
+
+import java.io.ByteArrayOutputStream;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.ObjectWriteContext;
+import tools.jackson.core.json.JsonFactory;
+
+/** Writes the JSON that {@code millctl} sends, and the little that it answers by itself, in UTF-8. */
+public final class JsonText {
+    private static final JsonFactory FACTORY = new JsonFactory();
+
+    private JsonText() {}
+
+    /** An object without members. */
+    public static byte[] emptyObject() {
+        return object(json -> {});
+    }
+
+    /** An object with one member. */
+    public static byte[] object(String name, String value) {
+        return object(json -> json.writeStringProperty(name, value));
+    }
+
+    /** {@code {"metrics":[{"name","labels","value"}]}}; a value that JSON has no number for is a string. */
+    public static byte[] metrics(List<MetricSample> samples) {
+        return object(json -> {
+            json.writeArrayPropertyStart("metrics");
+            for (MetricSample sample : samples) {
+                json.writeStartObject();
+                json.writeStringProperty("name", sample.name());
+                json.writeObjectPropertyStart("labels");
+                for (Map.Entry<String, String> label : sample.labels().entrySet()) {
+                    json.writeStringProperty(label.getKey(), label.getValue());
+                }
+                json.writeEndObject();
+                json.writeName("value");
+                writeValue(json, sample.value());
+                json.writeEndObject();
+            }
+            json.writeEndArray();
+        });
+    }
+
+    private static void writeValue(JsonGenerator json, double value) {
+        if (Double.isNaN(value)) {
+            json.writeString("NaN");
+        } else if (Double.isInfinite(value)) {
+            json.writeString(value > 0 ? "+Inf" : "-Inf");
+        } else if (value == Math.rint(value) && Math.abs(value) < 1e15) {
+            json.writeNumber((long) value);
+        } else {
+            json.writeNumber(value);
+        }
+    }
+
+    /** {@code {"ok","problems":[...]}} as the admin API answers a check, from the lines that a check printed. */
+    public static byte[] check(boolean ok, List<CheckLine> problems) {
+        return object(json -> {
+            json.writeBooleanProperty("ok", ok);
+            json.writeArrayPropertyStart("problems");
+            for (CheckLine problem : problems) {
+                problem.write(json);
+            }
+            json.writeEndArray();
+        });
+    }
+
+    static byte[] object(Consumer<JsonGenerator> members) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream(256);
+        try (JsonGenerator json = FACTORY.createGenerator(ObjectWriteContext.empty(), out)) {
+            json.writeStartObject();
+            members.accept(json);
+            json.writeEndObject();
+        }
+        return out.toByteArray();
+    }
+}

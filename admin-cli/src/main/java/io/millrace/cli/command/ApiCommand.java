@@ -1,0 +1,121 @@
+package io.millrace.cli.command;
+
+import io.millrace.cli.client.AdminClient;
+import io.millrace.cli.client.AdminClientException;
+import io.millrace.cli.client.AdminResponse;
+import io.millrace.cli.client.JsonObject;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+
+/** A command that asks the admin API once and shows the answer. Confined to one thread. */
+abstract class ApiCommand implements Callable<Integer> {
+    private final Invocation invocation;
+    private final Duration timeout;
+
+    ApiCommand(Invocation invocation, Duration timeout) {
+        this.invocation = invocation;
+        this.timeout = timeout;
+    }
+
+    final Invocation invocation() {
+        return invocation;
+    }
+
+    final Console console() {
+        return invocation.console();
+    }
+
+    @Override
+    public final Integer call() throws CommandFailure {
+        check();
+        AdminClient client = invocation.client(timeout);
+        try {
+            return run(client);
+        } catch (AdminClientException e) {
+            throw failure(client, e);
+        }
+    }
+
+    /** Looks at the arguments before anything is sent. */
+    void check() throws CommandFailure {}
+
+    /** Asks and shows. Returns the exit code. */
+    abstract int run(AdminClient client) throws AdminClientException, CommandFailure;
+
+    /** Whether an answer that does not come may mean that the work goes on. */
+    boolean isChange() {
+        return false;
+    }
+
+    /** Shows JSON as it came, or {@code lines}. */
+    final void show(AdminResponse response, List<String> lines) {
+        if (invocation.isJson()) {
+            console().json(response.body());
+        } else {
+            console().data(lines);
+        }
+    }
+
+    /** The answer's object, when the API did what was asked. */
+    final JsonObject answered(AdminResponse response) throws AdminClientException, CommandFailure {
+        if (response.isSuccess()) {
+            return response.json();
+        }
+        throw refused(response);
+    }
+
+    private CommandFailure failure(AdminClient client, AdminClientException e) {
+        return switch (e.kind()) {
+            case UNREACHABLE ->
+                new CommandFailure(
+                        ExitCode.UNREACHABLE,
+                        e.message(),
+                        "start one:    millrace run --config FILE (or run --demo)",
+                        "find another: millctl status, without --admin and MILLRACE_ADMIN");
+            case NO_ANSWER ->
+                isChange()
+                        ? new CommandFailure(
+                                ExitCode.IN_PROGRESS,
+                                e.message() + "; it may still be carried out",
+                                "look again: millctl --admin " + client.address() + " status")
+                        : new CommandFailure(
+                                ExitCode.UNREACHABLE,
+                                e.message(),
+                                "give it longer with --timeout, or look at the log of the launcher");
+            case BROKEN_ANSWER ->
+                new CommandFailure(
+                        ExitCode.FAILED, e.message(), "is " + client.address() + " the admin API of a millrace?");
+        };
+    }
+
+    /** The failure for an error answer; with {@code -o json} its JSON is shown, too. */
+    final CommandFailure refused(AdminResponse response) {
+        JsonObject error;
+        try {
+            JsonObject answer = response.json();
+            error = answer.object("error");
+            if (invocation.isJson()) {
+                console().json(response.body());
+            }
+        } catch (AdminClientException e) {
+            return new CommandFailure(ExitCode.FAILED, e.message());
+        }
+        String code = error.text("code", "status " + response.status());
+        String message = error.text("message", "the request was refused") + " (" + code + ")";
+        return switch (response.status()) {
+            case 401, 403 ->
+                new CommandFailure(
+                        ExitCode.FAILED, message, "name the token: --token-file FILE, or set MILLRACE_ADMIN_TOKEN");
+            case 404, 405 ->
+                new CommandFailure(ExitCode.FAILED, message, "compare the versions: millctl --version; millctl status");
+            case 409 -> new CommandFailure(ExitCode.IN_PROGRESS, message, "look again: millctl status");
+            case 503 -> new CommandFailure(ExitCode.FAILED, message, "see what it is doing: millctl status");
+            case 504 ->
+                isChange()
+                        ? new CommandFailure(ExitCode.IN_PROGRESS, message, "look again: millctl status")
+                        : new CommandFailure(ExitCode.FAILED, message, "see what it is doing: millctl status");
+            default -> new CommandFailure(ExitCode.FAILED, message);
+        };
+    }
+}

@@ -1,0 +1,56 @@
+package io.millrace.cli.command;
+
+import io.millrace.cli.render.Paint;
+import java.io.PrintStream;
+import java.util.List;
+
+/** Where a command's words go: data to standard output, talk to standard error. Confined to one thread. */
+final class Console {
+    private final PrintStream out;
+    private final PrintStream err;
+    private final Paint paint;
+
+    Console(PrintStream out, PrintStream err, Paint paint) {
+        this.out = out;
+        this.err = err;
+        this.paint = paint;
+    }
+
+    Paint paint() {
+        return paint;
+    }
+
+    /** Lines of data. */
+    void data(List<String> lines) {
+        for (String line : lines) {
+            out.print(line + "\n");
+        }
+    }
+
+    /** JSON as it came, and the end of a line. */
+    void json(byte[] json) {
+        out.write(json, 0, json.length);
+        if (json.length == 0 || json[json.length - 1] != '\n') {
+            out.write('\n');
+        }
+    }
+
+    /** A line of talk. */
+    void say(String line) {
+        err.print(line + "\n");
+    }
+
+    /** What went wrong and what to do next. */
+    void report(CommandFailure failure) {
+        say("millctl: " + failure.message());
+        for (String line : failure.nextLines()) {
+            say("  " + line);
+        }
+    }
+
+    /** Whether everything was written that was to be. */
+    boolean flush() {
+        err.flush();
+        return !out.checkError();
+    }
+}

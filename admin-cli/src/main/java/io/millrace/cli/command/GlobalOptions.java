@@ -1,0 +1,50 @@
+package io.millrace.cli.command;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
+
+/** The options that every command takes, before or after its name. Filled by Picocli. */
+final class GlobalOptions {
+    @Option(
+            names = "--admin",
+            paramLabel = "PATH|URL",
+            scope = ScopeType.INHERIT,
+            description = "Admin socket, state directory, or http://HOST:PORT.")
+    @Nullable
+    String admin;
+
+    @Option(
+            names = "--token-file",
+            paramLabel = "FILE",
+            scope = ScopeType.INHERIT,
+            description = "File with the token that a URL asks for.")
+    @Nullable
+    Path tokenFile;
+
+    @Option(
+            names = "--timeout",
+            paramLabel = "TIME",
+            scope = ScopeType.INHERIT,
+            converter = DurationConverter.class,
+            description = "Longest wait for an answer, such as 10s.")
+    @Nullable
+    Duration timeout;
+
+    @Option(
+            names = {"-o", "--output"},
+            paramLabel = "FORMAT",
+            scope = ScopeType.INHERIT,
+            converter = OutputFormat.Converter.class,
+            description = "table (default) or json.")
+    OutputFormat output = OutputFormat.TABLE;
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            scope = ScopeType.INHERIT,
+            description = "Show this help.")
+    boolean help;
+}

@@ -1,0 +1,36 @@
+package io.millrace.cli.command;
+
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code millctl help config reload}: as {@code --help}, for whoever writes it the other way round. */
+@Command(name = "help", helpCommand = true, description = "Show the help of a command, such as help config check.")
+final class HelpCommand implements Callable<Integer> {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // set by Picocli before call()
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = "COMMAND", arity = "0..*", description = "The command and the one below it.")
+    private List<String> names = List.of();
+
+    @Override
+    public Integer call() {
+        CommandLine command = spec.commandLine().getParent();
+        for (String name : names) {
+            CommandLine next = command.getSubcommands().get(name);
+            if (next == null) {
+                throw new ParameterException(
+                        command, "'" + command.getCommandSpec().qualifiedName() + "' has no command '" + name + "'");
+            }
+            command = next;
+        }
+        command.usage(spec.commandLine().getOut(), command.getColorScheme());
+        return ExitCode.OK;
+    }
+}

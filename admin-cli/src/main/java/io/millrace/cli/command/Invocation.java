@@ -1,0 +1,141 @@
+package io.millrace.cli.command;
+
+import io.millrace.cli.client.AdminAddress;
+import io.millrace.cli.client.AdminClient;
+import io.millrace.cli.client.Instances;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** One run of {@code millctl}: what every command works with. Confined to one thread. */
+final class Invocation {
+    /** Longer than a healthy launcher ever takes for what it only looks up. */
+    static final Duration LOOK_TIMEOUT = Duration.ofSeconds(10);
+
+    /** Longer than the 30 s that the admin API gives itself, so that its own word on what was slow arrives. */
+    static final Duration CHANGE_TIMEOUT = Duration.ofSeconds(40);
+
+    private static final int TOKEN_LENGTH_MAX = 4096;
+
+    private final GlobalOptions options;
+    private final Surroundings surroundings;
+    private final Console console;
+
+    Invocation(GlobalOptions options, Surroundings surroundings, Console console) {
+        this.options = options;
+        this.surroundings = surroundings;
+        this.console = console;
+    }
+
+    Surroundings surroundings() {
+        return surroundings;
+    }
+
+    Console console() {
+        return console;
+    }
+
+    boolean isJson() {
+        return options.output == OutputFormat.JSON;
+    }
+
+    /** The address that {@code --admin} or {@code MILLRACE_ADMIN} names, null when neither does. */
+    @Nullable
+    AdminAddress namedAddress() throws CommandFailure {
+        String named = options.admin;
+        String by = "--admin";
+        if (named == null) {
+            named = surroundings.variable("MILLRACE_ADMIN");
+            by = "MILLRACE_ADMIN";
+        }
+        if (named == null) {
+            return null;
+        }
+        try {
+            return AdminAddress.parse(named);
+        } catch (IllegalArgumentException e) {
+            throw new CommandFailure(ExitCode.USAGE, by + ": " + e.getMessage());
+        }
+    }
+
+    /**
+     * A client of the one running Millrace: of the one that is named, else of the only one in the usual places.
+     *
+     * @param timeout when {@code --timeout} says nothing
+     */
+    AdminClient client(Duration timeout) throws CommandFailure {
+        AdminAddress address = namedAddress();
+        return clientOf(address == null ? found() : address, timeout);
+    }
+
+    AdminClient clientOf(AdminAddress address, Duration timeout) throws CommandFailure {
+        String token = address instanceof AdminAddress.Tcp ? token() : null;
+        return new AdminClient(address, token, options.timeout == null ? timeout : options.timeout);
+    }
+
+    private AdminAddress found() throws CommandFailure {
+        Instances instances = Instances.find(surroundings.runDirectory(), surroundings.stateHome());
+        List<Path> running = instances.running();
+        if (running.size() == 1) {
+            return new AdminAddress.UnixSocket(running.get(0));
+        }
+        List<String> next = new ArrayList<>();
+        if (running.isEmpty()) {
+            for (Instances.Candidate candidate : instances.looked()) {
+                next.add(candidate.socket() + ": " + candidate.state().words());
+            }
+            next.add("start one:    millrace run --config FILE (or run --demo)");
+            next.add("name another: millctl --admin PATH ... (or set MILLRACE_ADMIN)");
+            throw new CommandFailure(
+                    ExitCode.UNREACHABLE, "found no running millrace; looked at", next.toArray(String[]::new));
+        }
+        for (Path socket : running) {
+            next.add("millctl --admin " + socket);
+        }
+        throw new CommandFailure(
+                ExitCode.USAGE,
+                running.size() + " instances of millrace are running; say which",
+                next.toArray(String[]::new));
+    }
+
+    /** The token from {@code --token-file} or {@code MILLRACE_ADMIN_TOKEN}, null when there is none. */
+    private @Nullable String token() throws CommandFailure {
+        String token;
+        String from;
+        if (options.tokenFile == null) {
+            token = surroundings.variable("MILLRACE_ADMIN_TOKEN");
+            from = "MILLRACE_ADMIN_TOKEN";
+        } else {
+            token = read(options.tokenFile);
+            from = options.tokenFile.toString();
+        }
+        if (token == null) {
+            return null;
+        }
+        token = token.strip();
+        boolean valid = !token.isEmpty() && token.length() <= TOKEN_LENGTH_MAX;
+        for (int i = 0; i < token.length(); i++) {
+            valid &= token.charAt(i) > ' ' && token.charAt(i) < 0x7f;
+        }
+        if (!valid) {
+            throw new CommandFailure(ExitCode.USAGE, from + ": not a token: one word of visible ASCII is needed");
+        }
+        return token;
+    }
+
+    private static String read(Path file) throws CommandFailure {
+        try {
+            return Files.readString(file, StandardCharsets.ISO_8859_1);
+        } catch (NoSuchFileException e) {
+            throw new CommandFailure(ExitCode.USAGE, file + ": no such file");
+        } catch (IOException e) {
+            throw new CommandFailure(ExitCode.USAGE, file + ": cannot be read (" + e.getMessage() + ")");
+        }
+    }
+}

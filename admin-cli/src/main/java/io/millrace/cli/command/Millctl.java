@@ -1,0 +1,76 @@
+package io.millrace.cli.command;
+
+import io.millrace.cli.render.Paint;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import picocli.CommandLine;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** The command line as a function: arguments and surroundings in, words and an exit code out. */
+public final class Millctl {
+    private static final int HELP_WIDTH = 80;
+
+    private Millctl() {}
+
+    /**
+     * Runs one command to its end.
+     *
+     * @param out takes data
+     * @param err takes talk
+     * @return the exit code of the process
+     */
+    public static int run(String[] arguments, Surroundings surroundings, PrintStream out, PrintStream err) {
+        boolean coloured = surroundings.isTerminal() && surroundings.variable("NO_COLOR") == null;
+        Console console = new Console(out, err, new Paint(coloured));
+        GlobalOptions options = new GlobalOptions();
+        CommandLine commands = commands(options, new Invocation(options, surroundings, console));
+        commands.setOut(new PrintWriter(out, true, StandardCharsets.UTF_8))
+                .setErr(new PrintWriter(err, true, StandardCharsets.UTF_8))
+                .setUsageHelpWidth(HELP_WIDTH)
+                .setColorScheme(CommandLine.Help.defaultColorScheme(coloured ? Ansi.ON : Ansi.OFF))
+                .setParameterExceptionHandler((e, given) -> reportUsage(e, console))
+                .setExecutionExceptionHandler((e, command, result) -> reportFailure(e, console));
+        int exitCode = commands.execute(arguments);
+        if (!console.flush() && exitCode == ExitCode.OK) {
+            err.println("millctl: standard output could not be written");
+            return ExitCode.FAILED;
+        }
+        return exitCode;
+    }
+
+    private static CommandLine commands(GlobalOptions options, Invocation invocation) {
+        return new CommandLine(new MillctlCommand())
+                .addMixin("global", options)
+                .addSubcommand(new StatusCommand(invocation))
+                .addSubcommand(new CommandLine(new MillctlCommand.Config())
+                        .addSubcommand(new ConfigCheckCommand(invocation))
+                        .addSubcommand(new ConfigReloadCommand(invocation)))
+                .addSubcommand(new PurgeCommand(invocation))
+                .addSubcommand(new CommandLine(new MillctlCommand.Cache())
+                        .addSubcommand(new CacheLookupCommand(invocation))
+                        .addSubcommand(new PurgeCommand(invocation)))
+                .addSubcommand(
+                        new CommandLine(new MillctlCommand.Metric()).addSubcommand(new MetricGetCommand(invocation)))
+                .addSubcommand(new HelpCommand());
+    }
+
+    private static int reportUsage(ParameterException e, Console console) {
+        CommandLine command = e.getCommandLine();
+        console.say("millctl: " + e.getMessage());
+        UnmatchedArgumentException.printSuggestions(e, command.getErr());
+        console.say("  try: " + command.getCommandSpec().qualifiedName() + " --help");
+        return ExitCode.USAGE;
+    }
+
+    private static int reportFailure(Exception e, Console console) {
+        if (e instanceof CommandFailure failure) {
+            console.report(failure);
+            return failure.exitCode();
+        }
+        console.say("millctl: failed in an unforeseen way, which is a defect of millctl: " + e);
+        return ExitCode.FAILED;
+    }
+}

@@ -1,0 +1,33 @@
+package io.millrace.cli.command;
+
+import io.millrace.cli.client.AdminClient;
+import io.millrace.cli.client.AdminClientException;
+import io.millrace.cli.client.AdminResponse;
+import io.millrace.cli.client.JsonObject;
+import io.millrace.cli.render.StatusView;
+import picocli.CommandLine.Command;
+
+@Command(
+        name = "status",
+        description = "Show what the proxy is doing: processes, traffic, cache, config.",
+        footer = {"", "Example: millctl status -o json"})
+final class StatusCommand extends ApiCommand {
+    StatusCommand(Invocation invocation) {
+        super(invocation, Invocation.LOOK_TIMEOUT);
+    }
+
+    @Override
+    int run(AdminClient client) throws AdminClientException, CommandFailure {
+        AdminResponse response = client.get("/v1/status");
+        JsonObject status = answered(response);
+        show(
+                response,
+                StatusView.lines(status, client.address().toString(), console().paint()));
+        if (StatusView.isLastReloadRejected(status) && !invocation().isJson()) {
+            console()
+                    .say("try: millctl config check " + status.object("config").text("file", "FILE")
+                            + "; then millctl config reload");
+        }
+        return ExitCode.OK;
+    }
+}

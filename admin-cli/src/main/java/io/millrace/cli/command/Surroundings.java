@@ -1,0 +1,73 @@
+package io.millrace.cli.command;
+
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.CodeSource;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a command takes from the process it runs in. Immutable.
+ *
+ * @param environment the environment variables
+ * @param userHome the user's home directory
+ * @param runDirectory where the service's admin socket lies
+ * @param productHome the unpacked product with {@code bin/} and {@code lib/}, null when it is not known
+ * @param isTerminal whether standard output is a terminal
+ */
+public record Surroundings(
+        Map<String, String> environment,
+        Path userHome,
+        Path runDirectory,
+        @Nullable Path productHome,
+        boolean isTerminal) {
+    /** Those of this process. */
+    public static Surroundings ofProcess() {
+        return new Surroundings(
+                System.getenv(),
+                Path.of(System.getProperty("user.home", "/")),
+                Path.of("/run/millrace"),
+                productHomeOfProcess(),
+                picocli.CommandLine.Help.Ansi.AUTO.enabled());
+    }
+
+    private static @Nullable Path productHomeOfProcess() {
+        String home = System.getProperty("millrace.home");
+        if (home != null && !home.isEmpty()) {
+            return Path.of(home);
+        }
+        try {
+            CodeSource source = Surroundings.class.getProtectionDomain().getCodeSource();
+            Path jar = source == null ? null : Path.of(source.getLocation().toURI());
+            Path lib = jar == null ? null : jar.getParent();
+            return lib == null ? null : lib.getParent();
+        } catch (URISyntaxException | RuntimeException e) {
+            return null;
+        }
+    }
+
+    /** A variable's value; null when it is not set or empty. */
+    @Nullable
+    String variable(String name) {
+        String value = environment.get(name);
+        return value == null || value.isEmpty() ? null : value;
+    }
+
+    /** The directory in which the launcher makes one state directory per first port. */
+    Path stateHome() {
+        String base = variable("XDG_STATE_HOME");
+        Path states = base != null && base.startsWith("/") ? Path.of(base) : userHome.resolve(".local/state");
+        return states.resolve("millrace");
+    }
+
+    /** The launcher's script, null when it is not there. */
+    @Nullable
+    Path millrace() {
+        if (productHome == null) {
+            return null;
+        }
+        Path script = productHome.resolve("bin").resolve("millrace");
+        return Files.isExecutable(script) ? script : null;
+    }
+}

@@ -1,0 +1,51 @@
+package io.millrace.cli.command;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+
+/** A URL as clients ask the proxy for it: the proxy understands it, here only gross mistakes are caught. */
+final class TargetUrl {
+    private static final String HEX = "0123456789ABCDEF";
+
+    /** RFC 3986 section 2.3, and two that a query may hold as they are and that keep URLs in it readable. */
+    private static final String UNRESERVED =
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~" + "/:";
+
+    private TargetUrl() {}
+
+    /** Throws unless {@code url} starts like an absolute http or https URL. */
+    static void check(String url) throws CommandFailure {
+        String lower = url.toLowerCase(Locale.ROOT);
+        int start = lower.startsWith("http://") ? 7 : lower.startsWith("https://") ? 8 : 0;
+        if (start == 0) {
+            String host = url.startsWith("/") ? "http://HOST" : url.contains("://") ? "" : "http://";
+            throw new CommandFailure(
+                    ExitCode.USAGE,
+                    "not an absolute http or https URL: " + url
+                            + (host.isEmpty() ? "" : " (did you mean " + host + url + "?)"));
+        }
+        if (url.length() == start || "/?#:".indexOf(url.charAt(start)) >= 0) {
+            throw new CommandFailure(ExitCode.USAGE, "the URL names no host: " + url);
+        }
+        for (int i = 0; i < url.length(); i++) {
+            if (url.charAt(i) <= ' ' || url.charAt(i) == 0x7f) {
+                throw new CommandFailure(
+                        ExitCode.USAGE, "the URL holds a space or a control character; write %20 for a space: " + url);
+            }
+        }
+    }
+
+    /** {@code text} as the value of a query parameter. */
+    static String encoded(String text) {
+        StringBuilder encoded = new StringBuilder(text.length() + 16);
+        for (byte octet : text.getBytes(StandardCharsets.UTF_8)) {
+            char character = (char) (octet & 0xff);
+            if (UNRESERVED.indexOf(character) >= 0) {
+                encoded.append(character);
+            } else {
+                encoded.append('%').append(HEX.charAt(character >> 4)).append(HEX.charAt(character & 15));
+            }
+        }
+        return encoded.toString();
+    }
+}

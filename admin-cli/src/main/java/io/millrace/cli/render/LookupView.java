@@ -1,0 +1,64 @@
+package io.millrace.cli.render;
+
+import io.millrace.cli.client.JsonObject;
+import java.util.List;
+
+/** {@code GET /v1/cache/lookup} for people. */
+public final class LookupView {
+    private LookupView() {}
+
+    /** A headline that answers the question, then one line per fact that is known. */
+    public static List<String> lines(JsonObject report, String url, Paint paint) {
+        boolean stored = report.isTrue("stored");
+        Rows rows = new Rows(paint.strong(Printable.of(report.text("url", url))) + " is " + verdict(report, paint));
+        addText(rows, "reason", report, "reason");
+        rows.add("rule", Printable.of(report.text("rule", "none matches")));
+        addText(rows, "key", report, "key");
+        if (!stored) {
+            return rows.lines();
+        }
+        if (report.has("status")) {
+            rows.add("status", Long.toString(report.number("status", 0)));
+        }
+        if (report.has("age_seconds")) {
+            rows.add(
+                    "age",
+                    Quantities.duration(report.number("age_seconds", 0)) + " of a lifetime of "
+                            + Quantities.duration(report.number("freshness_lifetime_seconds", 0)) + ", "
+                            + rest(report));
+        }
+        long length = report.number("length", -1);
+        if (length >= 0) {
+            rows.add(
+                    "length",
+                    Quantities.bytes(length) + (length < 1024 ? "" : " (" + Quantities.count(length) + " bytes)"));
+        }
+        List<String> vary = report.texts("vary");
+        rows.add("vary", vary.isEmpty() ? "none" : Printable.of(String.join(", ", vary)));
+        addText(rows, "etag", report, "etag");
+        addText(rows, "modified", report, "last_modified");
+        return rows.lines();
+    }
+
+    private static String verdict(JsonObject report, Paint paint) {
+        if (!report.isTrue("stored")) {
+            return paint.doubtful("not stored");
+        }
+        String tier = Printable.of(report.text("tier", ""));
+        String where = tier.equals("ram") ? " in RAM" : tier.isEmpty() ? "" : " on " + tier;
+        return "stored" + where + ", " + (report.isTrue("fresh") ? paint.good("fresh") : paint.doubtful("stale"));
+    }
+
+    private static String rest(JsonObject report) {
+        long lifetime = report.number("freshness_lifetime_seconds", 0);
+        long left = report.number("ttl_seconds", lifetime - report.number("age_seconds", 0));
+        return left > 0 ? Quantities.duration(left) + " left" : "over for " + Quantities.duration(-left);
+    }
+
+    private static void addText(Rows rows, String label, JsonObject report, String name) {
+        String text = report.text(name, "");
+        if (!text.isEmpty()) {
+            rows.add(label, Printable.of(text));
+        }
+    }
+}

@@ -1,0 +1,28 @@
+package io.millrace.cli.render;
+
+/**
+ * Colours words where the output is a terminal that wants them. Immutable.
+ *
+ * @param isEnabled whether anything is coloured
+ */
+public record Paint(boolean isEnabled) {
+    String strong(String text) {
+        return wrapped("1", text);
+    }
+
+    String good(String text) {
+        return wrapped("32", text);
+    }
+
+    String doubtful(String text) {
+        return wrapped("33", text);
+    }
+
+    String bad(String text) {
+        return wrapped("31", text);
+    }
+
+    private String wrapped(String code, String text) {
+        return isEnabled ? "\u001b[" + code + "m" + text + "\u001b[0m" : text;
+    }
+}

@@ -1,0 +1,23 @@
+package io.millrace.cli.render;
+
+import io.millrace.cli.client.JsonObject;
+import java.util.List;
+
+/** {@code POST /v1/cache/purge} for people. */
+public final class PurgeView {
+    private PurgeView() {}
+
+    /** One line: whether anything was stored, and the URL. */
+    public static List<String> lines(JsonObject report, String url) {
+        long number = report.number("purged", 0);
+        String outcome;
+        if (number > 0) {
+            outcome = "purged (" + Quantities.count(number, "response", "responses") + ")";
+        } else {
+            outcome = report.isTrue("purged") ? "purged" : "was not stored";
+        }
+        String detail = report.text("detail", "");
+        return List.of(
+                Printable.of(outcome + ": " + report.text("url", url) + (detail.isEmpty() ? "" : " (" + detail + ")")));
+    }
+}

@@ -1,0 +1,81 @@
+package io.millrace.cli.render;
+
+/** Numbers with their units, short enough for a line. */
+final class Quantities {
+    private static final String[] BYTE_UNITS = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+
+    private Quantities() {}
+
+    /** In the largest unit that leaves at least one, with one decimal where it is not zero: {@code 1.5 GiB}. */
+    static String bytes(long bytes) {
+        int unit = 0;
+        long divisor = 1;
+        while (unit < BYTE_UNITS.length - 1 && bytes / divisor >= 1024) {
+            divisor *= 1024;
+            unit++;
+        }
+        long whole = bytes / divisor;
+        long tenth = bytes % divisor * 10 / divisor;
+        return whole + (tenth == 0 ? "" : "." + tenth) + " " + BYTE_UNITS[unit];
+    }
+
+    /** With a comma between groups of three digits: {@code 18,322}. */
+    static String count(long count) {
+        String digits = Long.toString(count);
+        StringBuilder grouped = new StringBuilder(digits.length() + 6);
+        for (int i = 0; i < digits.length(); i++) {
+            int left = digits.length() - i;
+            if (i > 0 && left % 3 == 0 && digits.charAt(i - 1) != '-') {
+                grouped.append(',');
+            }
+            grouped.append(digits.charAt(i));
+        }
+        return grouped.toString();
+    }
+
+    /** {@code 1 hit}, {@code 2 hits}. */
+    static String count(long count, String one, String several) {
+        return count(count) + " " + (count == 1 ? one : several);
+    }
+
+    /** The two largest units: {@code 3h 12m}. */
+    static String duration(long seconds) {
+        if (seconds < 0) {
+            return "-" + duration(-seconds);
+        }
+        if (seconds < 60) {
+            return seconds + "s";
+        }
+        if (seconds < 3600) {
+            return seconds / 60 + "m" + rest(seconds % 60, "s");
+        }
+        if (seconds < 86_400) {
+            return seconds / 3600 + "h" + rest(seconds % 3600 / 60, "m");
+        }
+        return seconds / 86_400 + "d" + rest(seconds % 86_400 / 3600, "h");
+    }
+
+    private static String rest(long count, String unit) {
+        return count == 0 ? "" : " " + count + unit;
+    }
+
+    /** A share with one decimal, {@code 88.4%}; a dash when there is no whole. */
+    static String percent(long part, long whole) {
+        if (whole <= 0) {
+            return "-";
+        }
+        long thousandths = Math.round(part * 1000.0 / whole);
+        return thousandths / 10 + "." + thousandths % 10 + "%";
+    }
+
+    /** A metric's value: whole numbers without a fraction. */
+    static String value(double value) {
+        if (value == Math.rint(value) && Math.abs(value) < 1e15) {
+            return Long.toString((long) value);
+        }
+        if (Double.isInfinite(value)) {
+            return value > 0 ? "+Inf" : "-Inf";
+        }
+        return Double.toString(value);
+    }
+}

@@ -1,0 +1,105 @@
+package io.millrace.store;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store of keyed objects in RAM and on disk.
+ *
+ * <p>A lookup asks {@link #get} (RAM, never blocks), then {@link #contains} (the disk's index, never blocks), and only
+ * when that says true {@link #open} (reads on an I/O thread). There is one owner per storage path: a second
+ * {@link #openStore} of it, in this process or another, fails with a message that names the first.
+ *
+ * <p>Thread-safe: every method may be called from any thread. Of operations on one key each takes effect at one point
+ * between call and return, {@code open} at the latest when it answers.
+ *
+ * @param <H> the decoded head of an object
+ */
+public interface CacheStore<H> extends Closeable {
+    /**
+     * Opens the volumes (creating what does not exist yet) and starts the I/O threads. Volumes that cannot be opened for
+     * an I/O error are reported offline and left out; with none left the store works in RAM alone.
+     *
+     * @throws IOException when another store holds the lease of one of the paths; the message names both
+     */
+    @SuppressWarnings("DoNotCallSuggester")
+    static <H> CacheStore<H> openStore(StoreConfig config, HeadCodec<H> codec) throws IOException {
+        throw new UnsupportedOperationException("not yet");
+    }
+
+    /** The key of these bytes, which are copied. At most {@link StoreKey#LENGTH_MAX}. */
+    StoreKey key(byte[] bytes, int offset, int length);
+
+    /** The key of these bytes, which are copied. */
+    default StoreKey key(byte[] bytes) {
+        return key(bytes, 0, bytes.length);
+    }
+
+    /**
+     * The object when it is in RAM, retained for the caller, who releases it. Null says nothing about the disk. Never
+     * blocks.
+     */
+    @Nullable
+    StoredObject<H> get(StoreKey key);
+
+    /**
+     * Whether the key may be stored: false means surely not. True may turn out wrong in {@link #open} (damage, or a
+     * volume whose index is still being rebuilt). Never blocks.
+     */
+    boolean contains(StoreKey key);
+
+    /**
+     * Finds the object wherever it is and checks it: full key, segment, sequence, CRC32C. What fits the RAM tier is
+     * promoted to it. Answers null when it is absent or damaged, when the I/O queue is full, or when a volume's index
+     * was not ready within {@link StoreConfig#openWaitNanos}.
+     */
+    void open(StoreKey key, Executor replyOn, OpenCallback<H> reply);
+
+    /**
+     * Starts a new representation for the key; what is stored under it stays until the writer completes. Never blocks,
+     * never throws for I/O trouble (the writer is then failed).
+     */
+    ObjectWriter<H> create(StoreKey key);
+
+    /**
+     * Gives the stored representation a new head; the body stays. Costs one small record on disk, and shows at once
+     * in RAM. Ignored when the object was replaced or removed meanwhile. Handles given out before keep the old head.
+     */
+    void update(StoredObject<H> object, H newHead);
+
+    /**
+     * Removes whatever is stored under the key. When this method returns, no later {@code get}, {@code contains} or
+     * {@code open} finds it, and writers in flight for the key have failed. The reply comes when the tombstone is
+     * appended, which makes the removal survive kill -9.
+     */
+    void remove(StoreKey key, Executor replyOn, RemoveCallback reply);
+
+    /** Sizes, states and counters as of now; cheap enough for a scrape, not for a request. */
+    StoreStatistics statistics();
+
+    /**
+     * Hands the volumes over: what is queued is written and synced, writers in flight fail, and the lease is released, so
+     * that another process may open the paths. Handles held stay readable and RAM goes on answering; new {@code open}s
+     * from disk answer null, as the log now belongs to another. May block; not for event loops.
+     */
+    void suspendWrites() throws IOException;
+
+    /**
+     * Takes the volumes back after {@link #suspendWrites}. May block; not for event loops.
+     *
+     * @throws IOException when another store holds the lease; this one then stays suspended
+     */
+    void resumeWrites() throws IOException;
+
+    /** Waits until everything handed over before is appended and forced to the device. Not for event loops. */
+    void sync() throws IOException;
+
+    /**
+     * Writes and syncs what is queued, marks the indexes clean and releases the lease. Writers in flight fail. Handles
+     * still held keep their RAM; their disk reads fail. May block; not for event loops.
+     */
+    @Override
+    void close() throws IOException;
+}

@@ -1,0 +1,33 @@
+package io.millrace.store;
+
+import io.netty.buffer.ByteBuf;
+
+/**
+ * Turns the caller's head of a stored object into bytes and back; the store never looks inside one.
+ *
+ * <p>Thread-safe: called on the store's I/O threads and on callers' threads at the same time. A head is shared between
+ * readers, so {@code H} must be immutable.
+ *
+ * @param <H> the decoded head
+ */
+public interface HeadCodec<H> {
+    /** Longest encoded head in bytes; a writer given a longer one fails. */
+    int LENGTH_MAX = 1 << 20;
+
+    /** Appends the bytes of {@code head} to {@code out}; borrows {@code out}. The bytes carry their own version. */
+    void encode(H head, ByteBuf out);
+
+    /**
+     * The head that {@code in}'s readable bytes stand for; borrows {@code in}, keeps nothing of it.
+     *
+     * @throws CorruptHeadException when the bytes are none of this codec's; the object is then treated as absent.
+     *     Any unchecked exception counts as the same.
+     */
+    H decode(ByteBuf in) throws CorruptHeadException;
+
+    /** Estimated bytes of heap that {@code head} retains, counted against the RAM tier's budget. */
+    int heapBytes(H head);
+
+    /** When the object stops being worth keeping, in seconds since the epoch; kept in the index beside the object. */
+    long expiresAtSeconds(H head);
+}

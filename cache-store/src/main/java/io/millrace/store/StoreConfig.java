@@ -1,0 +1,224 @@
+package io.millrace.store;
+
+import io.netty.buffer.ByteBufAllocator;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The settings of a store, all checked. Without volumes the store works in RAM alone.
+ *
+ * <p>Immutable.
+ */
+public final class StoreConfig {
+    private final long ramBytes;
+    private final long ramObjectBytesMax;
+    private final List<VolumeConfig> volumes;
+    private final long objectBytesMax;
+    private final long segmentBytes;
+    private final int blockBytes;
+    private final int writeWindowBytes;
+    private final long writeQueueBytesMax;
+    private final long syncIntervalNanos;
+    private final long openWaitNanos;
+    private final int ioThreads;
+    private final @Nullable ByteBufAllocator allocator;
+
+    private StoreConfig(Builder builder) {
+        ramBytes = atLeast("ramBytes", builder.ramBytes, 0);
+        volumes = List.copyOf(builder.volumes);
+        blockBytes = powerOfTwo("blockBytes", builder.blockBytes, 4 * 1024, 16 << 20);
+        ramObjectBytesMax = builder.ramObjectBytesMax >= 0
+                ? Math.min(builder.ramObjectBytesMax, 1 << 30)
+                : Math.min(ramBytes / 8, 1 << 20);
+        objectBytesMax = atLeast("objectBytesMax", builder.objectBytesMax, 1);
+        segmentBytes = builder.segmentBytes == 0
+                ? 0
+                : atLeast("segmentBytes", Math.min(builder.segmentBytes, 1 << 30), 4L * blockBytes);
+        writeWindowBytes = (int) atLeast("writeWindowBytes", builder.writeWindowBytes, 1);
+        writeQueueBytesMax = atLeast("writeQueueBytesMax", builder.writeQueueBytesMax, blockBytes);
+        syncIntervalNanos = atLeast("syncIntervalNanos", builder.syncIntervalNanos, 1_000_000);
+        openWaitNanos = atLeast("openWaitNanos", builder.openWaitNanos, 0);
+        ioThreads = (int) atLeast("ioThreads", builder.ioThreads, 1);
+        allocator = builder.allocator;
+    }
+
+    /** A builder with every default set: 64 MiB of RAM, no volumes. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** Budget of the RAM tier in bytes: size classes of buffers and the heap of entries. 0 turns it off. */
+    public long ramBytes() {
+        return ramBytes;
+    }
+
+    /** Longest body in bytes that is kept in RAM; longer ones are read from disk in chunks. */
+    public long ramObjectBytesMax() {
+        return ramObjectBytesMax;
+    }
+
+    /** The volumes; empty for RAM alone. */
+    public List<VolumeConfig> volumes() {
+        return volumes;
+    }
+
+    /** Longest body in bytes that is stored at all. A quarter of its volume bounds it too. */
+    public long objectBytesMax() {
+        return objectBytesMax;
+    }
+
+    /** Bytes of a segment in volumes created from now on; 0 lets the volume's size decide. At most 1 GiB. */
+    public long segmentBytes() {
+        return segmentBytes;
+    }
+
+    /** Bytes of a block: a body up to it is one record, a longer one is cut into blocks. A power of two. */
+    public int blockBytes() {
+        return blockBytes;
+    }
+
+    /** Bytes that one writer may have waiting for the disk before it is not writable. */
+    public int writeWindowBytes() {
+        return writeWindowBytes;
+    }
+
+    /** Bytes that may wait for one volume; beyond it writers are not writable, beyond twice that they fail. */
+    public long writeQueueBytesMax() {
+        return writeQueueBytesMax;
+    }
+
+    /** Nanoseconds after which appended records are forced to the device at the latest. */
+    public long syncIntervalNanos() {
+        return syncIntervalNanos;
+    }
+
+    /** Nanoseconds that an {@code open} waits for an index being rebuilt. */
+    public long openWaitNanos() {
+        return openWaitNanos;
+    }
+
+    /** Threads that read from disk; each volume has one more that writes. */
+    public int ioThreads() {
+        return ioThreads;
+    }
+
+    /** Where body buffers come from; null for a pooled allocator of the store's own. */
+    public @Nullable ByteBufAllocator allocator() {
+        return allocator;
+    }
+
+    private static long atLeast(String name, long value, long limit) {
+        if (value < limit) {
+            throw new IllegalArgumentException(name + ": actual=" + value + ", least=" + limit);
+        }
+        return value;
+    }
+
+    private static int powerOfTwo(String name, int value, int least, int most) {
+        if (value < least || value > most || Integer.bitCount(value) != 1) {
+            throw new IllegalArgumentException(
+                    name + ": actual=" + value + ", expected a power of two from " + least + " to " + most);
+        }
+        return value;
+    }
+
+    /** Collects settings; {@link #build} checks them. Confined to one thread. */
+    public static final class Builder {
+        private long ramBytes = 64L << 20;
+        private long ramObjectBytesMax = -1;
+        private List<VolumeConfig> volumes = List.of();
+        private long objectBytesMax = Long.MAX_VALUE;
+        private long segmentBytes;
+        private int blockBytes = 1 << 20;
+        private int writeWindowBytes = 4 << 20;
+        private long writeQueueBytesMax = 128L << 20;
+        private long syncIntervalNanos = TimeUnit.SECONDS.toNanos(5);
+        private long openWaitNanos = TimeUnit.SECONDS.toNanos(2);
+        private int ioThreads = 4;
+        private @Nullable ByteBufAllocator allocator;
+
+        private Builder() {}
+
+        /** {@link StoreConfig#ramBytes}; default 64 MiB. */
+        public Builder ramBytes(long value) {
+            ramBytes = value;
+            return this;
+        }
+
+        /** {@link StoreConfig#ramObjectBytesMax}; default an eighth of the RAM, at most 1 MiB. */
+        public Builder ramObjectBytesMax(long value) {
+            ramObjectBytesMax = value;
+            return this;
+        }
+
+        /** {@link StoreConfig#volumes}; default none. */
+        public Builder volumes(List<VolumeConfig> value) {
+            volumes = List.copyOf(value);
+            return this;
+        }
+
+        /** {@link StoreConfig#objectBytesMax}; default no limit of its own. */
+        public Builder objectBytesMax(long value) {
+            objectBytesMax = value;
+            return this;
+        }
+
+        /** {@link StoreConfig#segmentBytes}; default by the volume's size. */
+        public Builder segmentBytes(long value) {
+            segmentBytes = value;
+            return this;
+        }
+
+        /** {@link StoreConfig#blockBytes}; default 1 MiB. */
+        public Builder blockBytes(int value) {
+            blockBytes = value;
+            return this;
+        }
+
+        /** {@link StoreConfig#writeWindowBytes}; default 4 MiB. */
+        public Builder writeWindowBytes(int value) {
+            writeWindowBytes = value;
+            return this;
+        }
+
+        /** {@link StoreConfig#writeQueueBytesMax}; default 128 MiB. */
+        public Builder writeQueueBytesMax(long value) {
+            writeQueueBytesMax = value;
+            return this;
+        }
+
+        /** {@link StoreConfig#syncIntervalNanos}; default 5 s. */
+        public Builder syncIntervalNanos(long value) {
+            syncIntervalNanos = value;
+            return this;
+        }
+
+        /** {@link StoreConfig#openWaitNanos}; default 2 s. */
+        public Builder openWaitNanos(long value) {
+            openWaitNanos = value;
+            return this;
+        }
+
+        /** {@link StoreConfig#ioThreads}; default 4. */
+        public Builder ioThreads(int value) {
+            ioThreads = value;
+            return this;
+        }
+
+        /** {@link StoreConfig#allocator}; default one of the store's own. */
+        public Builder allocator(ByteBufAllocator value) {
+            allocator = value;
+            return this;
+        }
+
+        /**
+         * The settings.
+         *
+         * @throws IllegalArgumentException naming the setting that is out of bounds
+         */
+        public StoreConfig build() {
+            return new StoreConfig(this);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package io.millrace.store;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a store holds and has done, at one moment. Counters count since the store was opened.
+ *
+ * <p>Immutable.
+ *
+ * @param ram the RAM tier
+ * @param volumes one per configured volume, in the order of the configuration
+ * @param counters what happened
+ */
+public record StoreStatistics(Ram ram, List<Volume> volumes, Counters counters) {
+    /**
+     * The RAM tier.
+     *
+     * @param bytes allocated buffers (their size class, not their content) and heap of entries
+     * @param bytesMax the budget
+     * @param entries number of objects
+     * @param evictions objects that made room for others or were not admitted
+     */
+    public record Ram(long bytes, long bytesMax, long entries, long evictions) {}
+
+    /**
+     * One volume.
+     *
+     * @param path its directory
+     * @param state whether it works
+     * @param bytes bytes of its segments that hold records
+     * @param bytesMax bytes of its segments
+     * @param entries number of objects, those being rebuilt not counted
+     * @param pinnedSegments segments that readers hold
+     * @param queuedBytes bytes waiting to be written
+     * @param errors I/O errors so far
+     * @param lastError message of the last of them
+     */
+    public record Volume(
+            Path path,
+            State state,
+            long bytes,
+            long bytesMax,
+            long entries,
+            int pinnedSegments,
+            long queuedBytes,
+            long errors,
+            @Nullable String lastError) {}
+
+    /** Whether a volume works. */
+    public enum State {
+        /** Its index is being rebuilt from the segments; lookups wait. */
+        OPENING,
+        /** It reads and writes. */
+        ONLINE,
+        /** Handed over: another store may own it. */
+        SUSPENDED,
+        /** Given up after I/O errors; the store goes on without it. */
+        OFFLINE
+    }
+
+    /**
+     * What happened.
+     *
+     * @param ramHits {@code get}s that found an object
+     * @param ramMisses {@code get}s that did not
+     * @param diskHits {@code open}s answered with an object that was read from disk
+     * @param diskMisses {@code open}s answered with null
+     * @param opensRefused {@code open}s answered with null because a queue was full or an index not ready in time
+     * @param writesCompleted writers that completed
+     * @param writesFailed writers that failed
+     * @param updates heads replaced
+     * @param removals keys removed
+     * @param recordsDamaged records that did not pass their checks when read
+     * @param segmentsReclaimed segments given back to the ring
+     */
+    public record Counters(
+            long ramHits,
+            long ramMisses,
+            long diskHits,
+            long diskMisses,
+            long opensRefused,
+            long writesCompleted,
+            long writesFailed,
+            long updates,
+            long removals,
+            long recordsDamaged,
+            long segmentsReclaimed) {}
+}

@@ -1,0 +1,111 @@
+package io.millrace.proxy;
+
+import io.millrace.proxy.admin.AdminException;
+import io.millrace.proxy.admin.AdminServer;
+import io.millrace.proxy.admin.HealthSource;
+import io.millrace.proxy.admin.LivezResource;
+import io.millrace.proxy.admin.LookupResource;
+import io.millrace.proxy.admin.MetricsResource;
+import io.millrace.proxy.admin.PurgeResource;
+import io.millrace.proxy.admin.PurgeService;
+import io.millrace.proxy.admin.ReadyzResource;
+import io.millrace.proxy.admin.StatusResource;
+import io.millrace.proxy.http.TargetResult;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.purge.Purger;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The data side of the admin API of one proxy: status, metrics, health, purge and lookup. The launcher forwards to it; embedded it
+ * stands alone.
+ *
+ * <p>Thread-safe.
+ */
+final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
+    private final ProxyServer proxy;
+    private final Path socket;
+    private final StatusReport status;
+    private final CacheInspection inspection;
+    private @Nullable AdminServer server;
+
+    private AdminSide(ProxyServer proxy, Path socket, @Nullable Path configFile) {
+        this.proxy = proxy;
+        this.socket = socket;
+        this.status = new StatusReport(proxy, configFile);
+        this.inspection = new CacheInspection(proxy);
+    }
+
+    /** The admin side where one is wanted; null else. */
+    static @Nullable AdminSide of(ProxyServer proxy, ProxyServerBuilder builder) {
+        Path socket = builder.adminSocket() == null ? builder.config().admin().socket() : builder.adminSocket();
+        return socket == null ? null : new AdminSide(proxy, socket, builder.configFile());
+    }
+
+    void start() throws IOException {
+        server = AdminServer.builder()
+                .unixSocket(socket)
+                .resource(new StatusResource(status))
+                .resource(new MetricsResource(proxy::metricsText))
+                .resource(new LivezResource(this))
+                .resource(new ReadyzResource(this))
+                .resource(new PurgeResource(this))
+                .resource(new LookupResource(inspection))
+                .start();
+    }
+
+    @Override
+    public @Nullable String notLive() {
+        return null;
+    }
+
+    @Override
+    public @Nullable String notReady() {
+        return switch (proxy.state()) {
+            case NEW -> "starting";
+            case RUNNING -> null;
+            case DRAINING -> "draining";
+            case CLOSED -> "closed";
+        };
+    }
+
+    @Override
+    public CompletionStage<PurgeReport> purge(String url) {
+        TargetResult parsed = TargetUri.parseAbsolute(url);
+        if (!(parsed instanceof TargetUri target)) {
+            return CompletableFuture.failedFuture(notUrl(url));
+        }
+        Purger purger = proxy.shared().purger();
+        ServingLoop loop = proxy.loops().get(0);
+        CompletableFuture<PurgeReport> report = new CompletableFuture<>();
+        purger.purge(target, loop.loop(), (wasPresent, failure) -> {
+            if (failure != null) {
+                loop.counters().increment(Counter.PURGES_FAILED);
+                report.completeExceptionally(new AdminException(
+                        500,
+                        "purge-not-durable",
+                        "purged from this process, but the storage could not be written: " + failure.getMessage()));
+                return;
+            }
+            loop.counters().increment(wasPresent ? Counter.PURGES_FOUND : Counter.PURGES_ABSENT);
+            report.complete(new PurgeReport(
+                    target.asString(), wasPresent, wasPresent ? "every stored variant is gone" : "nothing was stored"));
+        });
+        return report;
+    }
+
+    static AdminException notUrl(String url) {
+        return new AdminException(400, "bad-url", "not an absolute http or https URL: " + url);
+    }
+
+    @Override
+    public void close() {
+        if (server != null) {
+            server.close();
+        }
+    }
+}

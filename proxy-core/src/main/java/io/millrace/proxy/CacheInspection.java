@@ -1,0 +1,141 @@
+package io.millrace.proxy;
+
+import io.millrace.proxy.admin.LookupSource;
+import io.millrace.proxy.caching.CacheKey;
+import io.millrace.proxy.caching.Reuse;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.VariantKey;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.TargetResult;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.remap.Mapped;
+import io.millrace.store.CacheStore;
+import io.millrace.store.StoreKey;
+import io.millrace.store.StoredObject;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks into the cache as a request would, without fetching or serving anything, and says what a request would meet and why.
+ *
+ * <p>Thread-safe.
+ */
+final class CacheInspection implements LookupSource {
+    private final ProxyServer proxy;
+
+    CacheInspection(ProxyServer proxy) {
+        this.proxy = proxy;
+    }
+
+    private final class Inquiry {
+        final TargetUri url;
+        final RequestHead request;
+        final @Nullable Mapped mapped;
+        final CompletableFuture<LookupReport> report = new CompletableFuture<>();
+        StoreKey key;
+        String tier = "ram";
+        boolean throughMarker;
+
+        Inquiry(TargetUri url, RequestHead request) {
+            this.url = url;
+            this.request = request;
+            this.mapped = proxy.settings().remap().match(url) instanceof Mapped found ? found : null;
+            this.key = proxy.store().key(CacheKey.of(url).bytes());
+        }
+    }
+
+    @Override
+    public CompletionStage<LookupReport> lookup(String url, List<Field> fields) {
+        TargetResult parsed = TargetUri.parseAbsolute(url);
+        if (!(parsed instanceof TargetUri target)) {
+            return CompletableFuture.failedFuture(AdminSide.notUrl(url));
+        }
+        FieldSection.Builder builder = FieldSection.builder();
+        for (Field field : fields) {
+            builder.add(field.name(), field.value());
+        }
+        Inquiry inquiry = new Inquiry(target, RequestHead.of("GET", target, builder.build()));
+        seek(inquiry);
+        return inquiry.report;
+    }
+
+    private void seek(Inquiry inquiry) {
+        CacheStore<StoredHead> store = proxy.store();
+        StoredObject<StoredHead> resident = store.get(inquiry.key);
+        if (resident != null) {
+            found(inquiry, resident);
+        } else if (store.contains(inquiry.key)) {
+            inquiry.tier = "disk";
+            store.open(inquiry.key, proxy.loops().get(0).loop(), object -> found(inquiry, object));
+        } else {
+            found(inquiry, null);
+        }
+    }
+
+    private void found(Inquiry inquiry, @Nullable StoredObject<StoredHead> object) {
+        if (object == null) {
+            answer(
+                    inquiry,
+                    null,
+                    inquiry.throughMarker ? "nothing is stored for these request fields" : "nothing is stored");
+            return;
+        }
+        StoredHead head = object.head();
+        long length = object.length();
+        object.release();
+        if (head.isVaryMarker() && !inquiry.throughMarker) {
+            inquiry.throughMarker = true;
+            inquiry.tier = "ram";
+            inquiry.key = proxy.store().key(VariantKey.of(inquiry.key.bytes(), head, inquiry.request.fields()));
+            seek(inquiry);
+            return;
+        }
+        long nowMillis = proxy.shared().clock().millis();
+        Stored stored = new Stored(
+                inquiry.tier,
+                head.status(),
+                head.isFresh(nowMillis),
+                head.currentAgeSeconds(nowMillis),
+                head.lifetimeSeconds(),
+                length,
+                head.variance().names().stream().map(FieldName::text).toList(),
+                head.entityTag(),
+                head.fields().get(FieldName.LAST_MODIFIED));
+        answer(inquiry, stored, reason(inquiry, head, nowMillis));
+    }
+
+    private static String reason(Inquiry inquiry, StoredHead head, long nowMillis) {
+        String lifetime = "lifetime " + head.lifetimeSeconds() + " s by "
+                + head.lifetimeSource().text() + ", age " + head.currentAgeSeconds(nowMillis) + " s";
+        Mapped mapped = inquiry.mapped;
+        if (mapped == null) {
+            return "stored (" + lifetime + "), but no remap rule maps the URL now: a request gets 404";
+        }
+        Reuse reuse = Reuse.of(inquiry.request, head, nowMillis, mapped.settings());
+        if (reuse instanceof Reuse.Fresh) {
+            return "a request is answered from the cache: fresh, " + lifetime;
+        }
+        if (reuse instanceof Reuse.Validate validate) {
+            return "a request is validated at the origin first: "
+                    + validate.reason().text() + ", " + lifetime;
+        }
+        if (reuse instanceof Reuse.NotUsable notUsable) {
+            return "a request is not answered from it: " + notUsable.reason().text() + ", " + lifetime;
+        }
+        return "a request is answered from the cache though stale: " + lifetime;
+    }
+
+    private static void answer(Inquiry inquiry, @Nullable Stored stored, String reason) {
+        Mapped mapped = inquiry.mapped;
+        inquiry.report.complete(new LookupReport(
+                inquiry.url.asString(),
+                mapped == null ? null : CacheKey.of(inquiry.url).asString(),
+                mapped == null ? null : mapped.rule().toString(),
+                stored,
+                stored == null && mapped == null ? "no remap rule maps this URL: a request gets 404" : reason));
+    }
+}

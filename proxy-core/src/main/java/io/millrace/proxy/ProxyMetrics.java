@@ -1,0 +1,57 @@
+package io.millrace.proxy;
+
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.observe.MetricFamily;
+import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.observe.log.AccessLog;
+import io.millrace.store.CacheStore;
+import io.millrace.store.StoreStatistics;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
+
+/** Binds the figures that no loop counts to the metrics: the store's, the connections', the allocator's. Immutable: no state. */
+final class ProxyMetrics {
+    private ProxyMetrics() {}
+
+    static void bind(
+            MetricsRegistry metrics,
+            CacheStore<StoredHead> store,
+            PooledByteBufAllocator allocator,
+            @Nullable AccessLog accessLog) {
+        metrics.supplyGauge(
+                MetricFamily.CACHE_BYTES, () -> store.statistics().ram().bytes(), "ram", "");
+        metrics.supplyGauge(
+                MetricFamily.CACHE_BYTES_MAX, () -> store.statistics().ram().bytesMax(), "ram", "");
+        metrics.supplyGauge(
+                MetricFamily.CACHE_ENTRIES, () -> store.statistics().ram().entries(), "ram", "");
+        List<StoreStatistics.Volume> volumes = store.statistics().volumes();
+        for (int i = 0; i < volumes.size(); i++) {
+            String path = volumes.get(i).path().toString();
+            volume(metrics, MetricFamily.CACHE_BYTES, store, i, path, StoreStatistics.Volume::bytes);
+            volume(metrics, MetricFamily.CACHE_BYTES_MAX, store, i, path, StoreStatistics.Volume::bytesMax);
+            volume(metrics, MetricFamily.CACHE_ENTRIES, store, i, path, StoreStatistics.Volume::entries);
+            int index = i;
+            metrics.supplyGauge(
+                    MetricFamily.VOLUME_ONLINE,
+                    () -> store.statistics().volumes().get(index).state() == StoreStatistics.State.ONLINE ? 1 : 0,
+                    path);
+        }
+        metrics.bindAllocator(allocator);
+        if (accessLog != null) {
+            accessLog.bindTo(metrics);
+        }
+    }
+
+    private static void volume(
+            MetricsRegistry metrics,
+            MetricFamily family,
+            CacheStore<StoredHead> store,
+            int index,
+            String path,
+            ToDoubleFunction<StoreStatistics.Volume> value) {
+        metrics.supplyGauge(
+                family, () -> value.applyAsDouble(store.statistics().volumes().get(index)), "disk", path);
+    }
+}

@@ -1,0 +1,350 @@
+package io.millrace.proxy;
+
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.StoredHeadCodec;
+import io.millrace.proxy.config.ConfigChange;
+import io.millrace.proxy.config.ConfigKey;
+import io.millrace.proxy.config.ListenerConfig;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.exchange.ExchangeLoop;
+import io.millrace.proxy.exchange.ExchangeSettings;
+import io.millrace.proxy.http1.Http1Settings;
+import io.millrace.proxy.net.Listener;
+import io.millrace.proxy.net.TlsContexts;
+import io.millrace.proxy.net.Transport;
+import io.millrace.proxy.observe.FaultLog;
+import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.observe.log.AccessLog;
+import io.millrace.store.CacheStore;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.channel.EventLoop;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.handler.ssl.SslContext;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Future;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A caching HTTP proxy.
+ *
+ * <pre>{@code
+ * ProxyServer proxy = ProxyServer.builder()
+ *         .config(ProxyConfig.forOrigin("127.0.0.1:0", "http://127.0.0.1:9000"))
+ *         .build();
+ * proxy.start();
+ * InetSocketAddress address = proxy.addresses().get(0);
+ * ...
+ * proxy.close();
+ * }</pre>
+ *
+ * <p>Life: build, {@link #start}, any number of {@link #reload}, perhaps {@link #drain}, {@link #close}. Several may live in one
+ * JVM; none needs a JVM flag.
+ *
+ * <p>Thread-safe: the methods that change its state may be called from any thread but its event loops, one at a time.
+ */
+public final class ProxyServer implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(ProxyServer.class);
+    private static final long FAULT_QUIET_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+    /** What a reload swaps as a whole. */
+    private record Live(ProxyConfig config, ExchangeSettings exchange, Http1Settings http1) {}
+
+    private final Transport transport;
+    private final Map<String, List<Integer>> adopted;
+    private final MetricsRegistry metrics = new MetricsRegistry();
+    private final CacheStore<StoredHead> store;
+    private final @Nullable AccessLog accessLog;
+    private final PooledByteBufAllocator allocator;
+    private final MultiThreadIoEventLoopGroup group;
+    private final List<ServingLoop> loops = new ArrayList<>();
+    private final ExchangeLoop.Shared shared;
+    private final List<Listener> listeners = new ArrayList<>();
+    private final long startedNanos = System.nanoTime();
+    private final @Nullable AdminSide admin;
+
+    private volatile Live live;
+    private volatile ProxyState state = ProxyState.NEW;
+
+    ProxyServer(ProxyServerBuilder builder) throws IOException {
+        ProxyConfig config = builder.config();
+        live = live(config);
+        adopted = builder.adopted();
+        transport = Transport.choose(config.worker().transport().name().toLowerCase(Locale.ROOT));
+        int loopCount = config.worker().eventLoops() == 0
+                ? Runtime.getRuntime().availableProcessors()
+                : config.worker().eventLoops();
+        allocator = new PooledByteBufAllocator(
+                true,
+                0,
+                loopCount,
+                PooledByteBufAllocator.defaultPageSize(),
+                PooledByteBufAllocator.defaultMaxOrder(),
+                PooledByteBufAllocator.defaultSmallCacheSize(),
+                PooledByteBufAllocator.defaultNormalCacheSize(),
+                false);
+        store = CacheStore.openStore(StoreConfigs.of(config, allocator), new StoredHeadCodec());
+        accessLog = accessLog(config);
+        group = new MultiThreadIoEventLoopGroup(
+                loopCount, new DefaultThreadFactory("millrace-loop"), transport.ioHandlerFactory());
+        shared = ExchangeLoop.Shared.over(store, builder.clock(), () -> live.exchange());
+        int connectionsMax = config.limits().connections() <= 0
+                ? Integer.MAX_VALUE
+                : Math.max(1, config.limits().connections() / loopCount);
+        for (EventExecutor executor : group) {
+            loops.add(new ServingLoop(
+                    (EventLoop) executor,
+                    allocator,
+                    metrics.newLoopCounters(),
+                    accessLog == null ? null : accessLog.loopRing(),
+                    shared,
+                    () -> live.http1(),
+                    connectionsMax));
+        }
+        ProxyMetrics.bind(metrics, store, allocator, accessLog);
+        admin = AdminSide.of(this, builder);
+    }
+
+    /** Begins to build a proxy. */
+    public static ProxyServerBuilder builder() {
+        return new ProxyServerBuilder();
+    }
+
+    /**
+     * Begins to accept clients on every configured address.
+     *
+     * @throws IOException when an address cannot be bound or a certificate cannot be used; what was open is closed again
+     */
+    public void start() throws IOException {
+        if (state != ProxyState.NEW) {
+            throw new IllegalStateException("started before; state " + state);
+        }
+        try {
+            for (ServingLoop loop : loops) {
+                loop.start();
+            }
+            for (ListenerConfig listener : live.config().listeners()) {
+                listeners.add(listen(listener));
+            }
+            if (admin != null) {
+                admin.start();
+            }
+            state = ProxyState.RUNNING;
+        } catch (IOException | RuntimeException e) {
+            close();
+            throw e;
+        }
+    }
+
+    private Listener listen(ListenerConfig listener) throws IOException {
+        ListenerConfig.Tls tls = listener.tls();
+        SslContext context = tls == null ? null : TlsContexts.forServer(tls.certificate(), tls.key());
+        String address = listener.address().toString();
+        List<EventLoop> eventLoops = loops.stream().map(ServingLoop::loop).toList();
+        List<Integer> descriptors = adopted.get(address);
+        if (descriptors != null) {
+            return Listener.adopt(
+                    transport, eventLoops, address, descriptors, tls != null, loop -> of(loop).initializer(context));
+        }
+        String ip = listener.address().ip();
+        InetSocketAddress socketAddress = ip == null
+                ? new InetSocketAddress(listener.address().port())
+                : new InetSocketAddress(ip, listener.address().port());
+        return Listener.bind(
+                transport, eventLoops, address, socketAddress, tls != null, loop -> of(loop).initializer(context));
+    }
+
+    private ServingLoop of(EventLoop eventLoop) {
+        for (ServingLoop loop : loops) {
+            if (loop.loop() == eventLoop) {
+                return loop;
+            }
+        }
+        throw new IllegalArgumentException("not a loop of this proxy: " + eventLoop);
+    }
+
+    /**
+     * Takes over what can change while serving. Settings that cannot are reported and keep their value: they need a new proxy.
+     * Requests under way finish with what they began with.
+     */
+    public ReloadReport reload(ProxyConfig config) {
+        List<ReloadReport.Setting> settings = new ArrayList<>();
+        for (ConfigChange change : ConfigChange.between(live.config(), config)) {
+            boolean applied = change.apply() == ConfigKey.Apply.LIVE;
+            settings.add(new ReloadReport.Setting(
+                    change.key(), applied ? ReloadReport.Result.APPLIED : ReloadReport.Result.NEEDS_NEW_PROXY));
+        }
+        live = live(config);
+        return new ReloadReport(settings);
+    }
+
+    private static Live live(ProxyConfig config) {
+        Http1Settings http1 = new Http1Settings(
+                config.limits().requestLineBytes(),
+                config.limits().requestHeaderBytes(),
+                config.limits().requestBodyBytes(),
+                config.limits().requestsPerConnection(),
+                config.timeouts().clientHeaderNanos(),
+                config.timeouts().clientKeepAliveNanos(),
+                config.timeouts().clientBodyNanos(),
+                config.timeouts().clientBodyNanos());
+        return new Live(config, ExchangeSettings.of(config), http1);
+    }
+
+    private static @Nullable AccessLog accessLog(ProxyConfig config) {
+        if (!config.log().accessEnabled() || config.log().accessPath() == null) {
+            return null;
+        }
+        FaultLog faults = new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime);
+        return AccessLog.start(LogConfigs.of(config.log()), faults);
+    }
+
+    /**
+     * Stops accepting, and lets what is under way finish: answers carry {@code Connection: close}, idle connections are closed.
+     * Sockets that a launcher shares stay open there.
+     *
+     * @param nanos the longest time it may take; then what is left is closed by {@link #close}
+     * @return completes when no client connection is left or the time is over
+     */
+    public CompletionStage<Void> drain(long nanos) {
+        if (state == ProxyState.RUNNING) {
+            state = ProxyState.DRAINING;
+        }
+        for (Listener listener : listeners) {
+            for (Future<?> closing : listener.close()) {
+                closing.awaitUninterruptibly();
+            }
+        }
+        CompletableFuture<Void> drained = new CompletableFuture<>();
+        AtomicInteger left = new AtomicInteger(loops.size());
+        for (ServingLoop loop : loops) {
+            loop.loop().execute(() -> loop.connections().drain(() -> {
+                if (left.decrementAndGet() == 0) {
+                    drained.complete(null);
+                }
+            }));
+        }
+        group.next().schedule(() -> drained.complete(null), nanos, TimeUnit.NANOSECONDS);
+        return drained;
+    }
+
+    /** Closes everything: connections, listeners, threads, the store. Blocks until that is done; nothing of the proxy is left then. */
+    @Override
+    public void close() {
+        if (state == ProxyState.CLOSED) {
+            return;
+        }
+        state = ProxyState.CLOSED;
+        if (admin != null) {
+            admin.close();
+        }
+        for (Listener listener : listeners) {
+            for (Future<?> closing : listener.close()) {
+                closing.awaitUninterruptibly();
+            }
+        }
+        for (ServingLoop loop : loops) {
+            loop.loop().submit(loop::close).awaitUninterruptibly();
+        }
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).awaitUninterruptibly();
+        if (accessLog != null) {
+            accessLog.close();
+        }
+        try {
+            store.close();
+        } catch (IOException e) {
+            log.warn("the store did not close cleanly", e);
+        }
+        metrics.close();
+    }
+
+    /** Runs {@code allLoopsAlive} once every event loop has answered; on the last one that did. */
+    public void beat(Runnable allLoopsAlive) {
+        AtomicInteger left = new AtomicInteger(loops.size());
+        for (ServingLoop loop : loops) {
+            loop.loop().execute(() -> {
+                if (left.decrementAndGet() == 0) {
+                    allLoopsAlive.run();
+                }
+            });
+        }
+    }
+
+    /** Closes the access log and opens it again by its name, after somebody moved the file. */
+    public void reopenLogs() {
+        if (accessLog != null) {
+            accessLog.reopen();
+        }
+    }
+
+    /** The addresses in fact, in the order of the configuration. */
+    public List<InetSocketAddress> addresses() {
+        return listeners.stream().map(Listener::localAddress).toList();
+    }
+
+    /** The configuration in force. */
+    public ProxyConfig config() {
+        return live.config();
+    }
+
+    /** Where it is in its life. */
+    public ProxyState state() {
+        return state;
+    }
+
+    /** {@code epoll} or {@code nio}. */
+    public String transport() {
+        return transport.toString();
+    }
+
+    /** The TLS provider with its version. */
+    public String tls() {
+        return TlsContexts.provider();
+    }
+
+    /** All metrics in Prometheus' text format. */
+    public String metricsText() {
+        return metrics.prometheusText();
+    }
+
+    Duration uptime() {
+        return Duration.ofNanos(System.nanoTime() - startedNanos);
+    }
+
+    List<Listener> listeners() {
+        return listeners;
+    }
+
+    List<ServingLoop> loops() {
+        return loops;
+    }
+
+    MetricsRegistry metrics() {
+        return metrics;
+    }
+
+    CacheStore<StoredHead> store() {
+        return store;
+    }
+
+    ExchangeLoop.Shared shared() {
+        return shared;
+    }
+
+    ExchangeSettings settings() {
+        return live.exchange();
+    }
+}

@@ -1,0 +1,88 @@
+package io.millrace.proxy;
+
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.exchange.WallClock;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Collects what a {@link ProxyServer} is built of.
+ *
+ * <p>Confined to one thread.
+ */
+public final class ProxyServerBuilder {
+    private ProxyConfig config = ProxyConfig.defaults();
+    private Map<String, List<Integer>> adopted = Map.of();
+    private @Nullable Path adminSocket;
+    private @Nullable Path configFile;
+    private WallClock clock = WallClock.SYSTEM;
+
+    ProxyServerBuilder() {}
+
+    /** The configuration; {@link ProxyConfig#builder()} makes one in code. */
+    public ProxyServerBuilder config(ProxyConfig value) {
+        config = value;
+        return this;
+    }
+
+    /**
+     * Listening sockets that another process bound, by the address that the configuration names; with them the proxy binds
+     * nothing. It takes ownership of the descriptors. Epoll only.
+     */
+    public ProxyServerBuilder adoptListeners(Map<String, List<Integer>> descriptorsByAddress) {
+        adopted = Map.copyOf(descriptorsByAddress);
+        return this;
+    }
+
+    /** Serves the admin API on a Unix socket at this path; without one {@code admin.socket} decides, and without that nothing is served. */
+    public ProxyServerBuilder adminSocket(Path path) {
+        adminSocket = path;
+        return this;
+    }
+
+    /** The file that the configuration came from, for the status. */
+    public ProxyServerBuilder configFile(Path path) {
+        configFile = path;
+        return this;
+    }
+
+    /** The time of day, for tests. */
+    public ProxyServerBuilder clock(WallClock source) {
+        clock = source;
+        return this;
+    }
+
+    /**
+     * Opens the store and prepares the event loops; nothing is accepted before {@link ProxyServer#start}.
+     *
+     * @throws IOException when a storage path belongs to another instance, or a certificate cannot be used
+     */
+    public ProxyServer build() throws IOException {
+        return new ProxyServer(this);
+    }
+
+    ProxyConfig config() {
+        return config;
+    }
+
+    Map<String, List<Integer>> adopted() {
+        return adopted;
+    }
+
+    @Nullable
+    Path adminSocket() {
+        return adminSocket;
+    }
+
+    @Nullable
+    Path configFile() {
+        return configFile;
+    }
+
+    WallClock clock() {
+        return clock;
+    }
+}

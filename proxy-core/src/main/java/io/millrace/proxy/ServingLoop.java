@@ -1,0 +1,118 @@
+package io.millrace.proxy;
+
+import io.millrace.proxy.exchange.ExchangeLoop;
+import io.millrace.proxy.fetch.OriginClient;
+import io.millrace.proxy.fetch.OriginStatistics;
+import io.millrace.proxy.http1.Http1Connection;
+import io.millrace.proxy.http1.Http1Settings;
+import io.millrace.proxy.net.ConnectionSet;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.LoopCounters;
+import io.millrace.proxy.observe.log.AccessLogRing;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.handler.ssl.SslContext;
+import io.netty.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One event loop with all that is its own: connections of clients and to origins, counters, log ring, exchanges.
+ *
+ * <p>Confined to its event loop once it is started.
+ */
+final class ServingLoop {
+    /** How old the figures of origin connections may be at a scrape. */
+    private static final long PUBLISH_MILLIS = 1000;
+
+    private final EventLoop loop;
+    private final ByteBufAllocator allocator;
+    private final LoopCounters counters;
+    private final OriginClient origins;
+    private final ConnectionSet connections;
+    private final ExchangeLoop exchanges;
+    private final Supplier<Http1Settings> http1;
+    private @Nullable Future<?> publishing;
+
+    ServingLoop(
+            EventLoop loop,
+            ByteBufAllocator allocator,
+            LoopCounters counters,
+            @Nullable AccessLogRing log,
+            ExchangeLoop.Shared shared,
+            Supplier<Http1Settings> http1,
+            int connectionsMax) {
+        this.loop = loop;
+        this.allocator = allocator;
+        this.counters = counters;
+        this.origins = OriginClient.builder(loop).allocator(allocator).build();
+        this.connections = new ConnectionSet(
+                loop, connectionsMax, () -> counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_LIMIT));
+        this.exchanges = new ExchangeLoop(loop, shared, origins, counters, log);
+        this.http1 = http1;
+    }
+
+    void start() {
+        connections.start();
+        publishing = loop.scheduleWithFixedDelay(this::publish, PUBLISH_MILLIS, PUBLISH_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /** Carries what the origin client counts over to the counters that a scrape reads. */
+    private void publish() {
+        OriginStatistics now = origins.statistics();
+        raise(Counter.ORIGIN_CONNECTIONS_ACTIVE, now.connectionsActive());
+        raise(Counter.ORIGIN_CONNECTIONS_IDLE, now.connectionsIdle());
+        raise(Counter.ORIGIN_CONNECTIONS_OPENED, now.connects());
+        raise(Counter.ORIGIN_RETRIES, now.retries());
+    }
+
+    private void raise(Counter counter, long to) {
+        counters.add(counter, to - counters.value(counter));
+    }
+
+    EventLoop loop() {
+        return loop;
+    }
+
+    LoopCounters counters() {
+        return counters;
+    }
+
+    OriginClient origins() {
+        return origins;
+    }
+
+    ConnectionSet connections() {
+        return connections;
+    }
+
+    /** Sets an accepted connection up: TLS where it is spoken, then HTTP/1.1. */
+    ChannelInitializer<Channel> initializer(@Nullable SslContext tls) {
+        return new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel channel) {
+                channel.config().setOption(ChannelOption.ALLOCATOR, allocator);
+                counters.increment(Counter.CLIENT_CONNECTIONS);
+                counters.increment(Counter.CLIENT_CONNECTIONS_OPENED);
+                channel.closeFuture().addListener(closed -> counters.decrement(Counter.CLIENT_CONNECTIONS));
+                if (tls != null) {
+                    channel.pipeline().addLast(tls.newHandler(allocator));
+                }
+                Http1Connection.install(channel, http1.get(), exchanges, connections);
+            }
+        };
+    }
+
+    /** Ends everything of this loop; on it. */
+    void close() {
+        if (publishing != null) {
+            publishing.cancel(false);
+        }
+        connections.close();
+        origins.close();
+    }
+}

@@ -1,0 +1,150 @@
+package io.millrace.proxy.admin;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.handler.codec.http.DefaultFullHttpRequest;
+import io.netty.handler.codec.http.FullHttpRequest;
+import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpClientCodec;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpObjectAggregator;
+import io.netty.handler.codec.http.HttpVersion;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends requests to another admin server over its Unix domain socket, each on a connection of its own, each within a set
+ * time. Thread-safe.
+ */
+final class AdminClient {
+    /** The largest answer there is are the metrics, some hundred KiB. */
+    private static final int MAX_REPLY_BYTES = 32 << 20;
+
+    private static final int CONNECT_TIMEOUT_MILLIS = 2000;
+
+    private final Bootstrap bootstrap;
+    private final AdminTransport transport;
+
+    AdminClient(EventLoopGroup group, AdminTransport transport) {
+        this.transport = transport;
+        bootstrap = new Bootstrap()
+                .group(group)
+                .channelFactory(transport.unixClient())
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_TIMEOUT_MILLIS);
+    }
+
+    /**
+     * Sends one request.
+     *
+     * @param socket where the other server listens, or null when there is none
+     * @return the answer, whatever its status, or an {@link AdminException}: 503 when nobody listens there, 504 when no
+     *     answer comes in time, 502 when the connection breaks
+     */
+    CompletionStage<AdminReply> send(
+            @Nullable Path socket, String method, String target, byte[] body, Duration timeout) {
+        CompletableFuture<AdminReply> reply = new CompletableFuture<>();
+        if (socket == null) {
+            reply.completeExceptionally(notRunning());
+            return reply;
+        }
+        FullHttpRequest request = request(method, target, body);
+        ChannelFuture connecting = bootstrap
+                .clone()
+                .handler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        channel.pipeline()
+                                .addLast(new HttpClientCodec())
+                                .addLast(new HttpObjectAggregator(MAX_REPLY_BYTES))
+                                .addLast(new ReplyReader(reply));
+                    }
+                })
+                .connect(transport.address(socket));
+        Channel channel = connecting.channel();
+        connecting.addListener(connected -> {
+            if (connected.isSuccess()) {
+                channel.writeAndFlush(request);
+            } else {
+                request.release();
+                reply.completeExceptionally(notRunning());
+            }
+        });
+        var deadline = channel.eventLoop()
+                .schedule(
+                        () -> reply.completeExceptionally(new AdminException(
+                                504,
+                                "worker-timeout",
+                                "the worker did not answer within " + timeout.toSeconds() + " s")),
+                        timeout.toNanos(),
+                        TimeUnit.NANOSECONDS);
+        reply.whenComplete((done, failure) -> {
+            deadline.cancel(false);
+            channel.close();
+        });
+        return reply;
+    }
+
+    private static FullHttpRequest request(String method, String target, byte[] body) {
+        FullHttpRequest request = new DefaultFullHttpRequest(
+                HttpVersion.HTTP_1_1, HttpMethod.valueOf(method), target, Unpooled.wrappedBuffer(body));
+        request.headers()
+                .set(HttpHeaderNames.HOST, "localhost")
+                .set(HttpHeaderNames.CONTENT_LENGTH, body.length)
+                .set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+        return request;
+    }
+
+    private static AdminException notRunning() {
+        return new AdminException(
+                503, "worker-down", "the worker does not answer; 'process' in /v1/status says what it is doing");
+    }
+
+    private static final class ReplyReader extends SimpleChannelInboundHandler<FullHttpResponse> {
+        private final CompletableFuture<AdminReply> reply;
+
+        ReplyReader(CompletableFuture<AdminReply> reply) {
+            this.reply = reply;
+        }
+
+        @Override
+        protected void channelRead0(ChannelHandlerContext context, FullHttpResponse response) {
+            if (response.decoderResult().isFailure()) {
+                fail();
+                return;
+            }
+            reply.complete(new AdminReply(
+                    response.status().code(),
+                    response.headers().get(HttpHeaderNames.CONTENT_TYPE, AdminReply.JSON),
+                    ByteBufUtil.getBytes(response.content())));
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext context) {
+            fail();
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+            fail();
+        }
+
+        private void fail() {
+            reply.completeExceptionally(
+                    new AdminException(502, "worker-failed", "the connection to the worker broke before its answer"));
+        }
+    }
+}

@@ -1,0 +1,128 @@
+package io.millrace.proxy.admin;
+
+import io.netty.buffer.ByteBufUtil;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.handler.codec.http.FullHttpRequest;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.QueryStringDecoder;
+import io.netty.handler.timeout.IdleStateEvent;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One client's connection to the admin API: one request at a time, in order. Confined to one event loop. */
+final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest> {
+    private static final Logger LOGGER = LoggerFactory.getLogger(AdminConnection.class);
+
+    private final AdminRoutes routes;
+    private final Executor worker;
+    private final @Nullable TcpGuard guard;
+    private @Nullable PendingReply pending;
+
+    /**
+     * A connection.
+     *
+     * @param worker runs what blocks
+     * @param guard whom to refuse, or null on a Unix domain socket, where the file's mode decides
+     */
+    AdminConnection(AdminRoutes routes, Executor worker, @Nullable TcpGuard guard) {
+        this.routes = routes;
+        this.worker = worker;
+        this.guard = guard;
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext context) {
+        context.read();
+    }
+
+    @Override
+    protected void channelRead0(ChannelHandlerContext context, FullHttpRequest request) {
+        boolean isMalformed = request.decoderResult().isFailure();
+        boolean isHead = request.method().name().equals("HEAD");
+        PendingReply reply = new PendingReply(context, this, isHead, !isMalformed && HttpUtil.isKeepAlive(request));
+        pending = reply;
+        if (isMalformed) {
+            reply.reply(AdminReply.error(400, "malformed", "the request is not valid HTTP"));
+            return;
+        }
+        String method = isHead ? "GET" : request.method().name();
+        String path = pathOf(request.uri());
+        AdminResource resource = routes.find(method, path);
+        AdminException refusal = guard == null ? null : guard.refuse(request, resource != null && resource.isPublic());
+        if (refusal != null) {
+            reply.fail(refusal);
+        } else if (resource != null) {
+            byte[] body = ByteBufUtil.getBytes(request.content());
+            handle(resource, new AdminRequest(method, request.uri(), path, body), reply);
+        } else if (routes.allowed(path).isEmpty()) {
+            reply.reply(AdminReply.error(404, "not-found", "there is no resource " + path));
+        } else {
+            reply.replyNotAllowed(method, routes.allowed(path));
+        }
+    }
+
+    private static String pathOf(String target) {
+        try {
+            return new QueryStringDecoder(target).path();
+        } catch (IllegalArgumentException e) {
+            // a broken escape: no resource has such a path
+            return target;
+        }
+    }
+
+    private void handle(AdminResource resource, AdminRequest request, PendingReply reply) {
+        reply.startDeadline(resource.timeout());
+        if (!resource.isBlocking()) {
+            call(resource, request, reply);
+            return;
+        }
+        try {
+            worker.execute(() -> call(resource, request, reply));
+        } catch (RejectedExecutionException e) {
+            reply.reply(AdminReply.error(503, "busy", "too many admin requests wait, try again"));
+        }
+    }
+
+    // A resource is somebody else's code: whatever it throws is answered, and the connection lives on.
+    @SuppressWarnings("IllegalCatch")
+    private static void call(AdminResource resource, AdminRequest request, PendingReply reply) {
+        try {
+            resource.handle(request, reply);
+        } catch (AdminException e) {
+            reply.fail(e);
+        } catch (RuntimeException e) {
+            reply.reply(FailureReply.of(e));
+        }
+    }
+
+    /** The answer is written: asks for the next request. */
+    void replied(ChannelHandlerContext context) {
+        pending = null;
+        context.read();
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+        if (event instanceof IdleStateEvent && pending == null) {
+            context.close();
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        if (pending != null) {
+            pending.cancel();
+            pending = null;
+        }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        LOGGER.debug("an admin connection failed", cause);
+        context.close();
+    }
+}

@@ -1,0 +1,64 @@
+package io.millrace.proxy.admin;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.handler.codec.http.HttpDecoderConfig;
+import io.netty.handler.codec.http.HttpObjectAggregator;
+import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.flow.FlowControlHandler;
+import io.netty.handler.timeout.IdleStateHandler;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sets up the connections of one listener, and refuses those beyond its limit, so that the TCP side cannot lock operators
+ * out of the Unix side.
+ *
+ * <table>
+ *   <caption>Limits</caption>
+ *   <tr><td>connections</td><td>{@value #MAX_CONNECTIONS}</td></tr>
+ *   <tr><td>request line, bytes</td><td>{@value #MAX_LINE_BYTES}</td></tr>
+ *   <tr><td>header section, bytes</td><td>{@value #MAX_HEADER_BYTES}</td></tr>
+ *   <tr><td>idle time, seconds</td><td>{@value #IDLE_SECONDS}</td></tr>
+ * </table>
+ *
+ * <p>Confined to one event loop.
+ */
+final class AdminPipeline extends ChannelInitializer<Channel> {
+    static final int MAX_CONNECTIONS = 64;
+    static final int MAX_LINE_BYTES = 32 << 10;
+    static final int MAX_HEADER_BYTES = 16 << 10;
+    static final int IDLE_SECONDS = 60;
+
+    private final AdminRoutes routes;
+    private final Executor worker;
+    private final @Nullable TcpGuard guard;
+    private final AtomicInteger connections = new AtomicInteger();
+
+    AdminPipeline(AdminRoutes routes, Executor worker, @Nullable TcpGuard guard) {
+        this.routes = routes;
+        this.worker = worker;
+        this.guard = guard;
+    }
+
+    @Override
+    protected void initChannel(Channel channel) {
+        if (connections.incrementAndGet() > MAX_CONNECTIONS) {
+            connections.decrementAndGet();
+            channel.close();
+            return;
+        }
+        channel.closeFuture().addListener(closed -> connections.decrementAndGet());
+        HttpDecoderConfig decoding =
+                new HttpDecoderConfig().setMaxInitialLineLength(MAX_LINE_BYTES).setMaxHeaderSize(MAX_HEADER_BYTES);
+        channel.pipeline()
+                .addLast(new IdleStateHandler(0, 0, IDLE_SECONDS, TimeUnit.SECONDS))
+                .addLast(new HttpServerCodec(decoding))
+                .addLast(new HttpObjectAggregator(AdminServer.MAX_BODY_BYTES, true))
+                // One whole request for each read: a pipelined one waits for the answer to the one before.
+                .addLast(new FlowControlHandler())
+                .addLast(new AdminConnection(routes, worker, guard));
+    }
+}

@@ -1,0 +1,34 @@
+package io.millrace.proxy.admin;
+
+import io.netty.handler.codec.http.QueryStringDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/**
+ * One request to the admin API, read whole. Immutable; the body is not copied and nobody changes it.
+ *
+ * @param method the method
+ * @param target the request target as received: path and query
+ * @param path the decoded path
+ * @param body the content, empty when there is none; never longer than {@link AdminServer#MAX_BODY_BYTES}
+ */
+@SuppressWarnings("ArrayRecordComponent") // never compared
+public record AdminRequest(String method, String target, String path, byte[] body) {
+    /** A bound on parameters; a lookup takes one URL and some header fields. */
+    private static final int MAX_PARAMETERS = 128;
+
+    /** The decoded values of a query parameter, in order; empty when it is absent. */
+    public List<String> parameters(String name) {
+        QueryStringDecoder decoder = new QueryStringDecoder(target, StandardCharsets.UTF_8, true, MAX_PARAMETERS);
+        return decoder.parameters().getOrDefault(name, List.of());
+    }
+
+    /** The value of a query parameter that must be there once. */
+    public String parameter(String name) throws AdminException {
+        List<String> values = parameters(name);
+        if (values.size() != 1 || values.get(0).isEmpty()) {
+            throw new AdminException(400, "bad-request", "the query parameter '" + name + "' is needed, once");
+        }
+        return values.get(0);
+    }
+}

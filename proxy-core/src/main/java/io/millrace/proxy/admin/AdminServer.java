@@ -1,0 +1,209 @@
+package io.millrace.proxy.admin;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFactory;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Serves the admin API: HTTP/1.1 on a Unix domain socket of mode 0660, and on TCP where a token is configured. It has an
+ * event loop and a worker thread of its own, so that no admin request ever waits on, or for, a client's request.
+ *
+ * <p>Thread-safe.
+ */
+public final class AdminServer implements AutoCloseable {
+    /** The longest request body; longer ones get a 413. */
+    public static final int MAX_BODY_BYTES = 64 << 10;
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(AdminServer.class);
+
+    /** Blocking requests that may wait for the worker thread; further ones get a 503. */
+    private static final int MAX_WAITING = 16;
+
+    private static final long CLOSE_SECONDS = 5;
+
+    private final AdminTransport transport;
+    private final EventLoopGroup group;
+    private final ThreadPoolExecutor worker;
+    private final AdminRoutes routes;
+    private final List<Channel> listeners = new ArrayList<>();
+    private @Nullable UnixSocketFile socketFile;
+    private @Nullable InetSocketAddress tcpAddress;
+
+    private AdminServer(Builder builder) {
+        transport = builder.transport;
+        group = new MultiThreadIoEventLoopGroup(
+                1, new DefaultThreadFactory("millrace-admin", true), transport.ioHandlers());
+        worker = new ThreadPoolExecutor(
+                1,
+                1,
+                0,
+                TimeUnit.SECONDS,
+                new ArrayBlockingQueue<>(MAX_WAITING),
+                new DefaultThreadFactory("millrace-admin-worker", true));
+        AdminClient client = new AdminClient(group, transport);
+        List<AdminResource> resources = new ArrayList<>(builder.resources);
+        for (Function<AdminClient, AdminResource> forwarded : builder.forwarded) {
+            resources.add(forwarded.apply(client));
+        }
+        routes = new AdminRoutes(resources);
+    }
+
+    /** A builder without listeners and resources. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    private void listen(Builder builder) throws IOException {
+        Path unixSocket = builder.unixSocket;
+        if (unixSocket != null) {
+            UnixSocketFile file = new UnixSocketFile(unixSocket);
+            socketFile = file;
+            file.claim();
+            bind(transport.unixServer(), transport.address(file.bindPath()), null, unixSocket.toString());
+            file.publish();
+        }
+        InetSocketAddress address = builder.tcpAddress;
+        AdminToken token = builder.token;
+        if (address != null && token != null) {
+            Channel listener = bind(
+                    transport.tcpServer(), address, new TcpGuard(token, address.getHostString()), address.toString());
+            tcpAddress = (InetSocketAddress) listener.localAddress();
+        }
+    }
+
+    private Channel bind(
+            ChannelFactory<ServerChannel> channels, SocketAddress address, @Nullable TcpGuard guard, String name)
+            throws IOException {
+        ChannelFuture bound = new ServerBootstrap()
+                .group(group)
+                .channelFactory(channels)
+                .childOption(ChannelOption.AUTO_READ, false)
+                .childHandler(new AdminPipeline(routes, worker, guard))
+                .bind(address)
+                .awaitUninterruptibly();
+        if (!bound.isSuccess()) {
+            throw new IOException("the admin API cannot listen on " + name, bound.cause());
+        }
+        listeners.add(bound.channel());
+        return bound.channel();
+    }
+
+    /** The TCP address it listens on, with the port that was chosen for port 0; null without TCP. */
+    public @Nullable InetSocketAddress tcpAddress() {
+        return tcpAddress;
+    }
+
+    /** Stops listening, removes the socket's file unless a successor has replaced it, and drops open connections. */
+    @Override
+    public void close() {
+        for (Channel listener : listeners) {
+            listener.close().awaitUninterruptibly();
+        }
+        if (socketFile != null) {
+            try {
+                socketFile.remove();
+            } catch (IOException e) {
+                LOGGER.warn("the admin socket's file cannot be removed", e);
+            }
+        }
+        worker.shutdownNow();
+        group.shutdownGracefully(0, CLOSE_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
+    }
+
+    /** What an {@link AdminServer} is made of. Confined to one thread. */
+    public static final class Builder {
+        private final List<AdminResource> resources = new ArrayList<>();
+        private final List<Function<AdminClient, AdminResource>> forwarded = new ArrayList<>();
+        private AdminTransport transport = AdminTransport.best();
+        private @Nullable Path unixSocket;
+        private @Nullable InetSocketAddress tcpAddress;
+        private @Nullable AdminToken token;
+
+        private Builder() {}
+
+        /** Listens on a Unix domain socket; the directory exists. */
+        public Builder unixSocket(Path socket) {
+            unixSocket = socket;
+            return this;
+        }
+
+        /** Listens on TCP too, where every request but the public ones must carry the token. */
+        public Builder tcp(InetSocketAddress address, AdminToken bearer) {
+            tcpAddress = address;
+            token = bearer;
+            return this;
+        }
+
+        /** Adds a resource. */
+        public Builder resource(AdminResource resource) {
+            resources.add(resource);
+            return this;
+        }
+
+        /**
+         * Adds a resource that the admin server behind another Unix domain socket answers.
+         *
+         * @param socket asked at each request; null while there is nobody to ask, then the answer is a 503
+         * @param timeout after this time without its answer the client gets a 504
+         */
+        public Builder forward(String method, String path, Supplier<@Nullable Path> socket, Duration timeout) {
+            forwarded.add(client -> new ForwardingResource(client, method, path, socket, timeout));
+            return this;
+        }
+
+        /**
+         * Adds {@code GET /v1/status} as the worker answers it, with the launcher's part added.
+         *
+         * @param socket the worker's admin socket, asked at each request; null while there is no worker
+         * @param processes the launcher's part
+         * @param withoutWorker the rest when no worker answers
+         */
+        public Builder forwardStatus(
+                Supplier<@Nullable Path> socket, ProcessSource processes, StatusSource withoutWorker) {
+            forwarded.add(client -> new ForwardedStatusResource(client, socket, processes, withoutWorker));
+            return this;
+        }
+
+        Builder transport(AdminTransport chosen) {
+            transport = chosen;
+            return this;
+        }
+
+        /**
+         * Starts to listen. Blocks until it does.
+         *
+         * @throws IOException if an address is in use or a socket file cannot be made; then nothing is left behind
+         */
+        public AdminServer start() throws IOException {
+            AdminServer server = new AdminServer(this);
+            try {
+                server.listen(this);
+                return server;
+            } catch (IOException e) {
+                server.close();
+                throw e;
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+package io.millrace.proxy.admin;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFactory;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollDomainSocketChannel;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerDomainSocketChannel;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioDomainSocketChannel;
+import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.unix.DomainSocketAddress;
+import java.net.SocketAddress;
+import java.net.UnixDomainSocketAddress;
+import java.nio.file.Path;
+
+/** The two ways to speak over Unix domain sockets: Netty's epoll, and the JDK's channels where that is missing. */
+enum AdminTransport {
+    EPOLL {
+        @Override
+        IoHandlerFactory ioHandlers() {
+            return EpollIoHandler.newFactory();
+        }
+
+        @Override
+        ChannelFactory<ServerChannel> unixServer() {
+            return EpollServerDomainSocketChannel::new;
+        }
+
+        @Override
+        ChannelFactory<ServerChannel> tcpServer() {
+            return EpollServerSocketChannel::new;
+        }
+
+        @Override
+        ChannelFactory<Channel> unixClient() {
+            return EpollDomainSocketChannel::new;
+        }
+
+        @Override
+        SocketAddress address(Path socket) {
+            return new DomainSocketAddress(socket.toString());
+        }
+    },
+    NIO {
+        @Override
+        IoHandlerFactory ioHandlers() {
+            return NioIoHandler.newFactory();
+        }
+
+        @Override
+        ChannelFactory<ServerChannel> unixServer() {
+            return NioServerDomainSocketChannel::new;
+        }
+
+        @Override
+        ChannelFactory<ServerChannel> tcpServer() {
+            return NioServerSocketChannel::new;
+        }
+
+        @Override
+        ChannelFactory<Channel> unixClient() {
+            return NioDomainSocketChannel::new;
+        }
+
+        @Override
+        SocketAddress address(Path socket) {
+            return UnixDomainSocketAddress.of(socket);
+        }
+    };
+
+    static AdminTransport best() {
+        return Epoll.isAvailable() ? EPOLL : NIO;
+    }
+
+    abstract IoHandlerFactory ioHandlers();
+
+    abstract ChannelFactory<ServerChannel> unixServer();
+
+    abstract ChannelFactory<ServerChannel> tcpServer();
+
+    abstract ChannelFactory<Channel> unixClient();
+
+    abstract SocketAddress address(Path socket);
+}

@@ -1,0 +1,72 @@
+package io.millrace.proxy.admin;
+
+import io.millrace.proxy.admin.ConfigControl.CheckReport;
+import io.millrace.proxy.admin.ConfigControl.Problem;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import tools.jackson.core.JsonGenerator;
+
+/** {@code POST /v1/config/check}: validates a configuration file without using it. Thread-safe. */
+public final class ConfigCheckResource implements AdminResource {
+    private final ConfigControl control;
+
+    /** The resource over a control. */
+    public ConfigCheckResource(ConfigControl control) {
+        this.control = control;
+    }
+
+    @Override
+    public String method() {
+        return "POST";
+    }
+
+    @Override
+    public String path() {
+        return "/v1/config/check";
+    }
+
+    @Override
+    public boolean isBlocking() {
+        return true;
+    }
+
+    @Override
+    public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
+        String name = Json.strings(request.body(), Set.of("file")).get("file");
+        CheckReport report = control.check(file(name == null ? "" : name));
+        responder.reply(AdminReply.json(json -> {
+            json.writeBooleanProperty("ok", report.problems().isEmpty());
+            write(json, report.problems());
+        }));
+    }
+
+    private static Path file(String name) throws AdminException {
+        try {
+            Path file = Path.of(name);
+            if (file.isAbsolute()) {
+                return file;
+            }
+        } catch (InvalidPathException e) {
+            throw new AdminException(400, "bad-request", "the member 'file' is not a path: " + e.getReason());
+        }
+        throw new AdminException(400, "bad-request", "the member 'file' is needed: an absolute path");
+    }
+
+    static void write(JsonGenerator json, List<Problem> problems) {
+        json.writeArrayPropertyStart("problems");
+        for (Problem problem : problems) {
+            json.writeStartObject();
+            json.writeStringProperty("file", problem.file());
+            json.writeNumberProperty("line", problem.line());
+            json.writeNumberProperty("column", problem.column());
+            json.writeStringProperty("path", problem.path());
+            json.writeStringProperty("message", problem.message());
+            json.writeStringProperty("suggestion", problem.suggestion());
+            json.writeStringProperty("text", problem.text());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+    }
+}

@@ -1,0 +1,60 @@
+package io.millrace.proxy.admin;
+
+import io.millrace.proxy.admin.ConfigControl.ReloadReport;
+import io.millrace.proxy.admin.ConfigControl.Setting;
+import java.time.Duration;
+import java.util.Set;
+import tools.jackson.core.JsonGenerator;
+
+/** {@code POST /v1/config/reload}: reads the configuration again and says per setting what became of it. Thread-safe. */
+public final class ConfigReloadResource implements AdminResource {
+    /** A rolling change starts a worker, which may have a large store to open. */
+    private static final Duration TIMEOUT = Duration.ofMinutes(5);
+
+    private final ConfigControl control;
+
+    /** The resource over a control. */
+    public ConfigReloadResource(ConfigControl control) {
+        this.control = control;
+    }
+
+    @Override
+    public String method() {
+        return "POST";
+    }
+
+    @Override
+    public String path() {
+        return "/v1/config/reload";
+    }
+
+    @Override
+    public boolean isBlocking() {
+        return true;
+    }
+
+    @Override
+    public Duration timeout() {
+        return TIMEOUT;
+    }
+
+    @Override
+    public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
+        Json.strings(request.body(), Set.of());
+        responder.replyWhen(control.reload(), report -> AdminReply.json(json -> write(json, report)));
+    }
+
+    private static void write(JsonGenerator json, ReloadReport report) {
+        json.writeBooleanProperty("ok", report.ok());
+        json.writeArrayPropertyStart("settings");
+        for (Setting setting : report.settings()) {
+            json.writeStartObject();
+            json.writeStringProperty("key", setting.key());
+            json.writeStringProperty("result", setting.result().word());
+            json.writeStringProperty("detail", setting.detail());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+        ConfigCheckResource.write(json, report.problems());
+    }
+}

@@ -1,0 +1,89 @@
+package io.millrace.proxy.admin;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+
+/**
+ * {@code GET /v1/status} of the launcher: the worker's status with the member {@code process} added, or, when no worker
+ * answers, the launcher's own view of it. Thread-safe.
+ */
+final class ForwardedStatusResource implements AdminResource {
+    private static final String PROCESS = "process";
+
+    /** A status is for people who wait: a worker that hangs is news too. */
+    private static final Duration TIMEOUT = Duration.ofSeconds(3);
+
+    private final AdminClient client;
+    private final Supplier<@Nullable Path> socket;
+    private final ProcessSource processes;
+    private final StatusSource withoutWorker;
+
+    ForwardedStatusResource(
+            AdminClient client, Supplier<@Nullable Path> socket, ProcessSource processes, StatusSource withoutWorker) {
+        this.client = client;
+        this.socket = socket;
+        this.processes = processes;
+        this.withoutWorker = withoutWorker;
+    }
+
+    @Override
+    public String method() {
+        return "GET";
+    }
+
+    @Override
+    public String path() {
+        return StatusResource.PATH;
+    }
+
+    @Override
+    public void handle(AdminRequest request, AdminResponder responder) {
+        client.send(socket.get(), "GET", StatusResource.PATH, new byte[0], TIMEOUT)
+                .whenComplete((reply, failure) ->
+                        responder.reply(failure == null && reply.status() == 200 ? merge(reply) : own()));
+    }
+
+    private AdminReply own() {
+        ProcessStatus process = processes.processes();
+        ProxyStatus status = withoutWorker.status();
+        return AdminReply.json(json -> {
+            process.write(json);
+            status.write(json);
+        });
+    }
+
+    private AdminReply merge(AdminReply worker) {
+        ProcessStatus process = processes.processes();
+        try {
+            return AdminReply.json(json -> {
+                process.write(json);
+                copyMembers(worker.body(), json);
+            });
+        } catch (JacksonException e) {
+            return AdminReply.error(502, "worker-failed", "the worker's status is not JSON");
+        }
+    }
+
+    private static void copyMembers(byte[] object, JsonGenerator json) {
+        try (JsonParser parser = Json.parser(object)) {
+            if (parser.nextToken() != JsonToken.START_OBJECT) {
+                return;
+            }
+            while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+                boolean isOurs = PROCESS.equals(parser.currentName());
+                if (isOurs) {
+                    parser.nextToken();
+                    parser.skipChildren();
+                } else {
+                    json.copyCurrentStructure(parser);
+                }
+            }
+        }
+    }
+}

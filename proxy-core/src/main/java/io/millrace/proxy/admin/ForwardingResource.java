@@ -1,0 +1,49 @@
+package io.millrace.proxy.admin;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** A resource that another admin server answers: the worker's, when the launcher was asked. Thread-safe. */
+final class ForwardingResource implements AdminResource {
+    /** On top of the time for the worker's answer, so that its error and not ours reaches the client. */
+    private static final Duration MARGIN = Duration.ofSeconds(5);
+
+    private final AdminClient client;
+    private final String method;
+    private final String path;
+    private final Supplier<@Nullable Path> socket;
+    private final Duration timeout;
+
+    ForwardingResource(
+            AdminClient client, String method, String path, Supplier<@Nullable Path> socket, Duration timeout) {
+        this.client = client;
+        this.method = method;
+        this.path = path;
+        this.socket = socket;
+        this.timeout = timeout;
+    }
+
+    @Override
+    public String method() {
+        return method;
+    }
+
+    @Override
+    public String path() {
+        return path;
+    }
+
+    @Override
+    public Duration timeout() {
+        return timeout.plus(MARGIN);
+    }
+
+    @Override
+    public void handle(AdminRequest request, AdminResponder responder) {
+        responder.replyWhen(
+                client.send(socket.get(), method, request.target(), request.body(), timeout), Function.identity());
+    }
+}

@@ -1,0 +1,35 @@
+package io.millrace.proxy.admin;
+
+/** {@code GET /livez}: 200 while the process works, 503 when it should be restarted. Thread-safe. */
+public final class LivezResource implements AdminResource {
+    private final HealthSource source;
+
+    /** The resource over a source. */
+    public LivezResource(HealthSource source) {
+        this.source = source;
+    }
+
+    @Override
+    public String method() {
+        return "GET";
+    }
+
+    @Override
+    public String path() {
+        return "/livez";
+    }
+
+    @Override
+    public boolean isPublic() {
+        return true;
+    }
+
+    @Override
+    public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
+        String problem = source.notLive();
+        if (problem != null) {
+            throw new AdminException(503, "not-live", problem);
+        }
+        responder.reply(AdminReply.json(json -> json.writeBooleanProperty("live", true)));
+    }
+}

@@ -1,0 +1,101 @@
+package io.millrace.proxy.admin;
+
+import io.millrace.proxy.admin.LookupSource.Field;
+import io.millrace.proxy.admin.LookupSource.LookupReport;
+import io.millrace.proxy.admin.LookupSource.Stored;
+import java.util.ArrayList;
+import java.util.List;
+import tools.jackson.core.JsonGenerator;
+
+/** {@code GET /v1/cache/lookup?url=U[&header=Name:%20value]}: what is stored for a URL, and why it would serve. Thread-safe. */
+public final class LookupResource implements AdminResource {
+    static final String PATH = "/v1/cache/lookup";
+
+    private final LookupSource source;
+
+    /** The resource over a source. */
+    public LookupResource(LookupSource source) {
+        this.source = source;
+    }
+
+    @Override
+    public String method() {
+        return "GET";
+    }
+
+    @Override
+    public String path() {
+        return PATH;
+    }
+
+    @Override
+    public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
+        String url = request.parameter("url");
+        List<Field> fields = fields(request.parameters("header"));
+        responder.replyWhen(source.lookup(url, fields), report -> AdminReply.json(json -> write(json, report)));
+    }
+
+    private static List<Field> fields(List<String> lines) throws AdminException {
+        List<Field> fields = new ArrayList<>();
+        for (String line : lines) {
+            int colon = line.indexOf(':');
+            if (colon <= 0 || !isFieldName(line, colon) || !isFieldValue(line, colon + 1)) {
+                throw new AdminException(400, "bad-request", "not a header field, 'Name: value': " + line);
+            }
+            fields.add(new Field(
+                    line.substring(0, colon), line.substring(colon + 1).strip()));
+        }
+        return fields;
+    }
+
+    /** RFC 9110 section 5.6.2. */
+    private static boolean isFieldName(String line, int end) {
+        for (int i = 0; i < end; i++) {
+            char c = line.charAt(i);
+            boolean isAlphanumeric = ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (c >= '0' && c <= '9');
+            if (!isAlphanumeric && "!#$%&'*+-.^_`|~".indexOf(c) < 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isFieldValue(String line, int from) {
+        for (int i = from; i < line.length(); i++) {
+            char c = line.charAt(i);
+            if ((c < ' ' && c != '\t') || c == 0x7f) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static void write(JsonGenerator json, LookupReport report) {
+        Stored stored = report.stored();
+        json.writeStringProperty("url", report.url());
+        json.writeStringProperty("key", report.key());
+        json.writeStringProperty("rule", report.rule());
+        json.writeBooleanProperty("stored", stored != null);
+        if (stored != null) {
+            write(json, stored);
+        }
+        json.writeStringProperty("reason", report.reason());
+    }
+
+    private static void write(JsonGenerator json, Stored stored) {
+        json.writeStringProperty("tier", stored.tier());
+        json.writeNumberProperty("status", stored.status());
+        json.writeBooleanProperty("fresh", stored.fresh());
+        json.writeNumberProperty("age_seconds", stored.ageSeconds());
+        json.writeNumberProperty("freshness_lifetime_seconds", stored.freshnessLifetimeSeconds());
+        json.writeNumberProperty("ttl_seconds", stored.freshnessLifetimeSeconds() - stored.ageSeconds());
+        json.writeNumberProperty("length", stored.length());
+        json.writeArrayPropertyStart("vary");
+        for (String name : stored.vary()) {
+            json.writeString(name);
+        }
+        json.writeEndArray();
+        json.writeStringProperty("etag", stored.etag());
+        json.writeStringProperty("last_modified", stored.lastModified());
+    }
+}

@@ -1,0 +1,29 @@
+package io.millrace.proxy.admin;
+
+/** {@code GET /metrics}: the Prometheus text. Thread-safe. */
+public final class MetricsResource implements AdminResource {
+    static final String PATH = "/metrics";
+    static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+    private final MetricsSource source;
+
+    /** The resource over a source. */
+    public MetricsResource(MetricsSource source) {
+        this.source = source;
+    }
+
+    @Override
+    public String method() {
+        return "GET";
+    }
+
+    @Override
+    public String path() {
+        return PATH;
+    }
+
+    @Override
+    public void handle(AdminRequest request, AdminResponder responder) {
+        responder.reply(AdminReply.text(CONTENT_TYPE, source.prometheusText()));
+    }
+}

@@ -1,0 +1,103 @@
+package io.millrace.proxy.admin;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/** The answer that one request waits for, with its deadline. Thread-safe: replies from any thread go to the event loop. */
+final class PendingReply implements AdminResponder {
+    private final ChannelHandlerContext context;
+    private final AdminConnection connection;
+    private final boolean isHead;
+    private final boolean keepAlive;
+    private final AtomicBoolean isReplied = new AtomicBoolean();
+    private @Nullable String allow;
+    private @Nullable ScheduledFuture<?> deadline;
+
+    PendingReply(ChannelHandlerContext context, AdminConnection connection, boolean isHead, boolean keepAlive) {
+        this.context = context;
+        this.connection = connection;
+        this.isHead = isHead;
+        this.keepAlive = keepAlive;
+    }
+
+    /** Answers with a 504 unless something else does in time. On the event loop. */
+    void startDeadline(Duration timeout) {
+        deadline = context.executor()
+                .schedule(
+                        () -> reply(AdminReply.error(
+                                504, "timeout", "no answer within " + timeout.toSeconds() + " seconds")),
+                        timeout.toNanos(),
+                        TimeUnit.NANOSECONDS);
+    }
+
+    /** Answers that the path has another method. On the event loop. */
+    void replyNotAllowed(String method, String allowed) {
+        allow = allowed;
+        reply(AdminReply.error(405, "method-not-allowed", method + " is not allowed here, use " + allowed));
+    }
+
+    @Override
+    public void reply(AdminReply reply) {
+        if (!isReplied.compareAndSet(false, true)) {
+            return;
+        }
+        if (context.executor().inEventLoop()) {
+            write(reply);
+        } else {
+            context.executor().execute(() -> write(reply));
+        }
+    }
+
+    /** Forgets the request: the client has gone. On the event loop. */
+    void cancel() {
+        isReplied.set(true);
+        cancelDeadline();
+    }
+
+    private void cancelDeadline() {
+        if (deadline != null) {
+            deadline.cancel(false);
+        }
+    }
+
+    private void write(AdminReply reply) {
+        cancelDeadline();
+        FullHttpResponse response = new DefaultFullHttpResponse(
+                HttpVersion.HTTP_1_1,
+                HttpResponseStatus.valueOf(reply.status()),
+                isHead ? Unpooled.EMPTY_BUFFER : Unpooled.wrappedBuffer(reply.body()));
+        response.headers()
+                .set(HttpHeaderNames.CONTENT_TYPE, reply.contentType())
+                .set(HttpHeaderNames.CONTENT_LENGTH, reply.body().length)
+                .set(HttpHeaderNames.CACHE_CONTROL, HttpHeaderValues.NO_STORE)
+                .set("x-content-type-options", "nosniff");
+        if (allow != null) {
+            response.headers().set(HttpHeaderNames.ALLOW, allow);
+        }
+        if (reply.status() == HttpResponseStatus.UNAUTHORIZED.code()) {
+            response.headers().set(HttpHeaderNames.WWW_AUTHENTICATE, "Bearer");
+        }
+        if (!keepAlive) {
+            response.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+        }
+        ChannelFuture written = context.writeAndFlush(response);
+        if (!keepAlive) {
+            written.addListener(ChannelFutureListener.CLOSE);
+        } else {
+            connection.replied(context);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package io.millrace.proxy.admin;
+
+/** {@code GET /readyz}: 200 while new requests are welcome, 503 while starting or draining. Thread-safe. */
+public final class ReadyzResource implements AdminResource {
+    private final HealthSource source;
+
+    /** The resource over a source. */
+    public ReadyzResource(HealthSource source) {
+        this.source = source;
+    }
+
+    @Override
+    public String method() {
+        return "GET";
+    }
+
+    @Override
+    public String path() {
+        return "/readyz";
+    }
+
+    @Override
+    public boolean isPublic() {
+        return true;
+    }
+
+    @Override
+    public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
+        String problem = source.notReady();
+        if (problem != null) {
+            throw new AdminException(503, "not-ready", problem);
+        }
+        responder.reply(AdminReply.json(json -> json.writeBooleanProperty("ready", true)));
+    }
+}

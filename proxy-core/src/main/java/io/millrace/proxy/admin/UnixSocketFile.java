@@ -1,0 +1,93 @@
+package io.millrace.proxy.admin;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The file of a listening Unix domain socket. The socket is bound under a passing name, gets its mode, and is then renamed:
+ * nobody ever finds it with a wider mode, and it replaces a file left behind by a dead process in one step. A socket on
+ * which somebody answers is never replaced. Confined to one thread at a time.
+ */
+final class UnixSocketFile {
+    /** Owner and group, as operators in one group share the admin socket. */
+    private static final String MODE = "rw-rw----";
+
+    private final Path path;
+    private final Path bindPath;
+    private @Nullable Object publishedKey;
+
+    UnixSocketFile(Path socket) {
+        path = socket.toAbsolutePath();
+        String passing = "." + Integer.toString(ThreadLocalRandom.current().nextInt(1 << 30), Character.MAX_RADIX);
+        bindPath = path.resolveSibling(passing);
+    }
+
+    /** The name to bind to. */
+    Path bindPath() {
+        return bindPath;
+    }
+
+    /**
+     * Makes sure that the final name is free or was left behind.
+     *
+     * @throws IOException if something answers there, or if it is not a socket
+     */
+    void claim() throws IOException {
+        BasicFileAttributes attributes = attributes();
+        if (attributes == null) {
+            return;
+        }
+        if (!attributes.isOther()) {
+            throw new IOException("is in the way and not a socket: " + path);
+        }
+        if (isAnswered()) {
+            throw new IOException("another process answers on this socket: " + path);
+        }
+    }
+
+    private @Nullable BasicFileAttributes attributes() throws IOException {
+        try {
+            return Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+        } catch (NoSuchFileException e) {
+            return null;
+        }
+    }
+
+    private boolean isAnswered() throws IOException {
+        try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            probe.configureBlocking(false);
+            probe.connect(UnixDomainSocketAddress.of(path));
+            return true;
+        } catch (ConnectException e) {
+            return false;
+        }
+    }
+
+    /** Gives the bound socket its mode and its final name. */
+    void publish() throws IOException {
+        Files.setPosixFilePermissions(bindPath, PosixFilePermissions.fromString(MODE));
+        Files.move(bindPath, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        publishedKey = Files.readAttributes(path, BasicFileAttributes.class).fileKey();
+    }
+
+    /** Deletes the file unless a successor has replaced it. */
+    void remove() throws IOException {
+        Files.deleteIfExists(bindPath);
+        BasicFileAttributes attributes = attributes();
+        if (attributes != null && publishedKey != null && publishedKey.equals(attributes.fileKey())) {
+            Files.deleteIfExists(path);
+        }
+    }
+}

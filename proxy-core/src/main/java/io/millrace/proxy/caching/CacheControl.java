@@ -1,0 +1,246 @@
+package io.millrace.proxy.caching;
+
+import io.millrace.proxy.http.FieldLexer;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.ListCursor;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The directives of one head's Cache-Control (RFC 9111 s5.2, RFC 5861), names without regard to case. Where a directive is repeated the first counts (s4.2.1). Arguments may be tokens or quoted strings. Unknown
+ * directives are passed over.
+ *
+ * <p>Malformed forms are read so that less is reused: a response's {@code max-age} or {@code s-maxage} that is no number
+ * is 0; {@code no-cache} and {@code private} whose argument is not a list of field names count as without argument. In a
+ * request a malformed number is as if absent. Immutable.
+ */
+public final class CacheControl {
+
+    /** Stands for a directive that is absent. */
+    public static final long ABSENT = -1;
+
+    /** A {@code max-stale} without argument: any staleness (RFC 9111 s5.2.1.2). */
+    public static final long ANY_STALENESS = Long.MAX_VALUE;
+
+    /** No directives. */
+    public static final CacheControl NONE = new CacheControl();
+
+    private static final CacheControl PRAGMA_NO_CACHE = new CacheControl();
+
+    static {
+        PRAGMA_NO_CACHE.noCache = true;
+    }
+
+    private boolean noStore;
+    private boolean noCache;
+    private boolean isPrivate;
+    private boolean isPublic;
+    private boolean mustRevalidate;
+    private boolean proxyRevalidate;
+    private boolean mustUnderstand;
+    private boolean onlyIfCached;
+    private long maxAge = ABSENT;
+    private long sMaxAge = ABSENT;
+    private long maxStale = ABSENT;
+    private long minFresh = ABSENT;
+    private long staleWhileRevalidate = ABSENT;
+    private long staleIfError = ABSENT;
+    private List<FieldName> noCacheFields = List.of();
+    private List<FieldName> privateFields = List.of();
+
+    private CacheControl() {}
+
+    /** The directives of a request; Pragma counts as no-cache where Cache-Control is absent (RFC 9111 s5.4). */
+    public static CacheControl ofRequest(FieldSection fields) {
+        if (fields.contains(FieldName.CACHE_CONTROL)) {
+            return parse(fields, FieldName.CACHE_CONTROL, ABSENT);
+        }
+        return fields.contains(FieldName.PRAGMA) && fields.hasToken(FieldName.PRAGMA, "no-cache")
+                ? PRAGMA_NO_CACHE
+                : NONE;
+    }
+
+    /** The directives of a response. */
+    public static CacheControl ofResponse(FieldSection fields) {
+        return fields.contains(FieldName.CACHE_CONTROL) ? parse(fields, FieldName.CACHE_CONTROL, 0) : NONE;
+    }
+
+    public boolean isNoStore() {
+        return noStore;
+    }
+
+    /** Whether {@code no-cache} stands without field names. */
+    public boolean isNoCache() {
+        return noCache;
+    }
+
+    /** Whether {@code private} stands without field names. */
+    public boolean isPrivate() {
+        return isPrivate;
+    }
+
+    public boolean isPublic() {
+        return isPublic;
+    }
+
+    public boolean isMustRevalidate() {
+        return mustRevalidate;
+    }
+
+    public boolean isProxyRevalidate() {
+        return proxyRevalidate;
+    }
+
+    public boolean isMustUnderstand() {
+        return mustUnderstand;
+    }
+
+    public boolean isOnlyIfCached() {
+        return onlyIfCached;
+    }
+
+    /** {@code max-age} in seconds or {@link #ABSENT}. */
+    public long maxAgeSeconds() {
+        return maxAge;
+    }
+
+    /** {@code s-maxage} in seconds or {@link #ABSENT}. */
+    public long sharedMaxAgeSeconds() {
+        return sMaxAge;
+    }
+
+    /** {@code max-stale} in seconds, {@link #ANY_STALENESS} or {@link #ABSENT}. */
+    public long maxStaleSeconds() {
+        return maxStale;
+    }
+
+    /** {@code min-fresh} in seconds or {@link #ABSENT}. */
+    public long minFreshSeconds() {
+        return minFresh;
+    }
+
+    /** {@code stale-while-revalidate} in seconds or {@link #ABSENT} (RFC 5861 s3). */
+    public long staleWhileRevalidateSeconds() {
+        return staleWhileRevalidate;
+    }
+
+    /** {@code stale-if-error} in seconds or {@link #ABSENT} (RFC 5861 s4). */
+    public long staleIfErrorSeconds() {
+        return staleIfError;
+    }
+
+    /** The field names of {@code no-cache="..."}; empty also when it stands without names. */
+    public List<FieldName> noCacheFields() {
+        return noCacheFields;
+    }
+
+    /** The field names of {@code private="..."}; empty also when it stands without names. */
+    public List<FieldName> privateFields() {
+        return privateFields;
+    }
+
+    private static CacheControl parse(FieldSection fields, FieldName name, long malformed) {
+        CacheControl control = new CacheControl();
+        ListCursor members = ListCursor.over(fields, name);
+        while (members.next()) {
+            control.read(members.bytes(), members.start(), members.end(), malformed);
+        }
+        return control;
+    }
+
+    private void read(byte[] b, int start, int end, long malformed) {
+        int nameEnd = FieldLexer.skipToken(b, start, end);
+        boolean hasArgument = nameEnd < end && b[nameEnd] == '=';
+        if (nameEnd == start || (nameEnd < end && !hasArgument)) {
+            return;
+        }
+        int from = hasArgument ? nameEnd + 1 : end;
+        int to = end;
+        if (isQuoted(b, from, end)) {
+            from++;
+            to--;
+        }
+        // Every comparison looks at the length first, so the chain costs one byte comparison or two.
+        if (is(b, start, nameEnd, "max-age")) {
+            maxAge = first(maxAge, b, from, to, malformed);
+        } else if (is(b, start, nameEnd, "s-maxage")) {
+            sMaxAge = first(sMaxAge, b, from, to, malformed);
+        } else if (is(b, start, nameEnd, "no-cache")) {
+            List<FieldName> names = names(b, from, to);
+            noCache |= names.isEmpty();
+            noCacheFields = joined(noCacheFields, names);
+        } else if (is(b, start, nameEnd, "private")) {
+            List<FieldName> names = names(b, from, to);
+            isPrivate |= names.isEmpty();
+            privateFields = joined(privateFields, names);
+        } else if (is(b, start, nameEnd, "max-stale")) {
+            long any = hasArgument ? ABSENT : ANY_STALENESS;
+            maxStale = first(maxStale, b, from, to, any);
+        } else if (is(b, start, nameEnd, "min-fresh")) {
+            minFresh = first(minFresh, b, from, to, ABSENT);
+        } else if (is(b, start, nameEnd, "stale-while-revalidate")) {
+            staleWhileRevalidate = first(staleWhileRevalidate, b, from, to, ABSENT);
+        } else if (is(b, start, nameEnd, "stale-if-error")) {
+            staleIfError = first(staleIfError, b, from, to, ABSENT);
+        } else {
+            readFlag(b, start, nameEnd);
+        }
+    }
+
+    private void readFlag(byte[] b, int start, int end) {
+        noStore |= is(b, start, end, "no-store");
+        isPublic |= is(b, start, end, "public");
+        mustRevalidate |= is(b, start, end, "must-revalidate");
+        proxyRevalidate |= is(b, start, end, "proxy-revalidate");
+        mustUnderstand |= is(b, start, end, "must-understand");
+        onlyIfCached |= is(b, start, end, "only-if-cached");
+    }
+
+    private static boolean is(byte[] b, int start, int end, String name) {
+        return FieldLexer.equalsIgnoreCase(b, start, end, name);
+    }
+
+    private static boolean isQuoted(byte[] b, int from, int end) {
+        return from < end && b[from] == '"' && FieldLexer.skipQuoted(b, from, end) == end;
+    }
+
+    private static long first(long current, byte[] b, int from, int to, long malformed) {
+        if (current != ABSENT) {
+            return current;
+        }
+        long seconds = FieldLexer.deltaSeconds(b, from, to);
+        return seconds == FieldLexer.NOT_A_NUMBER ? malformed : seconds;
+    }
+
+    /** The field names of an argument; none when one is malformed, which makes the directive count without argument. */
+    private static List<FieldName> names(byte[] b, int from, int to) {
+        List<FieldName> names = new ArrayList<>();
+        int position = from;
+        while (position < to) {
+            int start = FieldLexer.skipSpace(b, position, to);
+            int end = FieldLexer.skipToken(b, start, to);
+            int after = FieldLexer.skipSpace(b, end, to);
+            if (after < to && b[after] != ',') {
+                return List.of();
+            }
+            if (end > start) {
+                FieldName name = FieldName.of(b, start, end);
+                if (name != null) {
+                    names.add(name);
+                }
+            }
+            position = after + 1;
+        }
+        return names;
+    }
+
+    private static List<FieldName> joined(List<FieldName> first, List<FieldName> second) {
+        if (first.isEmpty()) {
+            return List.copyOf(second);
+        }
+        List<FieldName> all = new ArrayList<>(first);
+        all.addAll(second);
+        return List.copyOf(all);
+    }
+}

@@ -1,0 +1,45 @@
+package io.millrace.proxy.caching;
+
+import io.millrace.proxy.http.FieldLexer;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.ListCursor;
+
+/** The calculation of ages (RFC 9111 s4.2.3). Thread-safe: no state. */
+public final class CurrentAge {
+
+    private CurrentAge() {}
+
+    /**
+     * The {@code corrected_initial_age} in milliseconds: the larger of Date's distance from the time of receipt, and the
+     * Age field plus the response's delay.
+     */
+    public static long initialMillis(FieldSection responseFields, long requestTimeMillis, long responseTimeMillis) {
+        long receivedSeconds = Math.floorDiv(responseTimeMillis, 1000L);
+        long date = Freshness.dateSeconds(responseFields, receivedSeconds);
+        long apparentMillis = Math.max(0, receivedSeconds - date) * 1000;
+        long delayMillis = Math.max(0, responseTimeMillis - requestTimeMillis);
+        return Math.max(apparentMillis, ageFieldSeconds(responseFields) * 1000 + delayMillis);
+    }
+
+    /** The response's current age in whole seconds. */
+    public static long seconds(StoredHead stored, long nowMillis) {
+        return millis(stored, nowMillis) / 1000;
+    }
+
+    /** The response's current age in milliseconds; a clock that went back adds nothing. */
+    static long millis(StoredHead stored, long nowMillis) {
+        return stored.initialAgeMillis() + Math.max(0, nowMillis - stored.responseTimeMillis());
+    }
+
+    /** The first member of Age, 0 when absent or no number: such a field is ignored (RFC 9111 s5.1). */
+    private static long ageFieldSeconds(FieldSection fields) {
+        if (!fields.contains(FieldName.AGE)) {
+            return 0;
+        }
+        ListCursor members = ListCursor.over(fields, FieldName.AGE);
+        return members.next()
+                ? Math.max(0, FieldLexer.deltaSeconds(members.bytes(), members.start(), members.end()))
+                : 0;
+    }
+}

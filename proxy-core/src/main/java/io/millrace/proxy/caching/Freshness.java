@@ -1,0 +1,54 @@
+package io.millrace.proxy.caching;
+
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.HttpDates;
+import io.millrace.proxy.http.ResponseHead;
+
+/**
+ * A response's freshness lifetime for a shared cache and what decided it (RFC 9111 s4.2.1, s4.2.2). Immutable.
+ *
+ * @param lifetimeSeconds 0 or more
+ */
+public record Freshness(long lifetimeSeconds, LifetimeSource source) {
+
+    /**
+     * The lifetime: {@code s-maxage}, else {@code max-age}, else Expires minus Date, where an Expires that is no date is
+     * in the past and a missing Date is the time of receipt; else the heuristic for status codes that allow it or with
+     * {@code public}, given a Last-Modified.
+     */
+    public static Freshness of(ResponseHead response, long responseTimeMillis, CacheSettings settings) {
+        return of(response, CacheControl.ofResponse(response.fields()), responseTimeMillis, settings);
+    }
+
+    static Freshness of(ResponseHead response, CacheControl control, long responseTimeMillis, CacheSettings settings) {
+        if (control.sharedMaxAgeSeconds() != CacheControl.ABSENT) {
+            return new Freshness(control.sharedMaxAgeSeconds(), LifetimeSource.SHARED_MAX_AGE);
+        }
+        if (control.maxAgeSeconds() != CacheControl.ABSENT) {
+            return new Freshness(control.maxAgeSeconds(), LifetimeSource.MAX_AGE);
+        }
+        FieldSection fields = response.fields();
+        long receivedSeconds = Math.floorDiv(responseTimeMillis, 1000L);
+        long date = dateSeconds(fields, receivedSeconds);
+        if (fields.contains(FieldName.EXPIRES)) {
+            long expires = HttpDates.parse(fields, FieldName.EXPIRES, receivedSeconds);
+            long lifetime = expires == HttpDates.INVALID ? 0 : Math.max(0, expires - date);
+            return new Freshness(lifetime, LifetimeSource.EXPIRES);
+        }
+        boolean allowed = StatusCodes.isHeuristicallyCacheable(response.status()) || control.isPublic();
+        long lastModified = HttpDates.parse(fields, FieldName.LAST_MODIFIED, receivedSeconds);
+        if (!allowed || lastModified == HttpDates.INVALID) {
+            return new Freshness(0, LifetimeSource.NONE);
+        }
+        long share = (long) (Math.max(0, date - lastModified) * settings.heuristicFactor());
+        long bounded = Math.min(Math.max(share, settings.heuristicMinSeconds()), settings.heuristicMaxSeconds());
+        return new Freshness(bounded, LifetimeSource.HEURISTIC);
+    }
+
+    /** The response's Date, or the time of receipt where it has none that can be read (RFC 9110 s6.6.1). */
+    static long dateSeconds(FieldSection fields, long receivedSeconds) {
+        long date = HttpDates.parse(fields, FieldName.DATE, receivedSeconds);
+        return date == HttpDates.INVALID ? receivedSeconds : date;
+    }
+}

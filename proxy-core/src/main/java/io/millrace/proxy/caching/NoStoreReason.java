@@ -1,0 +1,48 @@
+package io.millrace.proxy.caching;
+
+/** Why a response is not stored (RFC 9111 s3). */
+public enum NoStoreReason {
+    /** Caching is off by configuration. */
+    DISABLED("disabled"),
+    /** The request's method is not GET. */
+    METHOD("method"),
+    /** The request has content: a GET whose answer may depend on more than its URL and fields. */
+    REQUEST_CONTENT("request-content"),
+    /** The request says {@code no-store} (s5.2.1.5). */
+    REQUEST_NO_STORE("request-no-store"),
+    /** An interim response, 1xx. */
+    INTERIM("interim"),
+    /** Partial content, 206 (s3.3): not combined by this cache. */
+    PARTIAL("partial"),
+    /** A 304 freshens a stored response and is none itself (s4.3.4). */
+    NOT_MODIFIED("not-modified"),
+    /** The response says {@code no-store} (s5.2.2.5). */
+    NO_STORE("no-store"),
+    /** The response says {@code private} without field names (s5.2.2.7). */
+    PRIVATE("private"),
+    /** {@code must-understand} with a status code that this cache does not know (s5.2.2.3). */
+    MUST_UNDERSTAND("must-understand"),
+    /** The request has Authorization and nothing in the response allows to store it (s3.5). */
+    AUTHORIZATION("authorization"),
+    /** {@code Vary: *} (s4.1). */
+    VARY_ANY("vary-any"),
+    /** The status code asks for an explicit lifetime or {@code public}, and there is none (s3). */
+    STATUS("status"),
+    /** Neither a lifetime above 0 nor a validator: it could never be reused. */
+    NO_LIFETIME("no-lifetime"),
+    /** The fields that {@link CacheSettings#requiredHeaders} asks for are missing. */
+    REQUIRED_HEADERS("required-headers"),
+    /** The content is longer than {@link CacheSettings#maxObjectBytes}. */
+    TOO_LARGE("too-large");
+
+    private final String text;
+
+    NoStoreReason(String text) {
+        this.text = text;
+    }
+
+    /** Stable name for logs. */
+    public String text() {
+        return text;
+    }
+}

@@ -1,0 +1,143 @@
+package io.millrace.proxy.caching;
+
+import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.RequestHead;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether a stored response may answer a request without asking the origin (RFC 9111 s4). A hit allocates
+ * nothing where the request has no Cache-Control and the response no Vary. Immutable.
+ */
+public sealed interface Reuse {
+
+    /** It is fresh: serve it. */
+    record Fresh() implements Reuse {}
+
+    /** It is stale, and the client's {@code max-stale} takes it (RFC 9111 s5.2.1.2): serve it. */
+    record ServeStale() implements Reuse {}
+
+    /** It is stale, and may be served while it is validated in the background (RFC 5861 s3). */
+    record ServeStaleWhileRevalidating() implements Reuse {}
+
+    /** It must be validated first, or fetched anew when it has no validator. */
+    record Validate(ValidateReason reason) implements Reuse {}
+
+    /** It is no answer to this request: go on as if nothing were stored. */
+    record NotUsable(NotUsableReason reason) implements Reuse {}
+
+    /** Why a stored response must be validated. */
+    enum ValidateReason {
+        /** Its age has reached its lifetime (s4.2). */
+        STALE("stale"),
+        /** It says {@code no-cache} (s5.2.2.4). */
+        NO_CACHE("no-cache"),
+        /** The request says {@code no-cache} (s5.2.1.4). */
+        REQUEST_NO_CACHE("request-no-cache"),
+        /** It is older than the request's {@code max-age} (s5.2.1.1). */
+        REQUEST_MAX_AGE("request-max-age"),
+        /** It stays fresh for less than the request's {@code min-fresh} (s5.2.1.3). */
+        REQUEST_MIN_FRESH("request-min-fresh");
+
+        private final String text;
+
+        ValidateReason(String text) {
+            this.text = text;
+        }
+
+        /** Stable name for logs. */
+        public String text() {
+            return text;
+        }
+    }
+
+    /** Why a stored response is no answer to a request. */
+    enum NotUsableReason {
+        /** Caching is off by configuration. */
+        DISABLED("disabled"),
+        /** The method is neither GET nor HEAD. */
+        METHOD("method"),
+        /** The request has content. */
+        REQUEST_CONTENT("request-content"),
+        /** The request's values of the Vary fields differ (s4.1). */
+        VARY("vary");
+
+        private final String text;
+
+        NotUsableReason(String text) {
+            this.text = text;
+        }
+
+        /** Stable name for logs. */
+        public String text() {
+            return text;
+        }
+    }
+
+    /** The instance that is given. */
+    Fresh FRESH = new Fresh();
+
+    /** The instance that is given. */
+    ServeStale SERVE_STALE = new ServeStale();
+
+    /** The instance that is given. */
+    ServeStaleWhileRevalidating SERVE_STALE_WHILE_REVALIDATING = new ServeStaleWhileRevalidating();
+
+    /** Decides for a stored response; a vary marker is no response and must not be given. */
+    static Reuse of(RequestHead request, StoredHead stored, long nowMillis, CacheSettings settings) {
+        assert !stored.isVaryMarker() : "a vary marker is no response";
+        NotUsable notUsable = notUsable(request, stored, settings);
+        if (notUsable != null) {
+            return notUsable;
+        }
+        if (stored.isNoCache()) {
+            return new Validate(ValidateReason.NO_CACHE);
+        }
+        CacheControl control = CacheControl.ofRequest(request.fields());
+        if (control.isNoCache() && !settings.ignoreClientNoCache()) {
+            return new Validate(ValidateReason.REQUEST_NO_CACHE);
+        }
+        long age = stored.currentAgeSeconds(nowMillis);
+        long ttl = stored.lifetimeSeconds() - age;
+        boolean tooOld = control.maxAgeSeconds() != CacheControl.ABSENT
+                && !settings.ignoreClientMaxAge()
+                && age > control.maxAgeSeconds();
+        if (tooOld || (control.maxAgeSeconds() == 0 && !settings.ignoreClientMaxAge())) {
+            return new Validate(ValidateReason.REQUEST_MAX_AGE);
+        }
+        if (ttl > 0) {
+            return control.minFreshSeconds() != CacheControl.ABSENT && ttl < control.minFreshSeconds()
+                    ? new Validate(ValidateReason.REQUEST_MIN_FRESH)
+                    : FRESH;
+        }
+        return ofStale(stored, control, -ttl, settings);
+    }
+
+    private static @Nullable NotUsable notUsable(RequestHead request, StoredHead stored, CacheSettings settings) {
+        if (!settings.enabled()) {
+            return new NotUsable(NotUsableReason.DISABLED);
+        }
+        if (request.method() != Method.GET && request.method() != Method.HEAD) {
+            return new NotUsable(NotUsableReason.METHOD);
+        }
+        if (RequestContent.isPresent(request.fields())) {
+            return new NotUsable(NotUsableReason.REQUEST_CONTENT);
+        }
+        return stored.selects(request.fields()) ? null : new NotUsable(NotUsableReason.VARY);
+    }
+
+    private static Reuse ofStale(StoredHead stored, CacheControl control, long staleSeconds, CacheSettings settings) {
+        if (stored.isMustRevalidate() || stored.isProxyRevalidate()) {
+            return new Validate(ValidateReason.STALE);
+        }
+        // s-maxage means proxy-revalidate too (s5.2.2.10); only what the origin itself grants goes beyond it.
+        boolean clientTakesIt = stored.lifetimeSource() != LifetimeSource.SHARED_MAX_AGE
+                && control.maxStaleSeconds() != CacheControl.ABSENT
+                && staleSeconds <= Math.min(control.maxStaleSeconds(), settings.maxStaleSeconds());
+        if (clientTakesIt && control.minFreshSeconds() == CacheControl.ABSENT) {
+            return SERVE_STALE;
+        }
+        return staleSeconds < stored.staleWhileRevalidateSeconds()
+                ? SERVE_STALE_WHILE_REVALIDATING
+                : new Validate(ValidateReason.STALE);
+    }
+}

@@ -1,0 +1,230 @@
+package io.millrace.proxy.caching;
+
+import io.millrace.proxy.http.FieldLexer;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.HopByHop;
+import io.millrace.proxy.http.HttpDates;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.ResponseHead;
+import java.nio.charset.StandardCharsets;
+
+/** Collects the parts of a {@link StoredHead}. Confined to one thread. */
+final class StoredHeadBuilder {
+
+    /** How long past its lifetime a response with a validator is worth keeping: 30 days. */
+    private static final long VALIDATABLE_SECONDS = 30L * 86_400;
+
+    /** Never stored: RFC 9111 s3.1, and Age, which is made anew for every answer. */
+    private static final FieldName[] NOT_STORED = {
+        FieldName.AGE,
+        FieldName.PROXY_AUTHENTICATE,
+        FieldName.PROXY_AUTHENTICATION_INFO,
+        FieldName.PROXY_AUTHORIZATION,
+        FieldName.CONTENT_LENGTH
+    };
+
+    /** A longer reason phrase is dropped: it means nothing and the status line must stay short. */
+    private static final int REASON_LENGTH_MAX = 256;
+
+    private static final byte[] NO_BYTES = {};
+
+    boolean varyMarker;
+    int status;
+    int flags;
+    long requestTimeMillis;
+    long responseTimeMillis;
+    long initialAgeMillis;
+    long lifetimeSeconds;
+    LifetimeSource lifetimeSource = LifetimeSource.NONE;
+    long dateSeconds;
+    long lastModifiedSeconds = HttpDates.INVALID;
+    long contentLength = StoredHead.UNKNOWN;
+    long staleWhileRevalidateSeconds = StoredHead.UNKNOWN;
+    long staleIfErrorSeconds = StoredHead.UNKNOWN;
+    long keepUntilSeconds;
+    long nonce;
+    Variance variance = Variance.NONE;
+    byte[] varyValues = NO_BYTES;
+    byte[] wire = NO_BYTES;
+    int fieldsStart;
+    int etagStart = -1;
+    int etagEnd = -1;
+
+    StoredHead build() {
+        return new StoredHead(this);
+    }
+
+    StoredHeadBuilder marker(Variance names, long markerNonce, long nowMillis) {
+        varyMarker = true;
+        variance = names;
+        nonce = markerNonce;
+        requestTimeMillis = nowMillis;
+        responseTimeMillis = nowMillis;
+        dateSeconds = Math.floorDiv(nowMillis, 1000L);
+        contentLength = 0;
+        keepUntilSeconds = StoredHead.NEVER_EXPIRES;
+        return this;
+    }
+
+    StoredHeadBuilder response(
+            RequestHead request,
+            ResponseHead response,
+            long requestMillis,
+            long responseMillis,
+            CacheSettings settings) {
+        FieldSection fields = response.fields();
+        CacheControl control = CacheControl.ofResponse(fields);
+        Freshness freshness = Freshness.of(response, control, responseMillis, settings);
+        long receivedSeconds = Math.floorDiv(responseMillis, 1000L);
+        status = response.status();
+        requestTimeMillis = requestMillis;
+        responseTimeMillis = responseMillis;
+        initialAgeMillis = CurrentAge.initialMillis(fields, requestMillis, responseMillis);
+        lifetimeSeconds = freshness.lifetimeSeconds();
+        lifetimeSource = freshness.source();
+        dateSeconds = Freshness.dateSeconds(fields, receivedSeconds);
+        lastModifiedSeconds = HttpDates.parse(fields, FieldName.LAST_MODIFIED, receivedSeconds);
+        contentLength = contentLength(response);
+        staleWhileRevalidateSeconds = control.staleWhileRevalidateSeconds();
+        staleIfErrorSeconds = control.staleIfErrorSeconds();
+        flags = (control.isMustRevalidate() ? StoredHead.MUST_REVALIDATE : 0)
+                | (control.isProxyRevalidate() ? StoredHead.PROXY_REVALIDATE : 0)
+                | (control.isNoCache() ? StoredHead.NO_CACHE : 0)
+                | (fields.contains(FieldName.SET_COOKIE) ? StoredHead.SET_COOKIE : 0);
+        variance = Variance.of(fields);
+        varyValues = variance.valuesOf(request.fields());
+        keepUntilSeconds = keepUntil(fields, settings);
+        byte[] statusLine = statusLine(response);
+        setWire(statusLine, storedFields(fields, control, receivedSeconds));
+        return this;
+    }
+
+    StoredHeadBuilder copy(StoredHead head) {
+        varyMarker = head.varyMarker;
+        status = head.status;
+        flags = head.flags;
+        requestTimeMillis = head.requestTimeMillis;
+        responseTimeMillis = head.responseTimeMillis;
+        initialAgeMillis = head.initialAgeMillis;
+        lifetimeSeconds = head.lifetimeSeconds;
+        lifetimeSource = head.lifetimeSource;
+        dateSeconds = head.dateSeconds;
+        lastModifiedSeconds = head.lastModifiedSeconds;
+        contentLength = head.contentLength;
+        staleWhileRevalidateSeconds = head.staleWhileRevalidateSeconds;
+        staleIfErrorSeconds = head.staleIfErrorSeconds;
+        keepUntilSeconds = head.keepUntilSeconds;
+        nonce = head.nonce;
+        variance = head.variance;
+        varyValues = head.varyValues;
+        wire = head.wire;
+        fieldsStart = head.fieldsStart;
+        etagStart = head.etagStart;
+        etagEnd = head.etagEnd;
+        return this;
+    }
+
+    StoredHeadBuilder contentLength(long length) {
+        FieldSection fields = FieldSection.parse(wire, fieldsStart, wire.length);
+        assert fields != null : "a stored head's fields are well formed";
+        FieldSection.Builder lines = FieldSection.builder();
+        if (fields != null) {
+            lines.addAll(fields);
+        }
+        lines.remove(FieldName.CONTENT_LENGTH);
+        contentLength = length;
+        if (length != StoredHead.UNKNOWN && mayHaveContent()) {
+            lines.add(FieldName.CONTENT_LENGTH, length);
+        }
+        byte[] statusLine = new byte[fieldsStart];
+        System.arraycopy(wire, 0, statusLine, 0, fieldsStart);
+        setWire(statusLine, lines.build());
+        return this;
+    }
+
+    private void setWire(byte[] statusLine, FieldSection fields) {
+        wire = WireHeads.joined(statusLine, fields);
+        fieldsStart = statusLine.length;
+        locateEntityTag(fields, fieldsStart);
+    }
+
+    /** Notes where the wire head has its ETag, given fields whose positions lie {@code shift} before those of the wire. */
+    void locateEntityTag(FieldSection fields, int shift) {
+        int line = fields.find(FieldName.ETAG);
+        boolean tagged = line >= 0 && fields.valueEnd(line) > fields.valueStart(line);
+        etagStart = tagged ? shift + fields.valueStart(line) : -1;
+        etagEnd = tagged ? shift + fields.valueEnd(line) : -1;
+    }
+
+    private FieldSection storedFields(FieldSection fields, CacheControl control, long receivedSeconds) {
+        HopByHop hopByHop = HopByHop.of(fields);
+        FieldSection.Builder stored = FieldSection.builder();
+        boolean dated = HttpDates.parse(fields, FieldName.DATE, receivedSeconds) != HttpDates.INVALID;
+        for (int line = 0; line < fields.size(); line++) {
+            boolean kept = !hopByHop.contains(fields, line)
+                    && !WireHeads.isOneOf(fields, line, NOT_STORED)
+                    && !isNamedBy(control, fields, line)
+                    && (dated || !fields.isNamed(line, FieldName.DATE));
+            if (kept) {
+                stored.addLine(fields, line);
+            }
+        }
+        if (!dated) {
+            stored.add(FieldName.DATE, HttpDates.format(dateSeconds));
+        }
+        if (contentLength != StoredHead.UNKNOWN && mayHaveContent()) {
+            stored.add(FieldName.CONTENT_LENGTH, contentLength);
+        }
+        return stored.build();
+    }
+
+    /** Whether {@code no-cache="..."} or {@code private="..."} names the line's field (RFC 9111 s5.2.2.4, s5.2.2.7). */
+    private static boolean isNamedBy(CacheControl control, FieldSection fields, int line) {
+        for (FieldName name : control.noCacheFields()) {
+            if (fields.isNamed(line, name)) {
+                return true;
+            }
+        }
+        for (FieldName name : control.privateFields()) {
+            if (fields.isNamed(line, name)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** A 204 has no content and must not say how long it is (RFC 9110 s8.6). */
+    private boolean mayHaveContent() {
+        return status != 204 && !varyMarker;
+    }
+
+    private long keepUntil(FieldSection fields, CacheSettings settings) {
+        long freshUntil = Math.floorDiv(responseTimeMillis - initialAgeMillis, 1000L) + lifetimeSeconds;
+        long beyond = Math.max(settings.maxStaleSeconds(), Math.max(staleIfErrorSeconds, staleWhileRevalidateSeconds));
+        boolean validatable = fields.contains(FieldName.ETAG) || lastModifiedSeconds != HttpDates.INVALID;
+        long until = freshUntil + Math.max(beyond, validatable ? VALIDATABLE_SECONDS : 0);
+        return Math.min(Math.max(0, until), StoredHead.NEVER_EXPIRES);
+    }
+
+    private static long contentLength(ResponseHead response) {
+        FieldSection fields = response.fields();
+        int line = fields.find(FieldName.CONTENT_LENGTH);
+        if (line < 0 || fields.contains(FieldName.TRANSFER_ENCODING)) {
+            return response.status() == 204 ? 0 : StoredHead.UNKNOWN;
+        }
+        long length = FieldLexer.number(fields.bytes(), fields.valueStart(line), fields.valueEnd(line));
+        return length == FieldLexer.NOT_A_NUMBER ? StoredHead.UNKNOWN : length;
+    }
+
+    private static byte[] statusLine(ResponseHead response) {
+        String reason = response.reason().length() > REASON_LENGTH_MAX ? "" : response.reason();
+        for (int i = 0; i < reason.length(); i++) {
+            char c = reason.charAt(i);
+            if (c < ' ' || c > 255 || c == 127) {
+                reason = "";
+            }
+        }
+        return ("HTTP/1.1 " + response.status() + " " + reason + "\r\n").getBytes(StandardCharsets.ISO_8859_1);
+    }
+}

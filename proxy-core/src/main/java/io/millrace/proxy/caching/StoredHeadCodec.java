@@ -1,0 +1,188 @@
+package io.millrace.proxy.caching;
+
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.store.CorruptHeadException;
+import io.millrace.store.HeadCodec;
+import io.netty.buffer.ByteBuf;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.CRC32C;
+
+/**
+ * Stored heads as bytes. Numbers are big-endian; the checksum covers everything before it.
+ *
+ * <pre>
+ *  0  version (1)          1  kind: 0 response, 1 vary marker (1)
+ *  2  status (2)           4  flags (4)
+ *  8  request time ms (8) 16  response time ms (8)  24  initial age ms (8)
+ * 32  lifetime s (8)      40  lifetime source (1)   41  Date s (8)   49  Last-Modified s (8)
+ * 57  content length (8)  65  stale-while-revalidate s (8)           73  stale-if-error s (8)
+ * 81  keep until s (8)    89  nonce (8)             97  number of Vary names (1)
+ * 98  per Vary name: length (2), text
+ *     length of the Vary values (4), the values
+ *     length of the status line (2), length of the wire head (4), the wire head
+ *     CRC32C (4)
+ * </pre>
+ *
+ * Thread-safe: no state.
+ */
+public final class StoredHeadCodec implements HeadCodec<StoredHead> {
+
+    /** The version that is written, and the only one that is read. */
+    static final byte VERSION = 1;
+
+    private static final int FIXED_LENGTH = 98;
+    private static final int CHECKSUM_LENGTH = 4;
+
+    @Override
+    public void encode(StoredHead head, ByteBuf out) {
+        out.writeBytes(bytes(head));
+    }
+
+    @Override
+    public StoredHead decode(ByteBuf in) throws CorruptHeadException {
+        byte[] bytes = new byte[in.readableBytes()];
+        in.readBytes(bytes);
+        if (bytes.length < FIXED_LENGTH + CHECKSUM_LENGTH) {
+            throw new CorruptHeadException(
+                    "length of stored head: actual=" + bytes.length + ", minimum=" + (FIXED_LENGTH + CHECKSUM_LENGTH));
+        }
+        if (bytes[0] != VERSION) {
+            throw new CorruptHeadException("version of stored head: actual=" + bytes[0] + ", expected=" + VERSION);
+        }
+        int checked = bytes.length - CHECKSUM_LENGTH;
+        int stored = ByteBuffer.wrap(bytes).getInt(checked);
+        int actual = checksum(bytes, checked);
+        if (stored != actual) {
+            throw new CorruptHeadException("checksum of stored head: actual=" + Integer.toHexString(actual)
+                    + ", expected=" + Integer.toHexString(stored));
+        }
+        try {
+            return read(ByteBuffer.wrap(bytes, 0, checked));
+        } catch (BufferUnderflowException | IllegalArgumentException | NegativeArraySizeException e) {
+            throw corrupt("content of stored head: " + e, e);
+        }
+    }
+
+    @Override
+    public int heapBytes(StoredHead head) {
+        return head.heapBytes();
+    }
+
+    @Override
+    public long expiresAtSeconds(StoredHead head) {
+        return head.keepUntilSeconds();
+    }
+
+    static byte[] bytes(StoredHead head) {
+        List<byte[]> names = new ArrayList<>();
+        int length = FIXED_LENGTH + 4 + head.varyValues.length + 6 + head.wire.length + CHECKSUM_LENGTH;
+        for (FieldName name : head.variance.names()) {
+            byte[] text = name.lower().getBytes(StandardCharsets.ISO_8859_1);
+            names.add(text);
+            length += 2 + text.length;
+        }
+        ByteBuffer out = ByteBuffer.allocate(length);
+        out.put(VERSION).put((byte) (head.varyMarker ? 1 : 0));
+        out.putShort((short) head.status).putInt(head.flags);
+        out.putLong(head.requestTimeMillis).putLong(head.responseTimeMillis).putLong(head.initialAgeMillis);
+        out.putLong(head.lifetimeSeconds).put((byte) head.lifetimeSource.code());
+        out.putLong(head.dateSeconds).putLong(head.lastModifiedSeconds).putLong(head.contentLength);
+        out.putLong(head.staleWhileRevalidateSeconds).putLong(head.staleIfErrorSeconds);
+        out.putLong(head.keepUntilSeconds).putLong(head.nonce);
+        out.put((byte) names.size());
+        for (byte[] name : names) {
+            out.putShort((short) name.length).put(name);
+        }
+        out.putInt(head.varyValues.length).put(head.varyValues);
+        out.putShort((short) head.fieldsStart).putInt(head.wire.length).put(head.wire);
+        out.putInt(checksum(out.array(), out.position()));
+        return out.array();
+    }
+
+    private static StoredHead read(ByteBuffer in) throws CorruptHeadException {
+        StoredHeadBuilder parts = new StoredHeadBuilder();
+        in.get();
+        byte kind = in.get();
+        parts.varyMarker = kind == 1;
+        parts.status = in.getShort();
+        parts.flags = in.getInt();
+        parts.requestTimeMillis = in.getLong();
+        parts.responseTimeMillis = in.getLong();
+        parts.initialAgeMillis = in.getLong();
+        parts.lifetimeSeconds = in.getLong();
+        parts.lifetimeSource = LifetimeSource.ofCode(in.get());
+        parts.dateSeconds = in.getLong();
+        parts.lastModifiedSeconds = in.getLong();
+        parts.contentLength = in.getLong();
+        parts.staleWhileRevalidateSeconds = in.getLong();
+        parts.staleIfErrorSeconds = in.getLong();
+        parts.keepUntilSeconds = in.getLong();
+        parts.nonce = in.getLong();
+        parts.variance = readVariance(in);
+        parts.varyValues = take(in, in.getInt());
+        int fieldsStart = in.getShort() & 0xffff;
+        parts.wire = take(in, in.getInt());
+        boolean valid = (kind == 0 || kind == 1)
+                && (parts.flags & ~StoredHead.FLAGS) == 0
+                && parts.initialAgeMillis >= 0
+                && parts.lifetimeSeconds >= 0
+                && parts.contentLength >= StoredHead.UNKNOWN
+                && !in.hasRemaining()
+                && (kind == 1 || (parts.status >= 200 && parts.status <= 999));
+        if (!valid) {
+            throw new CorruptHeadException("content of stored head: a number is out of its range");
+        }
+        readFields(parts, fieldsStart);
+        return parts.build();
+    }
+
+    private static Variance readVariance(ByteBuffer in) throws CorruptHeadException {
+        int count = in.get();
+        if (count < 0 || count > Variance.NAMES_MAX) {
+            throw new CorruptHeadException("number of Vary names: actual=" + count + ", maximum=" + Variance.NAMES_MAX);
+        }
+        List<FieldName> names = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            byte[] text = take(in, in.getShort() & 0xffff);
+            names.add(FieldName.of(new String(text, StandardCharsets.ISO_8859_1)));
+        }
+        return Variance.ofNames(names);
+    }
+
+    private static void readFields(StoredHeadBuilder parts, int fieldsStart) throws CorruptHeadException {
+        boolean inside = fieldsStart <= parts.wire.length;
+        FieldSection fields = inside ? FieldSection.parse(parts.wire, fieldsStart, parts.wire.length) : null;
+        if (fields == null) {
+            throw new CorruptHeadException("fields of stored head: not well formed from " + fieldsStart + " of "
+                    + parts.wire.length + " bytes");
+        }
+        parts.fieldsStart = fieldsStart;
+        parts.locateEntityTag(fields, 0);
+    }
+
+    private static byte[] take(ByteBuffer in, int length) {
+        if (length < 0 || length > in.remaining()) {
+            throw new BufferUnderflowException();
+        }
+        byte[] bytes = new byte[length];
+        in.get(bytes);
+        return bytes;
+    }
+
+    private static int checksum(byte[] bytes, int length) {
+        CRC32C crc = new CRC32C();
+        crc.update(bytes, 0, length);
+        return (int) crc.getValue();
+    }
+
+    private static CorruptHeadException corrupt(String message, Throwable cause) {
+        CorruptHeadException exception = new CorruptHeadException(message);
+        exception.initCause(cause);
+        return exception;
+    }
+}

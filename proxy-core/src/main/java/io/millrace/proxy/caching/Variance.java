@@ -1,0 +1,162 @@
+package io.millrace.proxy.caching;
+
+import io.millrace.proxy.http.FieldLexer;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.ListCursor;
+import java.io.ByteArrayOutputStream;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The request fields that a response's Vary names (RFC 9110 s12.5.5, RFC 9111 s4.1), without repetitions and in one
+ * order. Immutable.
+ */
+public final class Variance {
+
+    /** A response that does not vary. */
+    public static final Variance NONE = new Variance(List.of(), false);
+
+    /** {@code Vary: *}: the response matches no later request. */
+    public static final Variance ANY = new Variance(List.of(), true);
+
+    /** More names than this count as {@link #ANY}: such a response would hardly be found again. */
+    public static final int NAMES_MAX = 32;
+
+    private static final byte ABSENT = 0;
+    private static final byte PRESENT = 1;
+    private static final byte[] NO_VALUES = {};
+
+    private final List<FieldName> names;
+    private final boolean isAny;
+
+    private Variance(List<FieldName> names, boolean isAny) {
+        this.names = names;
+        this.isAny = isAny;
+    }
+
+    /** What the response's fields say; a member that is no field name counts as {@code *}. */
+    public static Variance of(FieldSection responseFields) {
+        if (!responseFields.contains(FieldName.VARY)) {
+            return NONE;
+        }
+        TreeSet<FieldName> names = new TreeSet<>(Comparator.comparing(FieldName::lower));
+        ListCursor members = ListCursor.over(responseFields, FieldName.VARY);
+        while (members.next()) {
+            FieldName name = FieldName.of(members.bytes(), members.start(), members.end());
+            if (name == null || members.isToken("*") || names.size() == NAMES_MAX) {
+                return ANY;
+            }
+            names.add(name);
+        }
+        return names.isEmpty() ? NONE : new Variance(List.copyOf(names), false);
+    }
+
+    /** The variance over those names, in the order of {@link #names}. */
+    static Variance ofNames(List<FieldName> names) {
+        return names.isEmpty() ? NONE : new Variance(List.copyOf(names), false);
+    }
+
+    public boolean isNone() {
+        return names.isEmpty() && !isAny;
+    }
+
+    /** Whether the response matches no later request. */
+    public boolean isAny() {
+        return isAny;
+    }
+
+    /** The names in the order of their lower case. */
+    public List<FieldName> names() {
+        return names;
+    }
+
+    /** Whether every name of this is among the other's. */
+    public boolean isWithin(Variance other) {
+        return !isAny && !other.isAny && other.names.containsAll(names);
+    }
+
+    /**
+     * The marker to keep under the primary key when a response with this variance is about to be stored: the present one
+     * while it names all these fields (then more requests are told apart than this response needs, which is safe), else
+     * a new one.
+     *
+     * @param present what is stored under the primary key, of either kind, or null
+     * @param nonce a random number for a new marker
+     */
+    public StoredHead markerAfter(@Nullable StoredHead present, long nonce, long nowMillis) {
+        if (present != null && present.isVaryMarker() && isWithin(present.variance())) {
+            return present;
+        }
+        return StoredHead.varyMarker(this, nonce, nowMillis);
+    }
+
+    /**
+     * The request's values of these fields, normalised, in one array: per name 0 when absent, else 1, the length in four
+     * bytes and the value. Lines are joined and white space around list members is left out;
+     * Accept-Encoding, Accept-Language and Accept-Charset lose all white space and are written in lower case, because
+     * their values have no case.
+     */
+    public byte[] valuesOf(FieldSection requestFields) {
+        if (names.isEmpty()) {
+            return NO_VALUES;
+        }
+        ByteArrayOutputStream all = new ByteArrayOutputStream(64);
+        ByteArrayOutputStream value = new ByteArrayOutputStream(64);
+        for (FieldName name : names) {
+            if (!requestFields.contains(name)) {
+                all.write(ABSENT);
+                continue;
+            }
+            value.reset();
+            normalize(requestFields, name, value);
+            all.write(PRESENT);
+            int length = value.size();
+            all.write(length >>> 24);
+            all.write(length >>> 16);
+            all.write(length >>> 8);
+            all.write(length);
+            all.writeBytes(value.toByteArray());
+        }
+        return all.toByteArray();
+    }
+
+    /** Whether a request's values are those that {@link #valuesOf} gave for another. */
+    public boolean matches(byte[] values, FieldSection requestFields) {
+        return !isAny && (names.isEmpty() || Arrays.equals(values, valuesOf(requestFields)));
+    }
+
+    @Override
+    public String toString() {
+        return isAny
+                ? "*"
+                : String.join(", ", names.stream().map(FieldName::text).toList());
+    }
+
+    private static void normalize(FieldSection fields, FieldName name, ByteArrayOutputStream to) {
+        boolean isCaseless = name.equals(FieldName.ACCEPT_ENCODING)
+                || name.equals(FieldName.ACCEPT_LANGUAGE)
+                || name.equals(FieldName.ACCEPT_CHARSET);
+        ListCursor members = ListCursor.over(fields, name);
+        byte[] bytes = members.bytes();
+        boolean isFirst = true;
+        while (members.next()) {
+            if (!isFirst) {
+                to.write(',');
+            }
+            isFirst = false;
+            if (!isCaseless) {
+                to.write(bytes, members.start(), members.end() - members.start());
+                continue;
+            }
+            for (int i = members.start(); i < members.end(); i++) {
+                if (!FieldLexer.isSpace(bytes[i])) {
+                    to.write(FieldLexer.lower(bytes[i]));
+                }
+            }
+        }
+    }
+}

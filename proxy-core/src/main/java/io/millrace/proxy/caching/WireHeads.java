@@ -1,0 +1,66 @@
+package io.millrace.proxy.caching;
+
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import java.nio.charset.StandardCharsets;
+
+/** Heads derived from a stored one, ready for the wire without the empty line. Thread-safe: no state. */
+final class WireHeads {
+
+    private static final byte[] NOT_MODIFIED = "HTTP/1.1 304 Not Modified\r\n".getBytes(StandardCharsets.ISO_8859_1);
+    private static final byte[] PARTIAL = "HTTP/1.1 206 Partial Content\r\n".getBytes(StandardCharsets.ISO_8859_1);
+
+    private static final FieldName[] REPRESENTATION = {
+        FieldName.CONTENT_LENGTH,
+        FieldName.CONTENT_TYPE,
+        FieldName.CONTENT_ENCODING,
+        FieldName.CONTENT_LANGUAGE,
+        FieldName.CONTENT_RANGE
+    };
+
+    private WireHeads() {}
+
+    static byte[] notModified(FieldSection stored, boolean hasEntityTag) {
+        FieldSection.Builder fields = FieldSection.builder();
+        for (int line = 0; line < stored.size(); line++) {
+            boolean redundant = hasEntityTag && stored.isNamed(line, FieldName.LAST_MODIFIED);
+            if (!redundant && !isOneOf(stored, line, REPRESENTATION)) {
+                fields.addLine(stored, line);
+            }
+        }
+        return joined(NOT_MODIFIED, fields.build());
+    }
+
+    static byte[] partial(FieldSection stored, long first, long last, long length) {
+        FieldSection.Builder fields = FieldSection.builder();
+        for (int line = 0; line < stored.size(); line++) {
+            boolean replaced =
+                    stored.isNamed(line, FieldName.CONTENT_LENGTH) || stored.isNamed(line, FieldName.CONTENT_RANGE);
+            if (!replaced) {
+                fields.addLine(stored, line);
+            }
+        }
+        fields.add(FieldName.CONTENT_RANGE, "bytes " + first + "-" + last + "/" + length);
+        fields.add(FieldName.CONTENT_LENGTH, last - first + 1);
+        return joined(PARTIAL, fields.build());
+    }
+
+    /** Status line and fields in one array. */
+    static byte[] joined(byte[] statusLine, FieldSection fields) {
+        // A built section is laid out for the wire in an array of its own.
+        byte[] lines = fields.bytes();
+        byte[] wire = new byte[statusLine.length + lines.length];
+        System.arraycopy(statusLine, 0, wire, 0, statusLine.length);
+        System.arraycopy(lines, 0, wire, statusLine.length, lines.length);
+        return wire;
+    }
+
+    static boolean isOneOf(FieldSection fields, int line, FieldName[] names) {
+        for (FieldName name : names) {
+            if (fields.isNamed(line, name)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

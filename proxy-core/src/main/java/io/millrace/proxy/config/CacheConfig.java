@@ -1,0 +1,34 @@
+package io.millrace.proxy.config;
+
+import io.millrace.proxy.caching.CacheSettings;
+
+/**
+ * What is cached, for how long, and how much of it in RAM: the general settings, or those of one remap rule. Immutable.
+ *
+ * @param settings what the caching decisions need
+ * @param ramBytes budget of the RAM tier, outside the Java heap; the same for all rules
+ * @param collapseWaitNanos how long a request waits for another one's response to the same URL; 0 never
+ * @param fillWindowBytes how far a fill reads ahead of the slowest client; the same for all rules
+ */
+public record CacheConfig(CacheSettings settings, long ramBytes, long collapseWaitNanos, long fillWindowBytes) {
+    static CacheConfig from(ConfigValues values) {
+        CacheSettings settings = CacheSettings.builder()
+                .enabled(values.get(ConfigKeys.CACHE_ENABLED))
+                .heuristicFactor(values.get(ConfigKeys.CACHE_HEURISTIC_LM_FACTOR))
+                .heuristicMinSeconds(
+                        values.get(ConfigKeys.CACHE_HEURISTIC_MIN_LIFETIME).toSeconds())
+                .heuristicMaxSeconds(
+                        values.get(ConfigKeys.CACHE_HEURISTIC_MAX_LIFETIME).toSeconds())
+                .maxStaleSeconds(values.get(ConfigKeys.CACHE_MAX_STALE_AGE).toSeconds())
+                .maxObjectBytes(values.get(ConfigKeys.CACHE_MAX_OBJECT_SIZE))
+                .requiredHeaders(values.get(ConfigKeys.CACHE_REQUIRED_HEADERS))
+                .ignoreClientNoCache(values.get(ConfigKeys.CACHE_IGNORE_CLIENT_NO_CACHE))
+                .ignoreClientMaxAge(values.get(ConfigKeys.CACHE_IGNORE_CLIENT_MAX_AGE))
+                .build();
+        return new CacheConfig(
+                settings,
+                values.get(ConfigKeys.CACHE_RAM_SIZE),
+                values.get(ConfigKeys.CACHE_COLLAPSE_WAIT).toNanos(),
+                values.get(ConfigKeys.CACHE_FILL_WINDOW));
+    }
+}

@@ -1,0 +1,242 @@
+package io.millrace.proxy.config;
+
+import io.millrace.proxy.config.ConfigProblems.Place;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.exceptions.Mark;
+import org.snakeyaml.engine.v2.nodes.MappingNode;
+import org.snakeyaml.engine.v2.nodes.Node;
+import org.snakeyaml.engine.v2.nodes.NodeTuple;
+import org.snakeyaml.engine.v2.nodes.ScalarNode;
+import org.snakeyaml.engine.v2.nodes.SequenceNode;
+import org.snakeyaml.engine.v2.nodes.Tag;
+
+/**
+ * Reads nodes into values along the shape of the catalogue and notes every problem on the way; it never stops at the
+ * first. Confined to one thread.
+ */
+final class ConfigBinder {
+    /** Kinds of rules that Traffic Server has and this version has not; worth a better word than unknown. */
+    private static final Set<String> OTHER_RULES = Set.of(
+            "map_with_recv_port",
+            "map_with_referer",
+            "reverse_map",
+            "redirect",
+            "redirect_temporary",
+            "regex_map",
+            "regex_redirect",
+            "regex_redirect_temporary",
+            "regex_map_with_recv_port");
+
+    private final @Nullable Place override;
+    private final String file;
+    private final Path directory;
+    private final Environment environment;
+    private final ConfigProblems problems;
+
+    /**
+     * @param override the place of everything in these nodes when they come from no file, else null
+     * @param directory where relative paths start, absolute
+     */
+    ConfigBinder(
+            String file, @Nullable Place override, Path directory, Environment environment, ConfigProblems problems) {
+        this.file = file;
+        this.override = override;
+        this.directory = directory;
+        this.environment = environment;
+        this.problems = problems;
+    }
+
+    /** Reads a whole file. */
+    void bindRoot(Node root, ConfigValues.Builder into) {
+        if (root instanceof MappingNode mapping) {
+            bindSection(mapping, ConfigShape.root(), "", into);
+        } else {
+            problems.error(place(root), "", "a configuration is made of 'key: value' lines, this is " + kind(root));
+        }
+    }
+
+    /** Reads the value of one list key. */
+    void bindList(Node node, ConfigKey<?> key, ConfigValues.Builder into) {
+        problems.setAt(key.path(), place(node));
+        List<ConfigValues> elements = new ArrayList<>();
+        if (node instanceof SequenceNode sequence) {
+            for (Node element : sequence.getValue()) {
+                bindElement(element, key, key.path() + "[" + elements.size() + "]", elements);
+            }
+        } else if (key == ConfigKeys.LISTEN && node instanceof ScalarNode && !isNull(node)) {
+            bindElement(node, key, key.path() + "[0]", elements);
+        } else if (!isNull(node)) {
+            String hint = node instanceof MappingNode ? "; put a dash before the first key of each element" : "";
+            problems.error(place(node), key.path(), "must be a list, this is " + kind(node) + hint);
+            return;
+        }
+        into.put(key, List.copyOf(elements));
+    }
+
+    private void bindElement(Node node, ConfigKey<?> key, String path, List<ConfigValues> elements) {
+        ConfigValues.Builder element = ConfigValues.builder();
+        element.origin(place(node).text());
+        if (key == ConfigKeys.LISTEN && node instanceof ScalarNode scalar && !isNull(node)) {
+            bindScalar(scalar, ConfigKeys.LISTEN_ADDRESS, path, element);
+        } else if (node instanceof MappingNode mapping) {
+            bindSection(mapping, ConfigShape.element(key), path, element);
+        } else {
+            problems.error(
+                    place(node),
+                    path,
+                    "must be a section with " + names(ConfigShape.element(key)) + ", this is " + kind(node));
+        }
+        problems.setAt(path, place(node));
+        elements.add(element.build());
+    }
+
+    private void bindSection(MappingNode mapping, ConfigShape shape, String path, ConfigValues.Builder into) {
+        Map<String, Place> seen = new HashMap<>();
+        boolean unknown = false;
+        for (NodeTuple tuple : mapping.getValue()) {
+            Place place = place(tuple.getKeyNode());
+            if (!(tuple.getKeyNode() instanceof ScalarNode keyNode)) {
+                problems.error(place, path, "a key must be a word, this is " + kind(tuple.getKeyNode()));
+                continue;
+            }
+            String name = keyNode.getValue();
+            String full = path.isEmpty() ? name : path + "." + name;
+            Place first = seen.putIfAbsent(name, place);
+            if (first != null) {
+                problems.error(place, full, "set twice; the first is on line " + first.line());
+                continue;
+            }
+            ConfigKey<?> key = shape.key(name);
+            ConfigShape section = shape.section(name);
+            if (key != null) {
+                problems.setAt(full, place);
+                bindKey(tuple.getValueNode(), key, full, into);
+            } else if (section != null) {
+                bindSubsection(tuple.getValueNode(), section, full, into);
+            } else {
+                unknown = true;
+                unknownKey(place, shape, name, full);
+            }
+        }
+        // A misspelt key is one problem, not also a missing one.
+        if (!unknown) {
+            requireKeys(mapping, shape, path, seen.keySet());
+        }
+    }
+
+    private void bindSubsection(Node node, ConfigShape shape, String path, ConfigValues.Builder into) {
+        if (node instanceof MappingNode mapping) {
+            bindSection(mapping, shape, path, into);
+        } else if (!isNull(node)) {
+            problems.error(place(node), path, "must be a section with " + names(shape) + ", this is " + kind(node));
+        }
+    }
+
+    private void bindKey(Node node, ConfigKey<?> key, String path, ConfigValues.Builder into) {
+        if (key.type() == ValueType.LIST) {
+            bindList(node, key, into);
+        } else if (isNull(node)) {
+            problems.error(place(node), path, "has no value; it takes " + expected(key));
+        } else if (node instanceof ScalarNode scalar) {
+            bindScalar(scalar, key, path, into);
+        } else {
+            problems.error(place(node), path, "takes " + expected(key) + ", this is " + kind(node));
+        }
+    }
+
+    private <T> void bindScalar(ScalarNode node, ConfigKey<T> key, String path, ConfigValues.Builder into) {
+        try {
+            bindText(environment.expand(node.getValue()), key, into);
+        } catch (InvalidValueException e) {
+            problems.error(place(node), path, e.problem(), e.suggestion());
+        }
+    }
+
+    /** Reads the text of one scalar. */
+    <T> void bindText(String text, ConfigKey<T> key, ConfigValues.Builder into) throws InvalidValueException {
+        T value = key.read(text);
+        if (value instanceof Path relative) {
+            into.put(key, directory.resolve(relative).normalize());
+        } else if (value != null) {
+            into.put(key, value);
+        }
+    }
+
+    private void requireKeys(MappingNode mapping, ConfigShape shape, String path, Set<String> seen) {
+        for (ConfigKey<?> key : shape.keys()) {
+            if (key.isRequired() && !seen.contains(key.name())) {
+                problems.error(place(mapping), path + "." + key.name(), "missing; it takes " + expected(key));
+            }
+        }
+    }
+
+    private void unknownKey(Place place, ConfigShape shape, String name, String full) {
+        boolean inRule = shape.path().startsWith("remap[]");
+        if (inRule && OTHER_RULES.contains(name)) {
+            problems.error(place, full, "rules of this kind are not supported by this version, which knows map");
+            return;
+        }
+        String below = inRule ? shape.path().substring("remap[]".length()) : shape.path();
+        String general = below.startsWith(".") ? below.substring(1) : below;
+        if (inRule && ConfigShape.root().find(general.isEmpty() ? name : general + "." + name) != null) {
+            problems.error(place, full, "cannot be set for one rule, only for all");
+            return;
+        }
+        String suggestion = Suggestions.closest(name, shape.names());
+        if (suggestion == null) {
+            suggestion = elsewhere(name);
+        } else {
+            problems.setInVain(full.substring(0, full.length() - name.length()) + suggestion);
+        }
+        problems.error(place, full, "unknown key", suggestion);
+    }
+
+    /** The full path of a key of this name in another section, if there is exactly one. */
+    private static @Nullable String elsewhere(String name) {
+        Set<String> paths = new HashSet<>();
+        for (ConfigKey<?> key : ConfigCatalog.keys()) {
+            if (key.name().equals(name)) {
+                paths.add(key.path());
+            }
+        }
+        return paths.size() == 1 ? paths.iterator().next() : null;
+    }
+
+    private Place place(Node node) {
+        if (override != null) {
+            return override;
+        }
+        return node.getStartMark()
+                .map((Mark mark) -> new Place(file, mark.getLine() + 1, mark.getColumn() + 1))
+                .orElse(new Place(file, 0, 0));
+    }
+
+    private static String expected(ConfigKey<?> key) {
+        String name = key.type().name();
+        return ("aeio".indexOf(name.charAt(0)) >= 0 ? "an " : "a ") + name + " ("
+                + key.type().unit() + ")";
+    }
+
+    private static String names(ConfigShape shape) {
+        return "keys such as "
+                + String.join(", ", shape.names().stream().limit(3).toList());
+    }
+
+    private static boolean isNull(Node node) {
+        return node instanceof ScalarNode && Tag.NULL.equals(node.getTag());
+    }
+
+    private static String kind(Node node) {
+        if (isNull(node)) {
+            return "empty";
+        }
+        return node instanceof MappingNode ? "a section" : node instanceof SequenceNode ? "a list" : "a single value";
+    }
+}

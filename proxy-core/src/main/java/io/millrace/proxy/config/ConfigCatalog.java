@@ -1,0 +1,134 @@
+package io.millrace.proxy.config;
+
+import static io.millrace.proxy.config.ConfigKeys.*;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All keys in one list, in the order of the reference page. Validation, descriptions, the reference page and the JSON
+ * Schema come from here and from nowhere else. Immutable.
+ */
+public final class ConfigCatalog {
+    private static final List<ConfigKey<?>> KEYS = List.of(
+            LISTEN,
+            LISTEN_ADDRESS,
+            LISTEN_CERTIFICATE,
+            LISTEN_KEY,
+            REMAP,
+            REMAP_MAP,
+            REMAP_TO,
+            PRISTINE_HOST_HDR,
+            STORAGE,
+            STORAGE_PATH,
+            STORAGE_SIZE,
+            STORE_SYNC_INTERVAL,
+            STORE_SEGMENT_SIZE,
+            STORE_OPEN_WAIT,
+            CACHE_ENABLED,
+            CACHE_RAM_SIZE,
+            CACHE_MAX_OBJECT_SIZE,
+            CACHE_HEURISTIC_LM_FACTOR,
+            CACHE_HEURISTIC_MIN_LIFETIME,
+            CACHE_HEURISTIC_MAX_LIFETIME,
+            CACHE_MAX_STALE_AGE,
+            CACHE_REQUIRED_HEADERS,
+            CACHE_IGNORE_CLIENT_NO_CACHE,
+            CACHE_IGNORE_CLIENT_MAX_AGE,
+            CACHE_COLLAPSE_WAIT,
+            CACHE_FILL_WINDOW,
+            LOG_ACCESS_ENABLED,
+            LOG_ACCESS_PATH,
+            LOG_ACCESS_FORMAT,
+            LOG_ACCESS_ROTATE_SIZE,
+            LOG_ACCESS_ROTATE_INTERVAL,
+            LOG_ACCESS_ROTATE_KEEP,
+            ADMIN_SOCKET,
+            ADMIN_LISTEN,
+            ADMIN_TOKEN_FILE,
+            TIMEOUTS_CLIENT_HEADER,
+            TIMEOUTS_CLIENT_KEEP_ALIVE,
+            TIMEOUTS_CLIENT_BODY,
+            TIMEOUTS_ORIGIN_CONNECT,
+            TIMEOUTS_ORIGIN_FIRST_BYTE,
+            TIMEOUTS_ORIGIN_IDLE,
+            TIMEOUTS_DRAIN,
+            LIMITS_REQUEST_LINE,
+            LIMITS_REQUEST_HEADER,
+            LIMITS_RESPONSE_HEADER,
+            LIMITS_REQUEST_BODY,
+            LIMITS_CONNECTIONS,
+            LIMITS_REQUESTS_PER_CONNECTION,
+            ORIGIN_CONNECTIONS_MAX,
+            ORIGIN_QUEUE_MAX,
+            ORIGIN_QUEUE_WAIT,
+            ORIGIN_KEEP_ALIVE,
+            ORIGIN_KEEP_ALIVE_MAX,
+            WORKER_JAVA_HOME,
+            WORKER_EVENT_LOOPS,
+            WORKER_TRANSPORT,
+            WORKER_HEAP_SIZE,
+            WORKER_HEARTBEAT_INTERVAL,
+            WORKER_HEARTBEAT_TIMEOUT);
+
+    private static final Map<String, ConfigKey<?>> BY_PATH = new LinkedHashMap<>();
+
+    /** Sections in the order of the reference page, each with its sentence. */
+    private static final Map<String, String> SECTIONS = new LinkedHashMap<>();
+
+    static {
+        for (ConfigKey<?> key : KEYS) {
+            if (BY_PATH.put(key.path(), key) != null) {
+                throw new IllegalStateException("two entries for " + key.path());
+            }
+        }
+        SECTIONS.put("listen", "Where clients connect.");
+        SECTIONS.put("listen[].tls", "TLS on this address; without it the address speaks plain HTTP.");
+        SECTIONS.put("remap", "Which origin answers for which URLs.");
+        SECTIONS.put("storage", "The cache on disk.");
+        SECTIONS.put("store", "How the cache on disk is written and opened.");
+        SECTIONS.put("cache", "What is cached, for how long, and how much of it in RAM.");
+        SECTIONS.put("log", "Logs.");
+        SECTIONS.put("log.access", "The access log: one line for each request.");
+        SECTIONS.put("admin", "The admin API, which millctl speaks.");
+        SECTIONS.put("timeouts", "How long each step may take.");
+        SECTIONS.put("limits", "How much one client or origin may ask for.");
+        SECTIONS.put("origin", "Connections to origins.");
+        SECTIONS.put("worker", "The process that serves, as the launcher starts it.");
+    }
+
+    private ConfigCatalog() {}
+
+    /** Every key, in the order of the reference page. */
+    public static List<ConfigKey<?>> keys() {
+        return KEYS;
+    }
+
+    /** The key of this full path, such as {@code cache.ram_size} or {@code storage[].size}; null when there is none. */
+    public static @Nullable ConfigKey<?> find(String path) {
+        return BY_PATH.get(path);
+    }
+
+    /** The full path nearest to a mistyped one; null when none is near. */
+    public static @Nullable String suggest(String path) {
+        String whole = Suggestions.closest(path, BY_PATH.keySet());
+        String name = path.substring(path.lastIndexOf('.') + 1);
+        for (ConfigKey<?> key : KEYS) {
+            if (key.name().equals(name) && (whole == null || Suggestions.distance(path, whole) > 2)) {
+                return key.path();
+            }
+        }
+        return whole;
+    }
+
+    /** The sentence of a section; null when there is no such section. */
+    static @Nullable String sectionSentence(String path) {
+        return SECTIONS.get(path);
+    }
+
+    static Map<String, String> sections() {
+        return SECTIONS;
+    }
+}

@@ -1,0 +1,139 @@
+package io.millrace.proxy.config;
+
+import io.millrace.proxy.config.ConfigProblems.Place;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** What no key can know alone: keys that need, exclude or bound each other, and files that must be there. */
+final class ConfigChecks {
+    private final ConfigProblems problems;
+    private final Place whole;
+
+    ConfigChecks(ConfigProblems problems, Place whole) {
+        this.problems = problems;
+        this.whole = whole;
+    }
+
+    /** Looks only at what could be read: a misspelt or invalid key is one problem and not two. */
+    void check(ConfigValues values) {
+        List<ConfigValues> listeners = ProxyConfig.elements(values, ConfigKeys.LISTEN);
+        if (listeners.isEmpty() && !problems.isBroken("listen")) {
+            problems.error(at("listen"), "listen", "missing; it says where clients connect, such as [\":8080\"]");
+        }
+        checkListeners(listeners);
+        checkStorage(ProxyConfig.elements(values, ConfigKeys.STORAGE));
+        checkLifetimes(values, values, "");
+        List<ConfigValues> rules = ProxyConfig.elements(values, ConfigKeys.REMAP);
+        for (int i = 0; i < rules.size(); i++) {
+            ConfigValues rule = rules.get(i);
+            if (rule.isSet(ConfigKeys.CACHE_HEURISTIC_MIN_LIFETIME)
+                    || rule.isSet(ConfigKeys.CACHE_HEURISTIC_MAX_LIFETIME)) {
+                checkLifetimes(rule, rule.over(values), "remap[" + i + "].");
+            }
+        }
+        boolean tokenMissing = values.find(ConfigKeys.ADMIN_TOKEN_FILE) == null && !broken(ConfigKeys.ADMIN_TOKEN_FILE);
+        if (values.find(ConfigKeys.ADMIN_LISTEN) != null && tokenMissing) {
+            problems.error(at("admin.listen"), "admin.listen", "needs admin.token_file, or anybody could purge");
+        }
+        checkHeartbeat(values);
+        checkJavaHome(values);
+    }
+
+    private void checkHeartbeat(ConfigValues values) {
+        if (broken(ConfigKeys.WORKER_HEARTBEAT_INTERVAL) || broken(ConfigKeys.WORKER_HEARTBEAT_TIMEOUT)) {
+            return;
+        }
+        Duration least = values.get(ConfigKeys.WORKER_HEARTBEAT_INTERVAL).multipliedBy(2);
+        Duration timeout = values.get(ConfigKeys.WORKER_HEARTBEAT_TIMEOUT);
+        if (timeout.compareTo(least) < 0) {
+            problems.error(
+                    at("worker.heartbeat_timeout"),
+                    "worker.heartbeat_timeout",
+                    Units.formatDuration(timeout) + " is below the limit of two heartbeat_interval, "
+                            + Units.formatDuration(least));
+        }
+    }
+
+    private void checkListeners(List<ConfigValues> listeners) {
+        Map<ListenAddress, Integer> seen = new HashMap<>();
+        for (int i = 0; i < listeners.size(); i++) {
+            ConfigValues listener = listeners.get(i);
+            String path = "listen[" + i + "]";
+            ListenAddress address = listener.find(ConfigKeys.LISTEN_ADDRESS);
+            Integer first = address == null || address.port() == 0 ? null : seen.putIfAbsent(address, i);
+            if (first != null) {
+                problems.error(at(path), path, "listens on " + address + " as listen[" + first + "] does");
+            }
+            checkReadable(path + ".tls.certificate", listener.find(ConfigKeys.LISTEN_CERTIFICATE));
+            checkReadable(path + ".tls.key", listener.find(ConfigKeys.LISTEN_KEY));
+        }
+    }
+
+    private void checkReadable(String path, @Nullable Path file) {
+        if (file != null && !Files.isReadable(file)) {
+            problems.error(at(path), path, file + (Files.exists(file) ? ": permission denied" : ": no such file"));
+        }
+    }
+
+    private void checkStorage(List<ConfigValues> volumes) {
+        Map<Path, Integer> seen = new HashMap<>();
+        for (int i = 0; i < volumes.size(); i++) {
+            String path = "storage[" + i + "].path";
+            Path directory = volumes.get(i).find(ConfigKeys.STORAGE_PATH);
+            if (directory == null) {
+                continue;
+            }
+            Integer first = seen.putIfAbsent(directory, i);
+            if (first != null) {
+                problems.error(at(path), path, directory + " is storage[" + first + "] already");
+            } else if (Files.exists(directory) && !Files.isDirectory(directory)) {
+                problems.error(at(path), path, directory + " is not a directory");
+            }
+        }
+    }
+
+    private void checkLifetimes(ConfigValues own, ConfigValues effective, String prefix) {
+        for (ConfigKey<?> key :
+                List.of(ConfigKeys.CACHE_HEURISTIC_MIN_LIFETIME, ConfigKeys.CACHE_HEURISTIC_MAX_LIFETIME)) {
+            if (broken(key) || problems.isBroken(prefix + key.path())) {
+                return;
+            }
+        }
+        Duration least = effective.get(ConfigKeys.CACHE_HEURISTIC_MIN_LIFETIME);
+        Duration most = effective.get(ConfigKeys.CACHE_HEURISTIC_MAX_LIFETIME);
+        if (least.compareTo(most) > 0) {
+            boolean minIsNew = own.isSet(ConfigKeys.CACHE_HEURISTIC_MIN_LIFETIME);
+            String path = prefix
+                    + (minIsNew ? ConfigKeys.CACHE_HEURISTIC_MIN_LIFETIME : ConfigKeys.CACHE_HEURISTIC_MAX_LIFETIME)
+                            .path();
+            problems.error(
+                    at(path),
+                    path,
+                    minIsNew
+                            ? Units.formatDuration(least) + " is above the limit of heuristic_max_lifetime, "
+                                    + Units.formatDuration(most)
+                            : Units.formatDuration(most) + " is below the limit of heuristic_min_lifetime, "
+                                    + Units.formatDuration(least));
+        }
+    }
+
+    private void checkJavaHome(ConfigValues values) {
+        Path home = values.find(ConfigKeys.WORKER_JAVA_HOME);
+        if (home != null && !Files.isExecutable(home.resolve("bin/java"))) {
+            problems.error(at("worker.java_home"), "worker.java_home", home + " has no executable bin/java");
+        }
+    }
+
+    private boolean broken(ConfigKey<?> key) {
+        return problems.isBroken(key.path());
+    }
+
+    private Place at(String path) {
+        return problems.placeOf(path, whole);
+    }
+}

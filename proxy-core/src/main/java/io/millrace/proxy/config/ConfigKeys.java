@@ -1,0 +1,345 @@
+package io.millrace.proxy.config;
+
+import static io.millrace.proxy.config.ConfigKey.draft;
+
+import io.millrace.proxy.caching.CacheSettings;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * The catalogue's entries, one constant per setting; each constant's sentence is its documentation. Section by section,
+ * in the order of the reference page. {@code []} stands for an element of a list.
+ */
+public final class ConfigKeys {
+    private static final long KIB = 1024;
+    private static final long MIB = 1024 * KIB;
+    private static final long GIB = 1024 * MIB;
+    private static final long TIB = 1024 * GIB;
+    private static final Duration YEARS = Duration.ofDays(3650);
+
+    // listen
+    public static final ConfigKey<List<ConfigValues>> LISTEN = draft("listen", ValueType.LIST)
+            .relaunch()
+            .like("proxy.config.http.server_ports")
+            .says("Addresses to accept clients on; an element is an address, or an address with tls.");
+    public static final ConfigKey<ListenAddress> LISTEN_ADDRESS = draft("listen[].address", ValueType.ADDRESS)
+            .relaunch()
+            .required()
+            .says("Local address and port; port 0 lets the system choose.");
+    public static final ConfigKey<Path> LISTEN_CERTIFICATE = draft("listen[].tls.certificate", ValueType.PATH)
+            .rolling()
+            .required()
+            .like("ssl_cert_name")
+            .says("PEM file with the certificate chain, the server's own first.");
+    public static final ConfigKey<Path> LISTEN_KEY = draft("listen[].tls.key", ValueType.PATH)
+            .rolling()
+            .required()
+            .like("ssl_key_name")
+            .says("PEM file with the private key of the certificate.");
+
+    // remap
+    public static final ConfigKey<List<ConfigValues>> REMAP = draft("remap", ValueType.LIST)
+            .like("remap.config")
+            .says("Rules from client URLs to origins; whatever no rule maps is answered with 404.");
+    public static final ConfigKey<RuleUrl> REMAP_MAP = draft("remap[].map", ValueType.RULE_FROM)
+            .required()
+            .like("map")
+            .says("Client URLs that begin with this are mapped; without a port it matches those ports that no rule for "
+                    + "the host names; a path alone matches every host.");
+    public static final ConfigKey<RuleUrl> REMAP_TO = draft("remap[].to", ValueType.RULE_TO)
+            .required()
+            .says(
+                    "Origin URL that replaces what map matched; the rest of the client's path and its query are appended.");
+    public static final ConfigKey<Boolean> PRISTINE_HOST_HDR = draft("pristine_host_hdr", ValueType.BOOLEAN)
+            .defaultsTo(false)
+            .perRule()
+            .like("proxy.config.url_remap.pristine_host_hdr")
+            .says("Send the client's Host field to the origin instead of the host of the rule's to.");
+
+    // storage
+    public static final ConfigKey<List<ConfigValues>> STORAGE = draft("storage", ValueType.LIST)
+            .rolling()
+            .like("storage.config")
+            .says("Volumes on disk; none means that the cache lives in RAM only.");
+    public static final ConfigKey<Path> STORAGE_PATH = draft("storage[].path", ValueType.PATH)
+            .rolling()
+            .required()
+            .says("Directory of the volume; a relative path starts at the directory of the file that names it.");
+    public static final ConfigKey<Long> STORAGE_SIZE = draft("storage[].size", ValueType.SIZE)
+            .within(MIB, 256 * TIB)
+            .rolling()
+            .required()
+            .says("Disk space that the volume takes, allocated when it is first used.");
+
+    // store
+    public static final ConfigKey<Duration> STORE_SYNC_INTERVAL = draft("store.sync_interval", ValueType.DURATION)
+            .within(Duration.ofMillis(10), Duration.ofHours(1))
+            .defaultsTo(Duration.ofSeconds(5))
+            .rolling()
+            .like("proxy.config.cache.dir.sync_frequency")
+            .says("Longest time that written objects stay unsynced; a power failure loses at most this much.");
+    public static final ConfigKey<Long> STORE_SEGMENT_SIZE = draft("store.segment_size", ValueType.SIZE)
+            .within(0L, GIB)
+            .defaultsTo(0L)
+            .rolling()
+            .says("Piece of a volume that is written and reclaimed as a whole; 0 lets the volume's size decide.");
+    public static final ConfigKey<Duration> STORE_OPEN_WAIT = draft("store.open_wait", ValueType.DURATION)
+            .within(Duration.ZERO, Duration.ofMinutes(5))
+            .defaultsTo(Duration.ofSeconds(2))
+            .rolling()
+            .like("proxy.config.http.wait_for_cache")
+            .says("How long a request waits at the start for a volume's index before it goes to the origin.");
+
+    // cache
+    public static final ConfigKey<Boolean> CACHE_ENABLED = draft("cache.enabled", ValueType.BOOLEAN)
+            .defaultsTo(true)
+            .perRule()
+            .like("proxy.config.http.cache.http")
+            .says("Whether responses are stored and reused; false forwards every request.");
+    public static final ConfigKey<Long> CACHE_RAM_SIZE = draft("cache.ram_size", ValueType.SIZE)
+            .within(MIB, 16 * TIB)
+            .defaultsTo(SystemMemory.quarterBytes(), "a quarter of the memory")
+            .rolling()
+            .like("proxy.config.cache.ram_cache.size")
+            .says("Memory of the RAM tier, outside the Java heap; the limit of a container is respected.");
+    public static final ConfigKey<Long> CACHE_MAX_OBJECT_SIZE = draft("cache.max_object_size", ValueType.SIZE)
+            .within(0L, TIB)
+            .defaultsTo(0L)
+            .perRule()
+            .like("proxy.config.cache.max_doc_size")
+            .says("Longer responses are forwarded and not stored; 0 sets no limit besides the store's own.");
+    public static final ConfigKey<Double> CACHE_HEURISTIC_LM_FACTOR = draft(
+                    "cache.heuristic_lm_factor", ValueType.DECIMAL)
+            .within(0.0, 1.0)
+            .defaultsTo(0.1)
+            .perRule()
+            .like("proxy.config.http.cache.heuristic_lm_factor")
+            .says("Share of the time since Last-Modified that a response without explicit lifetime stays fresh.");
+    public static final ConfigKey<Duration> CACHE_HEURISTIC_MIN_LIFETIME = draft(
+                    "cache.heuristic_min_lifetime", ValueType.DURATION)
+            .within(Duration.ZERO, YEARS)
+            .defaultsTo(Duration.ofHours(1))
+            .wholeSeconds()
+            .perRule()
+            .like("proxy.config.http.cache.heuristic_min_lifetime")
+            .says("Shortest heuristic freshness lifetime.");
+    public static final ConfigKey<Duration> CACHE_HEURISTIC_MAX_LIFETIME = draft(
+                    "cache.heuristic_max_lifetime", ValueType.DURATION)
+            .within(Duration.ZERO, YEARS)
+            .defaultsTo(Duration.ofDays(1))
+            .wholeSeconds()
+            .perRule()
+            .like("proxy.config.http.cache.heuristic_max_lifetime")
+            .says("Longest heuristic freshness lifetime.");
+    public static final ConfigKey<Duration> CACHE_MAX_STALE_AGE = draft("cache.max_stale_age", ValueType.DURATION)
+            .within(Duration.ZERO, YEARS)
+            .defaultsTo(Duration.ofDays(7))
+            .wholeSeconds()
+            .perRule()
+            .like("proxy.config.http.cache.max_stale_age")
+            .says("How long past its freshness lifetime a response may still be served while the origin fails.");
+    public static final ConfigKey<CacheSettings.RequiredHeaders> CACHE_REQUIRED_HEADERS = draft(
+                    "cache.required_headers", ValueType.word(CacheSettings.RequiredHeaders.class, true))
+            .defaultsTo(CacheSettings.RequiredHeaders.NONE)
+            .perRule()
+            .like("proxy.config.http.cache.required_headers")
+            .says("What a 200 response must carry to be stored: nothing; Last-Modified, Expires or max-age; Expires or "
+                    + "max-age.");
+    public static final ConfigKey<Boolean> CACHE_IGNORE_CLIENT_NO_CACHE = draft(
+                    "cache.ignore_client_no_cache", ValueType.BOOLEAN)
+            .defaultsTo(false)
+            .perRule()
+            .like("proxy.config.http.cache.ignore_client_no_cache")
+            .says("Whether no-cache, no-store and Pragma in requests are ignored.");
+    public static final ConfigKey<Boolean> CACHE_IGNORE_CLIENT_MAX_AGE = draft(
+                    "cache.ignore_client_max_age", ValueType.BOOLEAN)
+            .defaultsTo(false)
+            .perRule()
+            .like("proxy.config.http.cache.ignore_client_cc_max_age")
+            .says("Whether max-age in requests is ignored.");
+    public static final ConfigKey<Duration> CACHE_COLLAPSE_WAIT = draft("cache.collapse_wait", ValueType.DURATION)
+            .within(Duration.ZERO, Duration.ofMinutes(5))
+            .defaultsTo(Duration.ofSeconds(5))
+            .perRule()
+            .like("proxy.config.http.cache.max_open_read_retries")
+            .says("How long a request waits for another one's response to the same URL before it goes to the origin "
+                    + "itself; 0 never waits.");
+    public static final ConfigKey<Long> CACHE_FILL_WINDOW = draft("cache.fill_window", ValueType.SIZE)
+            .within(64 * KIB, GIB)
+            .defaultsTo(MIB)
+            .says("How far a response may be read from the origin ahead of the slowest client that it is sent to.");
+
+    // log
+    public static final ConfigKey<Boolean> LOG_ACCESS_ENABLED = draft("log.access.enabled", ValueType.BOOLEAN)
+            .defaultsTo(true)
+            .rolling()
+            .like("proxy.config.log.logging_enabled")
+            .says("Whether an access log is written.");
+    public static final ConfigKey<Path> LOG_ACCESS_PATH = draft("log.access.path", ValueType.PATH)
+            .rolling()
+            .like("proxy.config.log.logfile_dir")
+            .says("Access log file; without it access.log in the log directory.");
+    public static final ConfigKey<LogConfig.Format> LOG_ACCESS_FORMAT = draft(
+                    "log.access.format", ValueType.word(LogConfig.Format.class, false))
+            .defaultsTo(LogConfig.Format.SQUID)
+            .rolling()
+            .like("logging.yaml format")
+            .says("Line format: Squid's native one, or the combined one of web servers.");
+    public static final ConfigKey<Long> LOG_ACCESS_ROTATE_SIZE = draft("log.access.rotate_size", ValueType.SIZE)
+            .within(0L, TIB)
+            .defaultsTo(GIB)
+            .rolling()
+            .like("proxy.config.log.rolling_size_mb")
+            .says("The file is rotated when it has grown to this size; 0 never.");
+    public static final ConfigKey<Duration> LOG_ACCESS_ROTATE_INTERVAL = draft(
+                    "log.access.rotate_interval", ValueType.DURATION)
+            .within(Duration.ZERO, Duration.ofDays(366))
+            .defaultsTo(Duration.ofDays(1))
+            .wholeSeconds()
+            .rolling()
+            .like("proxy.config.log.rolling_interval_sec")
+            .says("The file is rotated when it is this old; 0 never.");
+    public static final ConfigKey<Integer> LOG_ACCESS_ROTATE_KEEP = draft("log.access.rotate_keep", ValueType.INTEGER)
+            .within(0, 10_000)
+            .defaultsTo(7)
+            .rolling()
+            .like("proxy.config.log.rolling_min_count")
+            .says("Rotated files that are kept; 0 keeps all.");
+
+    // admin
+    public static final ConfigKey<Path> ADMIN_SOCKET = draft("admin.socket", ValueType.PATH)
+            .relaunch()
+            .says("Unix socket of the admin API; without it admin.sock in the run directory.");
+    public static final ConfigKey<ListenAddress> ADMIN_LISTEN = draft("admin.listen", ValueType.ADDRESS)
+            .relaunch()
+            .says("TCP address of the admin API besides the socket; needs token_file.");
+    public static final ConfigKey<Path> ADMIN_TOKEN_FILE = draft("admin.token_file", ValueType.PATH)
+            .relaunch()
+            .says("File with the token that clients of admin.listen must present.");
+
+    // timeouts
+    public static final ConfigKey<Duration> TIMEOUTS_CLIENT_HEADER = timeout("timeouts.client_header", 30)
+            .like("proxy.config.http.accept_no_activity_timeout")
+            .says(
+                    "From the first byte of a request, or from accepting a connection, to the end of the request's head.");
+    public static final ConfigKey<Duration> TIMEOUTS_CLIENT_KEEP_ALIVE = timeout("timeouts.client_keep_alive", 120)
+            .like("proxy.config.http.keep_alive_no_activity_timeout_in")
+            .says("How long a client's connection stays open between two requests.");
+    public static final ConfigKey<Duration> TIMEOUTS_CLIENT_BODY = timeout("timeouts.client_body", 30)
+            .like("proxy.config.http.transaction_no_activity_timeout_in")
+            .says("Longest pause while a client sends its request content or takes its response.");
+    public static final ConfigKey<Duration> TIMEOUTS_ORIGIN_CONNECT = timeout("timeouts.origin_connect", 10)
+            .like("proxy.config.http.connect_attempts_timeout")
+            .says("To resolve the origin's name, connect, and finish the TLS handshake, for each attempt.");
+    public static final ConfigKey<Duration> TIMEOUTS_ORIGIN_FIRST_BYTE = timeout("timeouts.origin_first_byte", 30)
+            .like("proxy.config.http.transaction_no_activity_timeout_out")
+            .says("From the end of the request to the first byte of the origin's response.");
+    public static final ConfigKey<Duration> TIMEOUTS_ORIGIN_IDLE = timeout("timeouts.origin_idle", 30)
+            .like("proxy.config.http.transaction_no_activity_timeout_out")
+            .says("Longest pause within an origin's response.");
+    public static final ConfigKey<Duration> TIMEOUTS_DRAIN = draft("timeouts.drain", ValueType.DURATION)
+            .within(Duration.ZERO, Duration.ofHours(24))
+            .defaultsTo(Duration.ofSeconds(30))
+            .like("proxy.config.stop.shutdown_timeout")
+            .says("How long a worker that stops may finish the exchanges in progress.");
+
+    // limits
+    public static final ConfigKey<Long> LIMITS_REQUEST_LINE = draft("limits.request_line", ValueType.SIZE)
+            .within(256L, 64 * KIB)
+            .defaultsTo(8 * KIB)
+            .like("proxy.config.http.request_line_max_size")
+            .says("Longest request line; a longer one is answered with 414.");
+    public static final ConfigKey<Long> LIMITS_REQUEST_HEADER = draft("limits.request_header", ValueType.SIZE)
+            .within(KIB, MIB)
+            .defaultsTo(32 * KIB)
+            .like("proxy.config.http.request_header_max_size")
+            .says("Longest field section of a request; a longer one is answered with 431.");
+    public static final ConfigKey<Long> LIMITS_RESPONSE_HEADER = draft("limits.response_header", ValueType.SIZE)
+            .within(KIB, MIB)
+            .defaultsTo(64 * KIB)
+            .like("proxy.config.http.response_header_max_size")
+            .says("Longest field section of an origin's response; a longer one is answered with 502.");
+    public static final ConfigKey<Long> LIMITS_REQUEST_BODY = draft("limits.request_body", ValueType.SIZE)
+            .within(0L, 16 * TIB)
+            .defaultsTo(0L)
+            .like("proxy.config.http.max_post_size")
+            .says("Longest request content; longer content is answered with 413; 0 sets no limit.");
+    public static final ConfigKey<Integer> LIMITS_CONNECTIONS = draft("limits.connections", ValueType.INTEGER)
+            .within(1, 10_000_000)
+            .defaultsTo(30_000)
+            .like("proxy.config.net.max_connections_in")
+            .says("Client connections open at the same time; further ones wait in the kernel's queue.");
+    public static final ConfigKey<Integer> LIMITS_REQUESTS_PER_CONNECTION = draft(
+                    "limits.requests_per_connection", ValueType.INTEGER)
+            .within(0, Integer.MAX_VALUE)
+            .defaultsTo(0)
+            .says("Requests after which a client's connection is closed; 0 sets no limit.");
+
+    // origin
+    public static final ConfigKey<Integer> ORIGIN_CONNECTIONS_MAX = draft("origin.connections_max", ValueType.INTEGER)
+            .within(1, 1_000_000)
+            .defaultsTo(256)
+            .like("proxy.config.http.per_server.connection.max")
+            .says("Connections to one origin by each event loop; further requests wait in the queue.");
+    public static final ConfigKey<Integer> ORIGIN_QUEUE_MAX = draft("origin.queue_max", ValueType.INTEGER)
+            .within(0, 1_000_000)
+            .defaultsTo(1024)
+            .says(
+                    "Requests of one event loop that wait for a connection to one origin; further ones are answered with 503.");
+    public static final ConfigKey<Duration> ORIGIN_QUEUE_WAIT = draft("origin.queue_wait", ValueType.DURATION)
+            .within(Duration.ofMillis(1), Duration.ofMinutes(10))
+            .defaultsTo(Duration.ofSeconds(10))
+            .says("How long a request waits for a connection to its origin before it is answered with 503.");
+    public static final ConfigKey<Duration> ORIGIN_KEEP_ALIVE = draft("origin.keep_alive", ValueType.DURATION)
+            .within(Duration.ZERO, Duration.ofHours(24))
+            .defaultsTo(Duration.ofSeconds(50))
+            .like("proxy.config.http.keep_alive_no_activity_timeout_out")
+            .says("How long an idle connection to an origin is kept for the next request; 0 closes it after each.");
+    public static final ConfigKey<Integer> ORIGIN_KEEP_ALIVE_MAX = draft("origin.keep_alive_max", ValueType.INTEGER)
+            .within(0, 100_000)
+            .defaultsTo(64)
+            .says("Idle connections kept for one origin by each event loop.");
+
+    // worker
+    public static final ConfigKey<Path> WORKER_JAVA_HOME = draft("worker.java_home", ValueType.PATH)
+            .rolling()
+            .says("JDK that runs the worker; without it the launcher's own.");
+    public static final ConfigKey<Integer> WORKER_EVENT_LOOPS = draft("worker.event_loops", ValueType.INTEGER)
+            .within(0, 1024)
+            .defaultsTo(0)
+            .relaunch()
+            .like("proxy.config.exec_thread.limit")
+            .says("Event loops, each with its own listening sockets; 0 means one for each core.");
+    public static final ConfigKey<WorkerConfig.Transport> WORKER_TRANSPORT = draft(
+                    "worker.transport", ValueType.word(WorkerConfig.Transport.class, false))
+            .defaultsTo(WorkerConfig.Transport.AUTO)
+            .relaunch()
+            .says("How sockets are polled; auto takes epoll where there is one.");
+    public static final ConfigKey<Long> WORKER_HEAP_SIZE = draft("worker.heap_size", ValueType.SIZE)
+            .within(64 * MIB, TIB)
+            .defaultsTo(512 * MIB)
+            .rolling()
+            .says("Java heap of the worker; cached responses live outside it, in ram_size.");
+    public static final ConfigKey<Duration> WORKER_HEARTBEAT_INTERVAL = draft(
+                    "worker.heartbeat_interval", ValueType.DURATION)
+            .within(Duration.ofMillis(50), Duration.ofMinutes(1))
+            .defaultsTo(Duration.ofSeconds(1))
+            .relaunch()
+            .says("How often the worker tells the launcher that every event loop still turns.");
+    public static final ConfigKey<Duration> WORKER_HEARTBEAT_TIMEOUT = draft(
+                    "worker.heartbeat_timeout", ValueType.DURATION)
+            .within(Duration.ofMillis(200), Duration.ofMinutes(10))
+            .defaultsTo(Duration.ofSeconds(10))
+            .relaunch()
+            .like("proxy.config.exec_thread.watchdog.timeout_ms")
+            .says("Silence after which the launcher takes the worker for hung and replaces it.");
+
+    private ConfigKeys() {}
+
+    private static ConfigKey.Draft<Duration> timeout(String path, long defaultSeconds) {
+        return draft(path, ValueType.DURATION)
+                .within(Duration.ofMillis(10), Duration.ofHours(24))
+                .defaultsTo(Duration.ofSeconds(defaultSeconds));
+    }
+}

@@ -1,0 +1,60 @@
+package io.millrace.proxy.config;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One thing that is wrong with a configuration, or worth a second look. Immutable.
+ *
+ * @param severity an error keeps the configuration from being used
+ * @param file name as it was given, or {@code --set KEY}, or null for settings made in code
+ * @param line from 1; 0 when it has no place in a file
+ * @param column from 1; 0 when it has no place in a file
+ * @param path full name of the key, elements by number: {@code remap[2].to}; empty for the file as a whole
+ * @param message what is wrong, with the limit where one was passed
+ * @param suggestion what was probably meant, or null
+ */
+public record ConfigProblem(
+        Severity severity,
+        @Nullable String file,
+        int line,
+        int column,
+        String path,
+        String message,
+        @Nullable String suggestion) {
+    /** Whether a problem stops. */
+    public enum Severity {
+        /** The configuration is not used. */
+        ERROR,
+        /** The configuration works, but something in it has no effect. */
+        WARNING
+    }
+
+    /** One line for people: {@code millrace.yaml:12:7: cache.ram_szie: unknown key (did you mean ram_size?)}. */
+    public String text() {
+        StringBuilder text = new StringBuilder();
+        if (file != null) {
+            text.append(file);
+            if (line > 0) {
+                text.append(':').append(line).append(':').append(column);
+            }
+            text.append(": ");
+        }
+        if (severity == Severity.WARNING) {
+            text.append("warning: ");
+        }
+        // An override names its key already.
+        if (!path.isEmpty() && (file == null || !file.equals("--set " + path))) {
+            text.append(path).append(": ");
+        }
+        text.append(message);
+        if (suggestion != null) {
+            text.append(" (did you mean ").append(suggestion).append("?)");
+        }
+        return text.toString();
+    }
+
+    @Override
+    public String toString() {
+        return text();
+    }
+}

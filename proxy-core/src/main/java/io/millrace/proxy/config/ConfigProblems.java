@@ -1,0 +1,83 @@
+package io.millrace.proxy.config;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Collects everything that is wrong, and remembers where each key was set. Confined to one thread. */
+final class ConfigProblems {
+    /** Where something stands; line 0 for what is not in a file. */
+    record Place(@Nullable String file, int line, int column) {
+        String text() {
+            return line > 0 ? file + ":" + line + ":" + column : file == null ? "" : file;
+        }
+    }
+
+    private final List<ConfigProblem> problems = new ArrayList<>();
+    private final Map<String, Place> places = new HashMap<>();
+    private final Set<String> broken = new HashSet<>();
+
+    void error(Place place, String path, String message, @Nullable String suggestion) {
+        broken.add(path);
+        add(ConfigProblem.Severity.ERROR, place, path, message, suggestion);
+    }
+
+    void error(Place place, String path, String message) {
+        error(place, path, message, null);
+    }
+
+    void warning(Place place, String path, String message) {
+        add(ConfigProblem.Severity.WARNING, place, path, message, null);
+    }
+
+    private void add(
+            ConfigProblem.Severity severity, Place place, String path, String message, @Nullable String suggestion) {
+        problems.add(
+                new ConfigProblem(severity, place.file(), place.line(), place.column(), path, message, suggestion));
+    }
+
+    /** Remembers that the key at {@code path} was set here; a later place wins. */
+    void setAt(String path, Place place) {
+        places.put(path, place);
+    }
+
+    /** Where the key was set, else {@code otherwise}. */
+    Place placeOf(String path, Place otherwise) {
+        return places.getOrDefault(path, otherwise);
+    }
+
+    /** Notes that the key at {@code path} was meant to be set, though it could not be read. */
+    void setInVain(String path) {
+        broken.add(path);
+    }
+
+    /** Whether the value at {@code path} is only a default, because what the operator wrote has an error of its own. */
+    boolean isBroken(String path) {
+        if (broken.contains("")) {
+            return true;
+        }
+        for (int end = path.length(); end > 0; end = path.lastIndexOf('.', end - 1)) {
+            if (broken.contains(path.substring(0, end))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    boolean hasErrors() {
+        return problems.stream().anyMatch(problem -> problem.severity() == ConfigProblem.Severity.ERROR);
+    }
+
+    /** What stands in the file first, in its order; then the rest as it was found. */
+    List<ConfigProblem> sorted() {
+        List<ConfigProblem> sorted = new ArrayList<>(problems);
+        sorted.sort(Comparator.<ConfigProblem>comparingInt(p -> p.line() > 0 ? p.line() : Integer.MAX_VALUE)
+                .thenComparingInt(ConfigProblem::column));
+        return List.copyOf(sorted);
+    }
+}

@@ -1,0 +1,155 @@
+package io.millrace.proxy.config;
+
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The catalogue for people: one key at a time, and as the reference page {@code docs/configuration.md}. */
+public final class ConfigReference {
+    private ConfigReference() {}
+
+    /**
+     * Everything about one key, or about all keys of a section, in lines of plain text.
+     *
+     * @return null when there is neither a key nor a section of this path
+     */
+    public static @Nullable String describe(String path) {
+        ConfigKey<?> exact = ConfigCatalog.find(path);
+        StringBuilder text = new StringBuilder();
+        if (exact != null) {
+            describe(exact, text);
+        }
+        for (ConfigKey<?> key : ConfigCatalog.keys()) {
+            if (key.path().startsWith(path + ".") || key.path().startsWith(path + "[].")) {
+                text.append(text.length() == 0 ? "" : "\n");
+                describe(key, text);
+            }
+        }
+        return text.length() == 0 ? null : text.toString();
+    }
+
+    private static void describe(ConfigKey<?> key, StringBuilder text) {
+        text.append(key.path()).append('\n');
+        text.append("  ").append(key.sentence()).append('\n');
+        line(text, "type", key.type().name() + " (" + key.type().unit() + ")");
+        line(text, "default", defaultOf(key));
+        String bounds = bounds(key);
+        if (bounds != null) {
+            line(text, "bounds", bounds);
+        }
+        line(text, "change", key.apply().word());
+        if (key.isPerRule()) {
+            line(text, "per rule", "yes, also within an element of remap");
+        }
+        if (key.trafficServerName() != null) {
+            line(text, "in ATS", key.trafficServerName());
+        }
+    }
+
+    private static void line(StringBuilder text, String name, String value) {
+        text.append("  ")
+                .append(name)
+                .append(" ".repeat(10 - name.length()))
+                .append(value)
+                .append('\n');
+    }
+
+    private static String defaultOf(ConfigKey<?> key) {
+        String text = key.defaultText();
+        return text != null ? text : key.isRequired() ? "none, it must be set" : "none";
+    }
+
+    private static @Nullable String bounds(ConfigKey<?> key) {
+        return key.minText() == null ? null : key.minText() + " to " + key.maxText();
+    }
+
+    /** The reference page as Markdown. */
+    public static String page() {
+        StringBuilder page = new StringBuilder(INTRODUCTION);
+        Set<String> sections = new LinkedHashSet<>();
+        for (ConfigKey<?> key : ConfigCatalog.keys()) {
+            sections.add(topLevel(key));
+        }
+        Map<String, String> sentences = ConfigCatalog.sections();
+        for (String section : sections) {
+            page.append("\n## ").append(section).append("\n\n");
+            String sentence = sentences.get(section);
+            if (sentence != null) {
+                page.append(sentence).append("\n\n");
+            }
+            page.append("| key | takes | default | bounds | change | what it does | in ATS |\n");
+            page.append("|---|---|---|---|---|---|---|\n");
+            for (ConfigKey<?> key : ConfigCatalog.keys()) {
+                if (topLevel(key).equals(section)) {
+                    row(key, page);
+                }
+            }
+        }
+        return page.toString();
+    }
+
+    private static void row(ConfigKey<?> key, StringBuilder page) {
+        String bounds = bounds(key);
+        String ats = key.trafficServerName();
+        List<String> cells = List.of(
+                "`" + key.path() + "`" + (key.isPerRule() ? " *" : ""),
+                key.type() == ValueType.LIST
+                        ? "list"
+                        : key.type().name() + ": " + key.type().unit(),
+                defaultOf(key),
+                bounds == null ? "" : bounds,
+                key.apply().word(),
+                key.sentence(),
+                ats == null ? "" : "`" + ats + "`");
+        for (String cell : cells) {
+            page.append("| ").append(cell.replace("|", "\\|")).append(cell.isEmpty() ? "" : " ");
+        }
+        page.append("|\n");
+    }
+
+    private static String topLevel(ConfigKey<?> key) {
+        String path = key.path();
+        int end = 0;
+        while (end < path.length() && path.charAt(end) != '.' && path.charAt(end) != '[') {
+            end++;
+        }
+        return path.substring(0, end);
+    }
+
+    private static final String INTRODUCTION = """
+            # Configuration
+
+            <!-- Written from the catalogue of keys by ConfigReferenceTest; edit ConfigKeys, not this page. -->
+
+            Millrace reads one YAML file, `millrace.yaml`. A small one is enough:
+
+            ```yaml
+            listen: [":8080"]
+            remap:
+              - map: /
+                to: http://127.0.0.1:9000
+            ```
+
+            - Every size and every duration has a unit: `512MiB`, `1.5GiB`, `30s`, `1h30m`. Only `0` needs none. Sizes take
+              `B`, `KiB`, `MiB`, `GiB`, `TiB` (1024) and `kB`, `MB`, `GB`, `TB` (1000); a single letter, as in `4G`, counts
+              by 1024 as it does in Traffic Server. Durations take `ns`, `us`, `ms`, `s`, `m` or `min`, `h`, `d`, `w`.
+            - A value may come from the environment: `${NAME}` or `${NAME:default}`. `$${` stands for `${`. Keys are never
+              replaced, and a variable's value is never read as YAML.
+            - `--set KEY=VALUE` on the command line sets any key and wins over the file. A list is set as a whole:
+              `--set 'listen=[":8080", ":8081"]'`.
+            - Where a key takes words that Traffic Server numbers, its number does as well.
+            - A relative path starts at the directory of the file that names it.
+            - `change` says what a new value takes: *live*, the running worker takes it over; *rolling*, a new worker starts
+              beside the old one, which drains; *relaunch*, the launcher must be started anew. None refuses a connection.
+            - Keys with a star may also stand in an element of `remap`, under the same name, and then hold for the requests
+              of that rule alone.
+
+            Rules that name the request's host are tried before those that name none; of the former, those that name the
+            request's port before those that name no port, which match every port. Among rules that are equal in this the
+            first one listed whose path begins the request's path wins, so a rule for `/` hides the rules after it.
+            The part of the path that `map` matched is replaced by the path of `to`; the rest of the path and the query are
+            appended, with one slash between them where `map` ended with one.
+            """;
+}

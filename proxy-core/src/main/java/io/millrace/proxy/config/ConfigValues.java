@@ -1,0 +1,159 @@
+package io.millrace.proxy.config;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Values by key: of a whole configuration, of one element of a list, or the settings that one remap rule makes for
+ * itself. A key that was not set has the catalogue's default. Immutable.
+ */
+public final class ConfigValues {
+    private static final ConfigValues EMPTY = new ConfigValues(new LinkedHashMap<>(), null);
+
+    private final Map<ConfigKey<?>, Object> values;
+    private final @Nullable String origin;
+
+    private ConfigValues(Map<ConfigKey<?>, Object> values, @Nullable String origin) {
+        this.values = values;
+        this.origin = origin;
+    }
+
+    public static ConfigValues empty() {
+        return EMPTY;
+    }
+
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** Whether the key was set, to whatever value. */
+    public boolean isSet(ConfigKey<?> key) {
+        return values.containsKey(key);
+    }
+
+    /** The value that was set, else the default, else null. */
+    public <T> @Nullable T find(ConfigKey<T> key) {
+        Object value = values.get(key);
+        return value == null ? key.defaultValue() : key.type().cast(value);
+    }
+
+    /**
+     * The value that was set, else the default.
+     *
+     * @throws IllegalStateException when there is neither
+     */
+    public <T> T get(ConfigKey<T> key) {
+        T value = find(key);
+        if (value == null) {
+            throw new IllegalStateException(key.path() + ": no value and no default");
+        }
+        return value;
+    }
+
+    /** As it would be written in the file; null when there is no value. */
+    @Nullable
+    <T> String text(ConfigKey<T> key) {
+        T value = find(key);
+        return value == null ? null : key.type().format(value);
+    }
+
+    /** Where these values stand, as {@code millrace.yaml:12:5}; null when they come from code. */
+    @Nullable
+    String origin() {
+        return origin;
+    }
+
+    /** These values, and for what they do not set those of {@code fallback}. */
+    ConfigValues over(ConfigValues fallback) {
+        LinkedHashMap<ConfigKey<?>, Object> merged = new LinkedHashMap<>(fallback.values);
+        merged.putAll(values);
+        return new ConfigValues(merged, origin);
+    }
+
+    Builder toBuilder() {
+        Builder builder = new Builder();
+        builder.values.putAll(values);
+        builder.origin = origin;
+        return builder;
+    }
+
+    /** Equal values for the same keys, wherever they stand. */
+    @Override
+    public boolean equals(@Nullable Object other) {
+        if (!(other instanceof ConfigValues that) || values.size() != that.values.size()) {
+            return false;
+        }
+        for (Map.Entry<ConfigKey<?>, Object> entry : values.entrySet()) {
+            if (!entry.getValue().equals(that.values.get(entry.getKey()))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public int hashCode() {
+        int hash = 0;
+        for (Map.Entry<ConfigKey<?>, Object> entry : values.entrySet()) {
+            hash += entry.getKey().path().hashCode() ^ entry.getValue().hashCode();
+        }
+        return hash;
+    }
+
+    /** In the order of the catalogue: {@code {cache.enabled=false, cache.ram_size=1GiB}}. */
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder("{");
+        for (ConfigKey<?> key : ConfigCatalog.keys()) {
+            Object value = values.get(key);
+            if (value != null) {
+                text.append(text.length() == 1 ? "" : ", ")
+                        .append(key.path())
+                        .append('=')
+                        .append(key.format(value));
+            }
+        }
+        return text.append('}').toString();
+    }
+
+    /** Collects values. Confined to one thread. */
+    public static final class Builder {
+        private final LinkedHashMap<ConfigKey<?>, Object> values = new LinkedHashMap<>();
+        private @Nullable String origin;
+
+        private Builder() {}
+
+        /**
+         * Sets a value.
+         *
+         * @throws IllegalArgumentException when it is out of bounds; the message names key and limit
+         */
+        public <T> Builder set(ConfigKey<T> key, T value) {
+            try {
+                key.check(value);
+            } catch (InvalidValueException e) {
+                throw new IllegalArgumentException(key.path() + ": " + e.problem(), e);
+            }
+            values.put(key, value);
+            return this;
+        }
+
+        /** Puts a value that the key has read itself. */
+        void put(ConfigKey<?> key, Object value) {
+            values.put(key, value);
+        }
+
+        void origin(String where) {
+            origin = where;
+        }
+
+        boolean isSet(ConfigKey<?> key) {
+            return values.containsKey(key);
+        }
+
+        public ConfigValues build() {
+            return new ConfigValues(new LinkedHashMap<>(values), origin);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package io.millrace.proxy.config;
+
+/**
+ * How much one client or origin may ask for. Immutable.
+ *
+ * @param requestLineBytes longest request line
+ * @param requestHeaderBytes longest field section of a request
+ * @param responseHeaderBytes longest field section of an origin's response
+ * @param requestBodyBytes longest request content; 0 for no limit
+ * @param connections client connections at the same time
+ * @param requestsPerConnection requests after which a client's connection is closed; 0 for no limit
+ */
+public record Limits(
+        int requestLineBytes,
+        int requestHeaderBytes,
+        int responseHeaderBytes,
+        long requestBodyBytes,
+        int connections,
+        int requestsPerConnection) {
+    static Limits from(ConfigValues values) {
+        return new Limits(
+                Math.toIntExact(values.get(ConfigKeys.LIMITS_REQUEST_LINE)),
+                Math.toIntExact(values.get(ConfigKeys.LIMITS_REQUEST_HEADER)),
+                Math.toIntExact(values.get(ConfigKeys.LIMITS_RESPONSE_HEADER)),
+                values.get(ConfigKeys.LIMITS_REQUEST_BODY),
+                values.get(ConfigKeys.LIMITS_CONNECTIONS),
+                values.get(ConfigKeys.LIMITS_REQUESTS_PER_CONNECTION));
+    }
+}

@@ -1,0 +1,259 @@
+package io.millrace.proxy.config;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A whole configuration that has passed every check, as one record per section. Made by {@link ConfigLoader} from a
+ * file, or by a {@link Builder} in code. Immutable; equal when the same keys were set to the same values.
+ */
+public final class ProxyConfig {
+    private final ConfigValues values;
+    private final List<ListenerConfig> listeners;
+    private final List<RemapRuleConfig> remap;
+    private final List<StorageConfig> storage;
+    private final StoreSettings store;
+    private final CacheConfig cache;
+    private final LogConfig log;
+    private final AdminConfig admin;
+    private final Timeouts timeouts;
+    private final Limits limits;
+    private final OriginConfig origin;
+    private final WorkerConfig worker;
+
+    ProxyConfig(ConfigValues values) {
+        this.values = values;
+        listeners = elements(values, ConfigKeys.LISTEN).stream()
+                .map(ListenerConfig::from)
+                .toList();
+        List<RemapRuleConfig> rules = new ArrayList<>();
+        for (ConfigValues element : elements(values, ConfigKeys.REMAP)) {
+            rules.add(RemapRuleConfig.from(rules.size(), element, values));
+        }
+        remap = List.copyOf(rules);
+        storage = elements(values, ConfigKeys.STORAGE).stream()
+                .map(StorageConfig::from)
+                .toList();
+        store = StoreSettings.from(values);
+        cache = CacheConfig.from(values);
+        log = LogConfig.from(values);
+        admin = AdminConfig.from(values);
+        timeouts = Timeouts.from(values);
+        limits = Limits.from(values);
+        origin = OriginConfig.from(values);
+        worker = WorkerConfig.from(values);
+    }
+
+    /** Every default; no listener, no rule, no disk. */
+    public static ProxyConfig defaults() {
+        return builder().build();
+    }
+
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /**
+     * Every host mapped to one origin, as {@code run --origin URL --listen ADDRESS} does.
+     *
+     * @param listen such as {@code :8080}
+     * @param originUrl such as {@code http://127.0.0.1:9000}
+     * @throws IllegalArgumentException when one of them is not valid; the message is the problem
+     */
+    public static ProxyConfig forOrigin(String listen, String originUrl) {
+        return builder().listen(listen).map("/", originUrl).build();
+    }
+
+    /** What was set, by key, before defaults. */
+    public ConfigValues values() {
+        return values;
+    }
+
+    public List<ListenerConfig> listeners() {
+        return listeners;
+    }
+
+    /** In the order of the file. */
+    public List<RemapRuleConfig> remap() {
+        return remap;
+    }
+
+    /** Empty when the cache lives in RAM only. */
+    public List<StorageConfig> storage() {
+        return storage;
+    }
+
+    public StoreSettings store() {
+        return store;
+    }
+
+    /** The general settings; a rule has its own. */
+    public CacheConfig cache() {
+        return cache;
+    }
+
+    public LogConfig log() {
+        return log;
+    }
+
+    public AdminConfig admin() {
+        return admin;
+    }
+
+    public Timeouts timeouts() {
+        return timeouts;
+    }
+
+    public Limits limits() {
+        return limits;
+    }
+
+    public OriginConfig origin() {
+        return origin;
+    }
+
+    public WorkerConfig worker() {
+        return worker;
+    }
+
+    /** A builder that starts from this configuration. */
+    public Builder toBuilder() {
+        return new Builder(this);
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof ProxyConfig that && values.equals(that.values);
+    }
+
+    @Override
+    public int hashCode() {
+        return values.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return values.toString();
+    }
+
+    static List<ConfigValues> elements(ConfigValues values, ConfigKey<List<ConfigValues>> key) {
+        List<ConfigValues> elements = values.find(key);
+        return elements == null ? List.of() : elements;
+    }
+
+    /**
+     * Makes a configuration in code, held to the same catalogue as a file. Each method throws
+     * {@link IllegalArgumentException} with the problem as its message. Confined to one thread.
+     */
+    public static final class Builder {
+        private final ConfigValues.Builder values;
+        private final List<ConfigValues> listen = new ArrayList<>();
+        private final List<ConfigValues> remap = new ArrayList<>();
+        private final List<ConfigValues> storage = new ArrayList<>();
+
+        private Builder() {
+            values = ConfigValues.builder();
+        }
+
+        private Builder(ProxyConfig start) {
+            values = start.values.toBuilder();
+            listen.addAll(elements(start.values, ConfigKeys.LISTEN));
+            remap.addAll(elements(start.values, ConfigKeys.REMAP));
+            storage.addAll(elements(start.values, ConfigKeys.STORAGE));
+        }
+
+        /** Sets one key of {@link ConfigKeys} that is no list and no part of one. */
+        public <T> Builder set(ConfigKey<T> key, T value) {
+            if (key.type() == ValueType.LIST || key.path().indexOf('[') >= 0) {
+                throw new IllegalArgumentException(key.path() + ": set through listen, map or storage");
+            }
+            values.set(key, value);
+            return this;
+        }
+
+        /** Sets one key as a file would: {@code set("cache.ram_size", "2GiB")}. */
+        public Builder set(String path, String value) {
+            ConfigKey<?> key = ConfigCatalog.find(path);
+            if (key == null || key.type() == ValueType.LIST || path.indexOf('[') >= 0) {
+                throw new IllegalArgumentException(path + ": unknown key");
+            }
+            values.put(key, read(key, value));
+            return this;
+        }
+
+        /** Adds a plain address such as {@code :8080} or {@code 127.0.0.1:0}. */
+        public Builder listen(String address) {
+            listen.add(element(ConfigKeys.LISTEN_ADDRESS, address).build());
+            return this;
+        }
+
+        /** Adds an address that speaks TLS; both files are PEM. */
+        public Builder listen(String address, Path certificate, Path key) {
+            listen.add(element(ConfigKeys.LISTEN_ADDRESS, address)
+                    .set(ConfigKeys.LISTEN_CERTIFICATE, certificate.toAbsolutePath())
+                    .set(ConfigKeys.LISTEN_KEY, key.toAbsolutePath())
+                    .build());
+            return this;
+        }
+
+        /** Adds a rule, after those already there. */
+        public Builder map(String from, String to) {
+            return map(from, to, ConfigValues.empty());
+        }
+
+        /** Adds a rule with settings of its own, all of them keys that {@link ConfigKey#isPerRule} allows. */
+        public Builder map(String from, String to, ConfigValues settings) {
+            ConfigValues.Builder rule = settings.toBuilder();
+            for (ConfigKey<?> key : ConfigCatalog.keys()) {
+                if (rule.isSet(key) && !key.isPerRule()) {
+                    throw new IllegalArgumentException(key.path() + ": cannot be set for one rule");
+                }
+            }
+            rule.put(ConfigKeys.REMAP_MAP, read(ConfigKeys.REMAP_MAP, from));
+            rule.put(ConfigKeys.REMAP_TO, read(ConfigKeys.REMAP_TO, to));
+            remap.add(rule.build());
+            return this;
+        }
+
+        /** Adds a volume. */
+        public Builder storage(Path directory, long sizeBytes) {
+            storage.add(ConfigValues.builder()
+                    .set(ConfigKeys.STORAGE_PATH, directory.toAbsolutePath())
+                    .set(ConfigKeys.STORAGE_SIZE, sizeBytes)
+                    .build());
+            return this;
+        }
+
+        /** The configuration; the builder stays usable. */
+        public ProxyConfig build() {
+            values.put(ConfigKeys.LISTEN, List.copyOf(listen));
+            values.put(ConfigKeys.REMAP, List.copyOf(remap));
+            values.put(ConfigKeys.STORAGE, List.copyOf(storage));
+            return new ProxyConfig(values.build());
+        }
+
+        private static ConfigValues.Builder element(ConfigKey<?> key, String text) {
+            ConfigValues.Builder element = ConfigValues.builder();
+            element.put(key, read(key, text));
+            return element;
+        }
+
+        private static Object read(ConfigKey<?> key, String text) {
+            try {
+                return readOf(key, text);
+            } catch (InvalidValueException e) {
+                throw new IllegalArgumentException(key.path() + ": " + e.problem(), e);
+            }
+        }
+
+        private static <T> Object readOf(ConfigKey<T> key, String text) throws InvalidValueException {
+            T value = key.read(text);
+            if (value == null) {
+                throw new InvalidValueException("no value");
+            }
+            return value;
+        }
+    }
+}

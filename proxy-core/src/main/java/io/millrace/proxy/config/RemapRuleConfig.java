@@ -1,0 +1,38 @@
+package io.millrace.proxy.config;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One {@code map} rule, with the settings that hold for the requests it matches. Immutable.
+ *
+ * @param index place in the file, from 0
+ * @param map what it matches; a null host matches every host
+ * @param to the origin; host and scheme are never null
+ * @param pristineHostHdr whether the origin gets the client's Host field
+ * @param cache the cache settings of this rule: its own over the general ones
+ * @param location where it stands, as {@code millrace.yaml:12:5}; null when it comes from code
+ */
+public record RemapRuleConfig(
+        int index,
+        RuleUrl map,
+        RuleUrl to,
+        boolean pristineHostHdr,
+        CacheConfig cache,
+        @Nullable String location) {
+    static RemapRuleConfig from(int index, ConfigValues element, ConfigValues general) {
+        ConfigValues effective = element.over(general);
+        return new RemapRuleConfig(
+                index,
+                element.get(ConfigKeys.REMAP_MAP),
+                element.get(ConfigKeys.REMAP_TO),
+                effective.get(ConfigKeys.PRISTINE_HOST_HDR),
+                CacheConfig.from(effective),
+                element.origin());
+    }
+
+    /** For people: {@code map http://cdn.example.com/js/ http://js.example.com/}. */
+    @Override
+    public String toString() {
+        return "map " + map + " " + to;
+    }
+}

@@ -1,0 +1,136 @@
+package io.millrace.proxy.config;
+
+import io.netty.util.NetUtil;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A URL of a remap rule: what a rule matches (FROM), or the origin that it maps to (TO). Immutable.
+ *
+ * @param scheme {@code http} or {@code https}; null when the rule names none and matches both
+ * @param host lower case, an IPv6 address in brackets; null when the rule matches every host
+ * @param port 1 to 65535, or -1 when the URL names none
+ * @param path begins with a slash; no query
+ */
+public record RuleUrl(@Nullable String scheme, @Nullable String host, int port, String path) {
+    /** The port that was written, else the scheme's own: 80 or 443. */
+    public int effectivePort() {
+        return port >= 0 ? port : "https".equals(scheme) ? 443 : 80;
+    }
+
+    /** What a rule matches: {@code http://host[:port]/path}, or a path alone for every host. */
+    static RuleUrl parseFrom(String text) throws InvalidValueException {
+        if (text.startsWith("/") && !text.startsWith("//")) {
+            return new RuleUrl(null, null, -1, path(text, text));
+        }
+        return parse(text);
+    }
+
+    /** What a rule maps to: {@code http://host[:port][/path]}. */
+    static RuleUrl parseTo(String text) throws InvalidValueException {
+        return parse(text);
+    }
+
+    private static RuleUrl parse(String text) throws InvalidValueException {
+        int schemeEnd = text.indexOf("://");
+        if (schemeEnd < 0) {
+            throw new InvalidValueException(
+                    "'" + text + "' is not a URL such as http://host/path",
+                    text.isEmpty() || text.startsWith("/") ? null : "http://" + text);
+        }
+        String scheme = text.substring(0, schemeEnd).toLowerCase(Locale.ROOT);
+        if (!scheme.equals("http") && !scheme.equals("https")) {
+            throw new InvalidValueException(
+                    "the scheme '" + scheme + "' is not supported (http, https)",
+                    Suggestions.closest(scheme, List.of("http", "https")));
+        }
+        int authorityStart = schemeEnd + 3;
+        int slash = text.indexOf('/', authorityStart);
+        int authorityEnd = slash < 0 ? endOfAuthority(text, authorityStart) : slash;
+        String authority = text.substring(authorityStart, authorityEnd);
+        if (authority.indexOf('@') >= 0) {
+            throw new InvalidValueException("'" + text + "' must not carry a user name or password");
+        }
+        int colon = authority.endsWith("]") ? -1 : authority.lastIndexOf(':');
+        int port = colon < 0 ? -1 : port(authority.substring(colon + 1));
+        String host = host(colon < 0 ? authority : authority.substring(0, colon), text);
+        return new RuleUrl(scheme, host, port, path(text.substring(authorityEnd), text));
+    }
+
+    private static int endOfAuthority(String text, int start) {
+        for (int i = start; i < text.length(); i++) {
+            if (text.charAt(i) == '?' || text.charAt(i) == '#') {
+                return i;
+            }
+        }
+        return text.length();
+    }
+
+    private static int port(String digits) throws InvalidValueException {
+        if (digits.isEmpty() || digits.length() > 5 || !digits.chars().allMatch(c -> c >= '0' && c <= '9')) {
+            throw new InvalidValueException("'" + digits + "' is not a port");
+        }
+        int port = Integer.parseInt(digits);
+        if (port < 1 || port > 65535) {
+            throw new InvalidValueException("port " + port + " is outside the limits of 1 to 65535");
+        }
+        return port;
+    }
+
+    private static String host(String host, String text) throws InvalidValueException {
+        if (host.isEmpty()) {
+            throw new InvalidValueException("'" + text + "' names no host");
+        }
+        if (host.startsWith("[")) {
+            if (!host.endsWith("]") || !NetUtil.isValidIpV6Address(host.substring(1, host.length() - 1))) {
+                throw new InvalidValueException("'" + host + "' is not an IPv6 address in brackets");
+            }
+            return host.toLowerCase(Locale.ROOT);
+        }
+        for (int i = 0; i < host.length(); i++) {
+            char c = host.charAt(i);
+            boolean ok = (c >= 'a' && c <= 'z')
+                    || (c >= 'A' && c <= 'Z')
+                    || (c >= '0' && c <= '9')
+                    || "-._~".indexOf(c) >= 0;
+            if (!ok) {
+                throw new InvalidValueException("the host '" + host + "' contains '" + c + "'");
+            }
+        }
+        return host.toLowerCase(Locale.ROOT);
+    }
+
+    private static String path(String path, String text) throws InvalidValueException {
+        for (int i = 0; i < path.length(); i++) {
+            char c = path.charAt(i);
+            if (c == '?' || c == '#') {
+                throw new InvalidValueException(
+                        "'" + text + "' must end with its path; the client's query is appended as it is",
+                        text.substring(0, text.length() - path.length() + i));
+            }
+            if (c == '%' && !isEncoding(path, i)) {
+                throw new InvalidValueException("'" + text + "' has a % without two hexadecimal digits", "%25");
+            }
+            if (c <= ' ' || c >= 127 || "\"<>\\^`{|}".indexOf(c) >= 0) {
+                throw new InvalidValueException("'" + text + "' contains a character that a URL must percent-encode");
+            }
+        }
+        return path.isEmpty() ? "/" : path;
+    }
+
+    private static boolean isEncoding(String path, int i) {
+        return i + 2 < path.length()
+                && Character.digit(path.charAt(i + 1), 16) >= 0
+                && Character.digit(path.charAt(i + 2), 16) >= 0;
+    }
+
+    /** As it is written in the file. */
+    @Override
+    public String toString() {
+        if (host == null) {
+            return path;
+        }
+        return scheme + "://" + host + (port < 0 ? "" : ":" + port) + path;
+    }
+}

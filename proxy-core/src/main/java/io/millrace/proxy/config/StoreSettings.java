@@ -1,0 +1,17 @@
+package io.millrace.proxy.config;
+
+/**
+ * How the cache on disk is written and opened. Immutable.
+ *
+ * @param syncIntervalMillis longest time that written objects stay unsynced
+ * @param segmentBytes the piece of a volume that is written and reclaimed as a whole
+ * @param openWaitMillis how long a request waits for a volume's index at the start
+ */
+public record StoreSettings(long syncIntervalMillis, long segmentBytes, long openWaitMillis) {
+    static StoreSettings from(ConfigValues values) {
+        return new StoreSettings(
+                values.get(ConfigKeys.STORE_SYNC_INTERVAL).toMillis(),
+                values.get(ConfigKeys.STORE_SEGMENT_SIZE),
+                values.get(ConfigKeys.STORE_OPEN_WAIT).toMillis());
+    }
+}

@@ -1,0 +1,32 @@
+package io.millrace.proxy.config;
+
+/**
+ * How long each step may take. Immutable.
+ *
+ * @param clientHeaderNanos from accept, or a request's first byte, to the end of its head
+ * @param clientKeepAliveNanos between two requests of a connection
+ * @param clientBodyNanos pause while a client sends content or takes its response
+ * @param originConnectNanos name, connection and TLS handshake, for each attempt
+ * @param originFirstByteNanos from the end of the request to the response's first byte
+ * @param originIdleNanos pause within a response
+ * @param drainNanos for the exchanges in progress when a worker stops
+ */
+public record Timeouts(
+        long clientHeaderNanos,
+        long clientKeepAliveNanos,
+        long clientBodyNanos,
+        long originConnectNanos,
+        long originFirstByteNanos,
+        long originIdleNanos,
+        long drainNanos) {
+    static Timeouts from(ConfigValues values) {
+        return new Timeouts(
+                values.get(ConfigKeys.TIMEOUTS_CLIENT_HEADER).toNanos(),
+                values.get(ConfigKeys.TIMEOUTS_CLIENT_KEEP_ALIVE).toNanos(),
+                values.get(ConfigKeys.TIMEOUTS_CLIENT_BODY).toNanos(),
+                values.get(ConfigKeys.TIMEOUTS_ORIGIN_CONNECT).toNanos(),
+                values.get(ConfigKeys.TIMEOUTS_ORIGIN_FIRST_BYTE).toNanos(),
+                values.get(ConfigKeys.TIMEOUTS_ORIGIN_IDLE).toNanos(),
+                values.get(ConfigKeys.TIMEOUTS_DRAIN).toNanos());
+    }
+}

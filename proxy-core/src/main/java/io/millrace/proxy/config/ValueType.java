@@ -1,0 +1,216 @@
+package io.millrace.proxy.config;
+
+import java.math.BigDecimal;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The type of a setting's value: how it is read from text, written as text, and described to an operator. Immutable.
+ *
+ * @param <T> what the value is once read; sizes are {@link Long} bytes, durations {@link Duration}
+ */
+public final class ValueType<T> {
+    /** Reads a value; refuses with the reason an operator needs. */
+    interface Reader<T> {
+        T read(String text) throws InvalidValueException;
+    }
+
+    static final ValueType<Boolean> BOOLEAN = new ValueType<>(
+            "boolean", "true or false", Boolean.class, ValueType::readBoolean, Object::toString, null, false);
+    static final ValueType<Integer> INTEGER = new ValueType<>(
+            "integer", "a whole number", Integer.class, ValueType::readInteger, Object::toString, null, false);
+    static final ValueType<Double> DECIMAL = new ValueType<>(
+            "number", "a number", Double.class, ValueType::readDecimal, ValueType::formatDecimal, null, false);
+    static final ValueType<Long> SIZE = new ValueType<>(
+            "size", "bytes: B, KiB, MiB, GiB, TiB", Long.class, Units::parseSize, Units::formatSize, null, false);
+    static final ValueType<Duration> DURATION = new ValueType<>(
+            "duration",
+            "time: ms, s, m, h, d",
+            Duration.class,
+            Units::parseDuration,
+            Units::formatDuration,
+            null,
+            false);
+    static final ValueType<String> STRING =
+            new ValueType<>("text", "text", String.class, ValueType::readString, Function.identity(), null, false);
+    static final ValueType<Path> PATH = new ValueType<>(
+            "path", "a file or directory", Path.class, ValueType::readPath, Path::toString, null, false);
+    static final ValueType<ListenAddress> ADDRESS = new ValueType<>(
+            "address",
+            ":port, ip:port or [ipv6]:port",
+            ListenAddress.class,
+            ListenAddress::parse,
+            Object::toString,
+            null,
+            false);
+    static final ValueType<RuleUrl> RULE_FROM = new ValueType<>(
+            "URL or path",
+            "http://host[:port]/path, or /path for every host",
+            RuleUrl.class,
+            RuleUrl::parseFrom,
+            Object::toString,
+            null,
+            false);
+    static final ValueType<RuleUrl> RULE_TO = new ValueType<>(
+            "URL", "http://host[:port]/path", RuleUrl.class, RuleUrl::parseTo, Object::toString, null, false);
+    static final ValueType<List<ConfigValues>> LIST = new ValueType<>(
+            "list",
+            "a list",
+            listClass(),
+            text -> List.of(),
+            elements -> elements.size() == 1 ? "1 entry" : elements.size() + " entries",
+            null,
+            false);
+
+    private final String name;
+    private final String unit;
+    private final Class<T> valueClass;
+    private final Reader<T> reader;
+    private final Function<T, String> formatter;
+    private final @Nullable List<String> words;
+    private final boolean numbered;
+
+    private ValueType(
+            String name,
+            String unit,
+            Class<T> valueClass,
+            Reader<T> reader,
+            Function<T, String> formatter,
+            @Nullable List<String> words,
+            boolean numbered) {
+        this.name = name;
+        this.unit = unit;
+        this.valueClass = valueClass;
+        this.reader = reader;
+        this.formatter = formatter;
+        this.words = words;
+        this.numbered = numbered;
+    }
+
+    /** One of the constants of {@code enumClass}, written in lower case, or as Traffic Server's number: the ordinal. */
+    static <E extends Enum<E>> ValueType<E> word(Class<E> enumClass, boolean numbered) {
+        List<E> constants = List.of(enumClass.getEnumConstants());
+        List<String> words = new ArrayList<>();
+        for (E constant : constants) {
+            words.add(wordOf(constant));
+        }
+        String unit = String.join(", ", words);
+        return new ValueType<>(
+                "word",
+                numbered ? unit + "; or 0 to " + (words.size() - 1) : unit,
+                enumClass,
+                text -> {
+                    int index = words.indexOf(text.toLowerCase(Locale.ROOT));
+                    if (index < 0 && numbered && text.length() == 1) {
+                        index = text.charAt(0) - '0';
+                    }
+                    if (index < 0 || index >= words.size()) {
+                        throw new InvalidValueException(
+                                "'" + text + "' is none of " + unit, Suggestions.closest(text, words));
+                    }
+                    return constants.get(index);
+                },
+                ValueType::wordOf,
+                List.copyOf(words),
+                numbered);
+    }
+
+    /** As the reference names it: {@code size}, {@code duration}, {@code word} and so on. */
+    public String name() {
+        return name;
+    }
+
+    /** The unit, the form or the words of a value, as the reference shows it. */
+    public String unit() {
+        return unit;
+    }
+
+    /** Whether the number of a word, from 0, stands for it. */
+    boolean isNumbered() {
+        return numbered;
+    }
+
+    /** The words that an enumeration takes, in the order of their numbers; null for every other type. */
+    public @Nullable List<String> words() {
+        return words;
+    }
+
+    T read(String text) throws InvalidValueException {
+        return reader.read(text);
+    }
+
+    String format(T value) {
+        return formatter.apply(value);
+    }
+
+    T cast(Object value) {
+        return valueClass.cast(value);
+    }
+
+    private static String wordOf(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT);
+    }
+
+    private static Boolean readBoolean(String text) throws InvalidValueException {
+        return switch (text.toLowerCase(Locale.ROOT)) {
+            case "true", "1" -> true;
+            case "false", "0" -> false;
+            case "yes", "on" -> throw new InvalidValueException("'" + text + "' is neither true nor false", "true");
+            case "no", "off" -> throw new InvalidValueException("'" + text + "' is neither true nor false", "false");
+            default ->
+                throw new InvalidValueException(
+                        "'" + text + "' is neither true nor false",
+                        Suggestions.closest(text, List.of("true", "false")));
+        };
+    }
+
+    private static Integer readInteger(String text) throws InvalidValueException {
+        try {
+            return Integer.valueOf(text);
+        } catch (NumberFormatException e) {
+            throw new InvalidValueException("'" + text + "' is not a whole number");
+        }
+    }
+
+    private static Double readDecimal(String text) throws InvalidValueException {
+        try {
+            double value = new BigDecimal(text).doubleValue();
+            if (Double.isFinite(value)) {
+                return value;
+            }
+        } catch (NumberFormatException e) {
+            // Reported below, as an infinite value is.
+        }
+        throw new InvalidValueException("'" + text + "' is not a number such as 0.1");
+    }
+
+    private static String formatDecimal(Double value) {
+        return BigDecimal.valueOf(value).stripTrailingZeros().toPlainString();
+    }
+
+    private static String readString(String text) throws InvalidValueException {
+        if (text.isEmpty()) {
+            throw new InvalidValueException("the value is empty");
+        }
+        return text;
+    }
+
+    private static Path readPath(String text) throws InvalidValueException {
+        try {
+            return Path.of(readString(text));
+        } catch (InvalidPathException e) {
+            throw new InvalidValueException("'" + text + "' is not a path");
+        }
+    }
+
+    @SuppressWarnings("unchecked") // The class of a generic list is its raw class.
+    private static Class<List<ConfigValues>> listClass() {
+        return (Class<List<ConfigValues>>) (Class<?>) List.class;
+    }
+}

@@ -1,0 +1,42 @@
+package io.millrace.proxy.config;
+
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The process that serves, as the launcher starts it; embedded, only event loops and transport count. Immutable.
+ *
+ * @param javaHome JDK of the worker; null for the launcher's own
+ * @param eventLoops 0 for one per core
+ * @param transport how sockets are polled
+ * @param heapBytes Java heap of the worker
+ * @param heartbeatIntervalMillis how often the worker reports
+ * @param heartbeatTimeoutMillis silence after which it is taken for hung
+ */
+public record WorkerConfig(
+        @Nullable Path javaHome,
+        int eventLoops,
+        Transport transport,
+        long heapBytes,
+        long heartbeatIntervalMillis,
+        long heartbeatTimeoutMillis) {
+    /** How sockets are polled. */
+    public enum Transport {
+        /** Epoll where there is one, else NIO. */
+        AUTO,
+        /** Linux epoll; an error where it is missing. */
+        EPOLL,
+        /** The JDK's own. */
+        NIO
+    }
+
+    static WorkerConfig from(ConfigValues values) {
+        return new WorkerConfig(
+                values.find(ConfigKeys.WORKER_JAVA_HOME),
+                values.get(ConfigKeys.WORKER_EVENT_LOOPS),
+                values.get(ConfigKeys.WORKER_TRANSPORT),
+                values.get(ConfigKeys.WORKER_HEAP_SIZE),
+                values.get(ConfigKeys.WORKER_HEARTBEAT_INTERVAL).toMillis(),
+                values.get(ConfigKeys.WORKER_HEARTBEAT_TIMEOUT).toMillis());
+    }
+}

@@ -1,0 +1,91 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.fetch.OriginFailure;
+import io.millrace.proxy.fill.ResponseTee;
+import io.millrace.proxy.http.ContentFailure;
+import io.millrace.proxy.http.ContentSink;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.store.StoredObject;
+import io.netty.buffer.ByteBuf;
+import io.netty.util.concurrent.EventExecutor;
+
+/**
+ * Validates a stale response that was served meanwhile (RFC 5861 s3): begins a leg that has no client. Where one for the same key
+ * is under way already nothing is begun.
+ *
+ * <p>Confined to one event loop.
+ */
+final class BackgroundValidation implements OriginLeg.Waiter, ContentSink {
+    private final ExchangeLoop home;
+    private final RequestHead request;
+
+    private BackgroundValidation(ExchangeLoop home, RequestHead request) {
+        this.home = home;
+        this.request = request;
+    }
+
+    /** Begins it; takes over the object's reference. */
+    static void start(ExchangeLoop home, Decision decision, ClientConnection client, StoredObject<StoredHead> object) {
+        LegPlan plan = LegPlan.validate(decision, client, object, true);
+        OriginLeg leg = new OriginLeg(home, plan);
+        if (home.collapser().lead(decision.key(), leg) != null) {
+            plan.release();
+            return;
+        }
+        leg.start(new BackgroundValidation(home, decision.request()));
+    }
+
+    @Override
+    public EventExecutor waiterLoop() {
+        return home.loop();
+    }
+
+    @Override
+    public RequestHead request() {
+        return request;
+    }
+
+    @Override
+    public ContentSink sink() {
+        return this;
+    }
+
+    @Override
+    public void onFetched(FetchedResponse response, ResponseTee.Reader reader, boolean collapsed) {
+        reader.close();
+    }
+
+    @Override
+    public void onConfirmed(StoredObject<StoredHead> object, StoredHead refreshed, boolean collapsed) {
+        object.release();
+    }
+
+    @Override
+    public void onContinue() {}
+
+    @Override
+    public void onInterim(ResponseHead head) {}
+
+    @Override
+    public void onOriginWritable() {}
+
+    @Override
+    public void onNotShared(OriginLeg.NotShared reason) {}
+
+    @Override
+    public void onLegFailure(OriginFailure failure) {}
+
+    @Override
+    public void onContent(ByteBuf content) {
+        content.release();
+    }
+
+    @Override
+    public void onEnd() {}
+
+    @Override
+    public void onFailure(ContentFailure failure) {}
+}

@@ -1,0 +1,108 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.http.ContentFailure;
+import io.millrace.proxy.http.ContentSink;
+import io.millrace.proxy.http.ContentSource;
+import io.millrace.proxy.net.ClientStream;
+import io.netty.buffer.ByteBuf;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Moves content from a source to the client at the client's pace: pulls a piece, writes it, and pulls the next while the stream
+ * is writable. A source that answers at once is pulled in a loop, never by recursion.
+ *
+ * <p>Confined to the stream's event loop.
+ */
+final class BodyPump implements ContentSink {
+    /** Learns how the content ended. */
+    interface End {
+        /** The content is whole and written. */
+        void onBodyEnd();
+
+        /** The content broke off. */
+        void onBodyFailure(ContentFailure failure);
+    }
+
+    private final ClientStream stream;
+    private final End end;
+
+    private @Nullable ContentSource source;
+    private boolean outstanding;
+    private boolean over;
+    private boolean pumping;
+    private boolean again;
+    private long bytes;
+
+    BodyPump(ClientStream stream, End end) {
+        this.stream = stream;
+        this.end = end;
+    }
+
+    /** Begins to move what the source gives; the pump closes it at the end. */
+    void start(ContentSource contentSource) {
+        source = contentSource;
+        pump();
+    }
+
+    /** The stream became writable, or may have. */
+    void pump() {
+        if (pumping) {
+            again = true;
+            return;
+        }
+        pumping = true;
+        do {
+            again = false;
+            ContentSource current = source;
+            if (current == null || outstanding || over || !stream.isWritable()) {
+                break;
+            }
+            outstanding = true;
+            current.pull();
+        } while (again);
+        pumping = false;
+    }
+
+    /** Ends it; the source is closed. */
+    void close() {
+        over = true;
+        ContentSource current = source;
+        source = null;
+        if (current != null) {
+            current.close();
+        }
+    }
+
+    /** Bytes of content written so far. */
+    long bytes() {
+        return bytes;
+    }
+
+    @Override
+    public void onContent(ByteBuf content) {
+        if (over) {
+            content.release();
+            return;
+        }
+        outstanding = false;
+        bytes += content.readableBytes();
+        stream.write(content);
+        pump();
+    }
+
+    @Override
+    public void onEnd() {
+        if (!over) {
+            close();
+            end.onBodyEnd();
+        }
+    }
+
+    @Override
+    public void onFailure(ContentFailure failure) {
+        if (!over) {
+            close();
+            end.onBodyFailure(failure);
+        }
+    }
+}

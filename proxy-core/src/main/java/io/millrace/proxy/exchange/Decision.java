@@ -1,0 +1,173 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.observe.ForwardReason;
+import io.millrace.proxy.remap.Mapped;
+import io.millrace.store.StoreKey;
+import io.millrace.store.StoredObject;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is to be done with one request, and what was found on the way to knowing it. Filled by {@link RequestDecider}, which both
+ * lanes start with.
+ *
+ * <p>Confined to one event loop.
+ */
+final class Decision {
+    /** What is to be done. */
+    enum Kind {
+        /** Refused; {@link #deniedStatus} says how. */
+        DENIED,
+        /** No rule maps it. */
+        NOT_MAPPED,
+        /** Send it to the origin as it is; nothing is stored or reused. */
+        PASS,
+        /** The disk knows the key: read it, then decide again. */
+        OPEN,
+        /** The object answers as it is. */
+        FRESH,
+        /** The object answers although it is stale, as client or origin allow; it is validated aside where they ask for it. */
+        FRESH_ENOUGH,
+        /** The object must be validated first. */
+        VALIDATE,
+        /** Nothing usable is stored: fetch it. */
+        MISS,
+        /** Nothing usable is stored, and the client wants nothing else (RFC 9111 s5.2.1.7). */
+        UNAVAILABLE
+    }
+
+    private final RequestHead request;
+    private Kind kind = Kind.PASS;
+    private @Nullable Mapped mapped;
+    private int deniedStatus;
+    private String reason = "";
+    private ForwardReason forwardReason = ForwardReason.BYPASS;
+    private @Nullable StoreKey primaryKey;
+    private @Nullable StoreKey key;
+    private @Nullable StoredHead marker;
+    private @Nullable StoredObject<StoredHead> object;
+    private boolean validatingAside;
+
+    Decision(RequestHead request) {
+        this.request = request;
+    }
+
+    Decision denied(int status, String why) {
+        kind = Kind.DENIED;
+        deniedStatus = status;
+        reason = why;
+        return this;
+    }
+
+    Decision notMapped(String why) {
+        kind = Kind.NOT_MAPPED;
+        reason = why;
+        return this;
+    }
+
+    Decision mapped(Mapped rule) {
+        mapped = rule;
+        return this;
+    }
+
+    Decision forward(Kind what, ForwardReason why) {
+        kind = what;
+        forwardReason = why;
+        return this;
+    }
+
+    Decision primaryKey(StoreKey primary) {
+        primaryKey = primary;
+        key = primary;
+        return this;
+    }
+
+    Decision variant(StoredHead variantMarker, StoreKey variantKey) {
+        marker = variantMarker;
+        key = variantKey;
+        return this;
+    }
+
+    /** Takes over the reference. */
+    Decision serve(Kind what, StoredObject<StoredHead> found) {
+        kind = what;
+        object = found;
+        return this;
+    }
+
+    Decision validatingAside() {
+        validatingAside = true;
+        return this;
+    }
+
+    /** Whether the object that answers is to be validated in the background (RFC 5861 s3). */
+    boolean isValidatingAside() {
+        return validatingAside;
+    }
+
+    Kind kind() {
+        return kind;
+    }
+
+    RequestHead request() {
+        return request;
+    }
+
+    boolean isMapped() {
+        return mapped != null;
+    }
+
+    Mapped mapped() {
+        if (mapped == null) {
+            throw new IllegalStateException("not mapped: " + kind);
+        }
+        return mapped;
+    }
+
+    CacheSettings cacheSettings() {
+        return mapped().settings();
+    }
+
+    int deniedStatus() {
+        return deniedStatus;
+    }
+
+    /** Why it is denied or not mapped. */
+    String reason() {
+        return reason;
+    }
+
+    ForwardReason forwardReason() {
+        return forwardReason;
+    }
+
+    @Nullable
+    StoreKey primaryKey() {
+        return primaryKey;
+    }
+
+    /** The key under which the response is, or would be, as far as is known now. */
+    StoreKey key() {
+        if (key == null) {
+            throw new IllegalStateException("no key: " + kind);
+        }
+        return key;
+    }
+
+    @Nullable
+    StoredHead marker() {
+        return marker;
+    }
+
+    /** The object found; the caller takes over the reference. */
+    StoredObject<StoredHead> takeObject() {
+        StoredObject<StoredHead> found = object;
+        object = null;
+        if (found == null) {
+            throw new IllegalStateException("no object: " + kind);
+        }
+        return found;
+    }
+}

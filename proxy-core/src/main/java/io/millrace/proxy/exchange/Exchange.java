@@ -1,0 +1,531 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.caching.RangeSelection;
+import io.millrace.proxy.caching.StaleServing;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.fetch.OriginCall;
+import io.millrace.proxy.fetch.OriginFailure;
+import io.millrace.proxy.fill.ResponseTee;
+import io.millrace.proxy.http.ContentFailure;
+import io.millrace.proxy.http.ContentSink;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.OutboundHead;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.net.BadRequest;
+import io.millrace.proxy.net.ClientStream;
+import io.millrace.proxy.net.RequestHandler;
+import io.millrace.proxy.observe.CacheResult;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.ForwardReason;
+import io.millrace.proxy.serve.LocalAnswers;
+import io.millrace.proxy.serve.Selection;
+import io.millrace.proxy.serve.StoredBody;
+import io.millrace.store.StoredObject;
+import io.netty.buffer.ByteBuf;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The state machine of one request. Every step of the request path is called from here and none calls back but through the
+ * interfaces implemented here; {@link ExchangePhase} has the transitions.
+ *
+ * <p>Confined to the client stream's event loop.
+ */
+final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
+    /** Looks at the store again after a leg that ended before it could be joined; then it fetches alone. */
+    private static final int LOOKUPS_MAX = 3;
+
+    private final ExchangeLoop home;
+    private final ClientStream stream;
+    private final RequestHead request;
+    private final long contentLength;
+    private final ExchangeReport report;
+    private final BodyPump pump;
+
+    private ExchangePhase phase = ExchangePhase.RECEIVED;
+    private @Nullable Decision decision;
+    private @Nullable OriginLeg leg;
+    private @Nullable StoredObject<StoredHead> stale;
+    private @Nullable Future<?> collapseTimeout;
+    private ExchangeOutcome outcome = ExchangeOutcome.INTERNAL;
+    private int lookups;
+    private boolean requestEnded;
+    private boolean headSent;
+
+    Exchange(ExchangeLoop home, ClientStream stream, RequestHead request, long contentLength) {
+        this.home = home;
+        this.stream = stream;
+        this.request = request;
+        this.contentLength = contentLength;
+        this.report = new ExchangeReport(home, stream, request);
+        this.pump = new BodyPump(stream, this);
+    }
+
+    // step by step
+
+    /** The first step: access, remap, key, lookup, reuse in one decision. */
+    void begin() {
+        lookups++;
+        act(home.decider().decide(request, contentLength));
+    }
+
+    private void act(Decision next) {
+        decision = next;
+        if (next.isMapped()) {
+            report.mapped(next.mapped().originHost());
+        }
+        switch (next.kind()) {
+            case DENIED -> answer(next.deniedStatus(), next.reason(), ExchangeOutcome.DENIED);
+            case NOT_MAPPED -> answer(404, next.reason(), ExchangeOutcome.NOT_MAPPED);
+            case PASS -> pass(next.forwardReason());
+            case OPEN -> open(next);
+            case FRESH -> sendStored(next.takeObject(), CacheResult.HIT, ExchangeOutcome.HIT);
+            case FRESH_ENOUGH -> sendStaleAsAllowed(next);
+            case VALIDATE -> validate(next);
+            case MISS -> fill(next, true);
+            case UNAVAILABLE ->
+                answer(504, "not in the cache, and only-if-cached was asked for", ExchangeOutcome.LOCAL);
+        }
+    }
+
+    private void open(Decision next) {
+        enter(ExchangePhase.OPENING);
+        home.store().open(next.key(), stream.eventLoop(), object -> {
+            if (phase.isTerminal()) {
+                if (object != null) {
+                    object.release();
+                }
+            } else {
+                act(home.decider().afterOpen(next, object));
+            }
+        });
+    }
+
+    private void pass(ForwardReason reason) {
+        report.forwarded(reason);
+        enter(ExchangePhase.FETCHING);
+        startLeg(LegPlan.pass(current(), stream.connection(), contentLength));
+    }
+
+    private void fill(Decision next, boolean mayShare) {
+        report.forwarded(next.forwardReason());
+        if (isRangeFarAhead()) {
+            enter(ExchangePhase.FETCHING);
+            startLeg(LegPlan.pass(next, stream.connection(), contentLength));
+            return;
+        }
+        lead(LegPlan.fill(next, stream.connection(), mayShare), ExchangePhase.FETCHING);
+    }
+
+    private void validate(Decision next) {
+        StoredObject<StoredHead> object = next.takeObject();
+        report.forwarded(next.forwardReason());
+        stale = object;
+        lead(LegPlan.validate(next, stream.connection(), object.retain(), true), ExchangePhase.VALIDATING);
+    }
+
+    /**
+     * Whether the request wants bytes that a fetch of the whole would bring late: then it goes to the origin as it is, since the
+     * client would wait for everything before them.
+     */
+    private boolean isRangeFarAhead() {
+        if (!request.fields().contains(FieldName.RANGE)) {
+            return false;
+        }
+        return RangeSelection.of(request.fields(), Long.MAX_VALUE) instanceof RangeSelection.Single single
+                && single.range().first() > home.settings().fillWindowBytes();
+    }
+
+    /** Begins a leg, or joins the one that fetches the same key already. */
+    private void lead(LegPlan plan, ExchangePhase whenLeading) {
+        OriginLeg mine = new OriginLeg(home, plan);
+        if (plan.collapseKey() != null) {
+            OriginLeg other = home.collapser().lead(plan.collapseKey(), mine);
+            if (other != null) {
+                plan.release();
+                follow(other);
+                return;
+            }
+        }
+        enter(whenLeading);
+        leg = mine;
+        mine.start(this);
+    }
+
+    private void startLeg(LegPlan plan) {
+        OriginLeg mine = new OriginLeg(home, plan);
+        leg = mine;
+        mine.start(this);
+        if (contentLength != 0) {
+            stream.readContent(false);
+        }
+    }
+
+    private void follow(OriginLeg other) {
+        enter(ExchangePhase.COLLAPSED);
+        home.counters().increment(Counter.LOOKUPS_FILLING);
+        leg = other;
+        collapseTimeout = stream.eventLoop()
+                .schedule(this::onCollapseTimeout, home.settings().collapseWaitNanos(), TimeUnit.NANOSECONDS);
+        other.join(this);
+    }
+
+    private void onCollapseTimeout() {
+        if (phase == ExchangePhase.COLLAPSED && leg != null) {
+            home.counters().increment(Counter.COLLAPSED_TIMEOUT);
+            leg.leave(this);
+            fetchAlone();
+        }
+    }
+
+    private void fetchAlone() {
+        leg = null;
+        releaseStale();
+        cancelCollapseTimeout();
+        enter(ExchangePhase.FETCHING);
+        OriginLeg mine = new OriginLeg(home, LegPlan.fill(current(), stream.connection(), false));
+        leg = mine;
+        mine.start(this);
+    }
+
+    private Decision current() {
+        if (decision == null) {
+            throw new IllegalStateException("nothing is decided in phase " + phase.text());
+        }
+        return decision;
+    }
+
+    // what a leg says
+
+    @Override
+    public EventExecutor waiterLoop() {
+        return stream.eventLoop();
+    }
+
+    @Override
+    public RequestHead request() {
+        return request;
+    }
+
+    @Override
+    public ContentSink sink() {
+        return pump;
+    }
+
+    @Override
+    public void onContinue() {
+        if (!phase.isTerminal() && !headSent) {
+            stream.writeInterim(home.outbound().reset(100, "Continue", FieldSection.EMPTY));
+        }
+    }
+
+    @Override
+    public void onInterim(ResponseHead head) {
+        if (!phase.isTerminal() && !headSent) {
+            stream.writeInterim(ResponseHeads.interim(home.outbound(), head));
+        }
+    }
+
+    @Override
+    public void onOriginWritable() {
+        if (!phase.isTerminal() && contentLength != 0) {
+            stream.readContent(true);
+        }
+    }
+
+    @Override
+    public void onFetched(FetchedResponse response, ResponseTee.Reader reader, boolean collapsed) {
+        cancelCollapseTimeout();
+        if (phase.isTerminal() || headSent || (collapsed && phase != ExchangePhase.COLLAPSED)) {
+            reader.close();
+            return;
+        }
+        if (StaleServing.isErrorStatus(response.head().status()) && mayServeStale()) {
+            reader.close();
+            sendStale("origin-" + response.head().status());
+            return;
+        }
+        releaseStale();
+        if (collapsed) {
+            home.counters().increment(Counter.COLLAPSED_SERVED);
+        }
+        report.fetched(response, collapsed);
+        enter(ExchangePhase.SENDING_FETCHED);
+        outcome = collapsed ? ExchangeOutcome.COLLAPSED : ExchangeOutcome.FETCHED;
+        sendFetched(response, reader);
+    }
+
+    private void sendFetched(FetchedResponse response, ResponseTee.Reader reader) {
+        StoredHead stored = response.stored();
+        Selection selection = stored == null ? null : Selection.of(request, stored, response.contentLength());
+        OutboundHead head;
+        boolean withContent = request.method() != Method.HEAD;
+        if (stored == null || selection == null || selection.kind() == Selection.Kind.WHOLE) {
+            head = ResponseHeads.fetched(home.outbound(), response, request.method() == Method.HEAD);
+        } else {
+            head = selection.fill(home.outbound(), stored, response.contentLength());
+            withContent &= selection.hasContent();
+            if (selection.kind() == Selection.Kind.PART) {
+                reader.narrow(selection.first(), selection.end());
+            }
+        }
+        report.addTo(head);
+        send(head);
+        if (withContent) {
+            pump.start(reader);
+        } else {
+            reader.close();
+            finish();
+        }
+    }
+
+    @Override
+    public void onConfirmed(StoredObject<StoredHead> object, StoredHead refreshed, boolean collapsed) {
+        cancelCollapseTimeout();
+        if (phase.isTerminal() || headSent || (collapsed && phase != ExchangePhase.COLLAPSED)) {
+            object.release();
+            return;
+        }
+        releaseStale();
+        report.confirmed(collapsed);
+        sendStored(object, refreshed, CacheResult.REVALIDATED, ExchangeOutcome.REVALIDATED);
+    }
+
+    @Override
+    public void onNotShared(OriginLeg.NotShared reason) {
+        cancelCollapseTimeout();
+        if (phase != ExchangePhase.COLLAPSED) {
+            return;
+        }
+        leg = null;
+        if (reason == OriginLeg.NotShared.ENDED && lookups < LOOKUPS_MAX) {
+            releaseStale();
+            begin();
+            return;
+        }
+        home.counters().increment(Counter.COLLAPSED_FAILED);
+        fetchAlone();
+    }
+
+    @Override
+    public void onLegFailure(OriginFailure failure) {
+        cancelCollapseTimeout();
+        if (phase.isTerminal() || headSent) {
+            return;
+        }
+        leg = null;
+        report.failed(failure);
+        if (mayServeStale()) {
+            sendStale(failure.reason().text());
+            return;
+        }
+        boolean timeout = failure.reason().isTimeout();
+        answer(
+                timeout ? 504 : 502,
+                "the origin gave no answer: " + failure.reason().text(),
+                timeout ? ExchangeOutcome.ORIGIN_TIMEOUT : ExchangeOutcome.ORIGIN_FAILED);
+    }
+
+    private boolean mayServeStale() {
+        StoredObject<StoredHead> object = stale;
+        return object != null
+                && StaleServing.of(
+                                request,
+                                object.head(),
+                                home.clock().millis(),
+                                current().cacheSettings())
+                        instanceof StaleServing.Allowed;
+    }
+
+    // answers
+
+    private void sendStale(String why) {
+        StoredObject<StoredHead> object = stale;
+        if (object == null) {
+            throw new IllegalStateException("no stale response");
+        }
+        stale = null;
+        report.stale(why);
+        sendStored(object, CacheResult.STALE, ExchangeOutcome.STALE);
+    }
+
+    private void sendStored(StoredObject<StoredHead> object, CacheResult result, ExchangeOutcome success) {
+        sendStored(object, object.head(), result, success);
+    }
+
+    /** Sends a stored response, a part of it, or what the client's preconditions make of it; takes over the reference. */
+    private void sendStored(
+            StoredObject<StoredHead> object, StoredHead stored, CacheResult result, ExchangeOutcome success) {
+        enter(ExchangePhase.SENDING_STORED);
+        outcome = success;
+        report.stored(stored, result, object.residentBody() != null);
+        Selection selection = Selection.of(request, stored, object.length());
+        OutboundHead head = selection.fill(home.outbound(), stored, object.length());
+        report.addTo(head, stored, home.clock().millis());
+        send(head);
+        if (request.method() == Method.HEAD || !selection.hasContent()) {
+            object.release();
+            finish();
+        } else {
+            pump.start(new StoredBody(object, stream.eventLoop(), pump, selection.first(), selection.end()));
+        }
+    }
+
+    /** A stale response that the client's max-stale or the origin's stale-while-revalidate lets through. */
+    private void sendStaleAsAllowed(Decision next) {
+        StoredObject<StoredHead> object = next.takeObject();
+        if (next.isValidatingAside()) {
+            BackgroundValidation.start(home, next, stream.connection(), object.retain());
+        }
+        sendStored(object, CacheResult.STALE, ExchangeOutcome.HIT);
+    }
+
+    private void answer(int status, String text, ExchangeOutcome result) {
+        enter(ExchangePhase.SENDING_LOCAL);
+        outcome = result;
+        boolean withContent = request.method() != Method.HEAD;
+        ByteBuf content = LocalAnswers.content(stream.alloc(), status, text);
+        OutboundHead head = LocalAnswers.head(
+                home.outbound(), status, content.readableBytes(), home.clock().millis());
+        report.refusedAs(result, null);
+        report.addToLocal(head);
+        if (contentLength != 0 && !requestEnded) {
+            head.close();
+        }
+        send(head);
+        if (withContent) {
+            stream.write(content);
+        } else {
+            content.release();
+        }
+        finish();
+    }
+
+    private void send(OutboundHead head) {
+        headSent = true;
+        report.headSent(head.status());
+        if (request.method() == Method.HEAD) {
+            head.withoutContent();
+        }
+        stream.writeHead(head);
+    }
+
+    private void finish() {
+        stream.finish();
+        leave(ExchangePhase.DONE);
+    }
+
+    @Override
+    public void onBodyEnd() {
+        finish();
+    }
+
+    @Override
+    public void onBodyFailure(ContentFailure failure) {
+        outcome = failure == ContentFailure.STORE_READ ? ExchangeOutcome.STORE_READ : ExchangeOutcome.TRUNCATED;
+        stream.abort();
+        leave(ExchangePhase.ABORTED);
+    }
+
+    // what the client does
+
+    @Override
+    public void onContent(ByteBuf content) {
+        OriginCall call = leg == null ? null : leg.call();
+        if (call == null || phase.isTerminal()) {
+            content.release();
+            return;
+        }
+        call.write(content);
+        if (!call.isRequestWritable()) {
+            stream.readContent(false);
+        }
+    }
+
+    @Override
+    public void onRequestEnd() {
+        requestEnded = true;
+        OriginCall call = leg == null ? null : leg.call();
+        if (contentLength != 0 && call != null && !phase.isTerminal()) {
+            call.finishRequest();
+        }
+    }
+
+    @Override
+    public void onRequestFailure(BadRequest reason) {
+        if (phase.isTerminal()) {
+            return;
+        }
+        cancelLeg();
+        if (headSent) {
+            outcome = ExchangeOutcome.BAD_REQUEST;
+            stream.abort();
+            leave(ExchangePhase.ABORTED);
+        } else {
+            home.counters().increment(FailureCounters.of(reason));
+            answer(reason.status(), reason.text(), ExchangeOutcome.BAD_REQUEST);
+        }
+    }
+
+    @Override
+    public void onWritable() {
+        pump.pump();
+    }
+
+    @Override
+    public void onClientGone() {
+        if (phase.isTerminal()) {
+            return;
+        }
+        outcome = ExchangeOutcome.CLIENT_GONE;
+        home.counters().increment(Counter.CLIENT_FAILURES_ABORTED);
+        cancelLeg();
+        leave(ExchangePhase.ABORTED);
+    }
+
+    private void cancelLeg() {
+        OriginLeg current = leg;
+        leg = null;
+        if (current != null && !headSent) {
+            current.leave(this);
+        } else if (current != null && contentLength != 0 && !requestEnded && current.call() != null) {
+            current.call().cancel();
+        }
+    }
+
+    // the machine itself
+
+    private void enter(ExchangePhase next) {
+        assert phase.next().contains(next) : phase + " -> " + next;
+        phase = next;
+    }
+
+    private void leave(ExchangePhase last) {
+        enter(last);
+        pump.close();
+        releaseStale();
+        cancelCollapseTimeout();
+        leg = null;
+        report.end(outcome, pump.bytes());
+    }
+
+    private void releaseStale() {
+        StoredObject<StoredHead> object = stale;
+        stale = null;
+        if (object != null) {
+            object.release();
+        }
+    }
+
+    private void cancelCollapseTimeout() {
+        if (collapseTimeout != null) {
+            collapseTimeout.cancel(false);
+            collapseTimeout = null;
+        }
+    }
+}

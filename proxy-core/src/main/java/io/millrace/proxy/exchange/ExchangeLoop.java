@@ -1,0 +1,172 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.caching.Invalidation;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.fetch.OriginClient;
+import io.millrace.proxy.http.OutboundHead;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.lookup.Collapser;
+import io.millrace.proxy.net.BadRequest;
+import io.millrace.proxy.net.ClientStream;
+import io.millrace.proxy.net.RequestHandler;
+import io.millrace.proxy.net.RequestReceiver;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.LoopCounters;
+import io.millrace.proxy.observe.log.AccessLogRing;
+import io.millrace.proxy.purge.Purger;
+import io.millrace.proxy.serve.LocalAnswers;
+import io.millrace.store.CacheStore;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.EventLoop;
+import java.util.Collection;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the exchanges of one event loop share: the loop's own origin connections, counters and log ring, and the parts common to
+ * all loops. Receives requests from the lanes and begins an exchange for each.
+ *
+ * <p>Confined to its event loop.
+ */
+public final class ExchangeLoop implements RequestReceiver {
+    /**
+     * What all loops of a proxy have in common.
+     *
+     * @param store the cache
+     * @param collapser fetches in flight
+     * @param purger the invalidation engine
+     * @param clock the time of day
+     * @param settings the settings in force, a new snapshot after each reload
+     */
+    public record Shared(
+            CacheStore<StoredHead> store,
+            Collapser<OriginLeg> collapser,
+            Purger purger,
+            WallClock clock,
+            Supplier<ExchangeSettings> settings) {
+
+        /** The parts of a new proxy over a store. */
+        public static Shared over(CacheStore<StoredHead> store, WallClock clock, Supplier<ExchangeSettings> settings) {
+            Collapser<OriginLeg> collapser = new Collapser<>();
+            return new Shared(store, collapser, new Purger(store, collapser), clock, settings);
+        }
+    }
+
+    private final EventLoop loop;
+    private final Shared shared;
+    private final OriginClient origins;
+    private final LoopCounters counters;
+    private final @Nullable AccessLogRing log;
+    private final RequestDecider decider;
+    private final Variants variants;
+    private final OutboundHead outbound = new OutboundHead();
+
+    /**
+     * @param origins this loop's own
+     * @param counters this loop's own
+     * @param log this loop's own, or null when there is no access log
+     */
+    public ExchangeLoop(
+            EventLoop loop, Shared shared, OriginClient origins, LoopCounters counters, @Nullable AccessLogRing log) {
+        this.loop = loop;
+        this.shared = shared;
+        this.origins = origins;
+        this.counters = counters;
+        this.log = log;
+        this.decider = new RequestDecider(shared, counters);
+        this.variants = new Variants(shared);
+    }
+
+    @Override
+    public RequestHandler onRequest(ClientStream stream, RequestHead head, long contentLength) {
+        Exchange exchange = new Exchange(this, stream, head, contentLength);
+        exchange.begin();
+        return exchange;
+    }
+
+    @Override
+    public void onBadRequest(ClientStream stream, BadRequest reason) {
+        counters.increment(FailureCounters.of(reason));
+        ByteBuf content = LocalAnswers.content(stream.alloc(), reason.status(), reason.text());
+        OutboundHead head = LocalAnswers.head(outbound, reason.status(), content.readableBytes(), clock().millis());
+        stream.writeHead(head.close());
+        stream.write(content);
+        stream.finish();
+        ExchangeReport.refused(this, stream, reason);
+    }
+
+    /**
+     * Invalidates what the response to an unsafe request makes out of date, then goes on (RFC 9111 s4.4). The response is not
+     * passed on before that is durable, so that a client which has seen it never meets the old representation again.
+     */
+    void invalidate(RequestHead request, ResponseHead response, Runnable then) {
+        Collection<TargetUri> targets = Invalidation.of(request, response);
+        if (targets.isEmpty()) {
+            then.run();
+            return;
+        }
+        counters.add(Counter.INVALIDATIONS, targets.size());
+        int[] missing = {targets.size()};
+        for (TargetUri target : targets) {
+            shared.purger().purge(target, loop, (wasPresent, failure) -> {
+                missing[0]--;
+                if (missing[0] == 0) {
+                    then.run();
+                }
+            });
+        }
+    }
+
+    /** The loop's own connections to origins. */
+    public OriginClient origins() {
+        return origins;
+    }
+
+    EventLoop loop() {
+        return loop;
+    }
+
+    CacheStore<StoredHead> store() {
+        return shared.store();
+    }
+
+    Collapser<OriginLeg> collapser() {
+        return shared.collapser();
+    }
+
+    Purger purger() {
+        return shared.purger();
+    }
+
+    WallClock clock() {
+        return shared.clock();
+    }
+
+    ExchangeSettings settings() {
+        return shared.settings().get();
+    }
+
+    LoopCounters counters() {
+        return counters;
+    }
+
+    @Nullable
+    AccessLogRing log() {
+        return log;
+    }
+
+    RequestDecider decider() {
+        return decider;
+    }
+
+    Variants variants() {
+        return variants;
+    }
+
+    /** The loop's reusable response head: filled and handed to a stream without anything in between. */
+    OutboundHead outbound() {
+        return outbound;
+    }
+}

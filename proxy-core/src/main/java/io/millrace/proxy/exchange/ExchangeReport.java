@@ -1,0 +1,255 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.fetch.OriginFailure;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.OutboundHead;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.net.BadRequest;
+import io.millrace.proxy.net.ClientStream;
+import io.millrace.proxy.observe.CacheResult;
+import io.millrace.proxy.observe.CacheStatus;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.ForwardReason;
+import io.millrace.proxy.observe.log.AccessLogRecord;
+import io.millrace.proxy.observe.log.AccessLogRing;
+import io.millrace.proxy.observe.log.LogField;
+import io.millrace.proxy.observe.log.LogHierarchy;
+import io.millrace.proxy.observe.log.LogOutcome;
+import io.netty.buffer.ByteBuf;
+import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is told of an exchange: Cache-Status, Via and Age on the answer while it runs; counters and the access log at its end.
+ *
+ * <p>Confined to one event loop.
+ */
+final class ExchangeReport {
+    private final ExchangeLoop home;
+    private final ClientStream stream;
+    private final @Nullable RequestHead request;
+    private final long receivedMillis;
+    private final long receivedNanos;
+
+    private CacheResult result = CacheResult.NONE;
+    private @Nullable ForwardReason forwardReason;
+    private LogOutcome logOutcome = LogOutcome.OK;
+    private @Nullable String originHost;
+    private @Nullable String detail;
+    private @Nullable String contentType;
+    private boolean wentToOrigin;
+    private boolean collapsed;
+    private boolean stored;
+    private boolean fromRam;
+    private int originStatus;
+    private int status;
+
+    ExchangeReport(ExchangeLoop home, ClientStream stream, @Nullable RequestHead request) {
+        this.home = home;
+        this.stream = stream;
+        this.request = request;
+        this.receivedMillis = home.clock().millis();
+        this.receivedNanos = System.nanoTime();
+        home.counters().increment(Counter.REQUESTS_ACTIVE);
+    }
+
+    /** Reports a request that never became an exchange. */
+    static void refused(ExchangeLoop home, ClientStream stream, BadRequest reason) {
+        ExchangeReport report = new ExchangeReport(home, stream, null);
+        report.logOutcome = FailureCounters.outcomeOf(reason);
+        report.status = reason.status();
+        report.end(ExchangeOutcome.BAD_REQUEST, 0);
+    }
+
+    void mapped(String host) {
+        originHost = host;
+    }
+
+    void forwarded(ForwardReason reason) {
+        forwardReason = reason;
+        result = CacheResults.of(reason);
+        wentToOrigin = true;
+    }
+
+    void fetched(FetchedResponse response, boolean fromOthersFetch) {
+        originStatus = response.head().status();
+        collapsed = fromOthersFetch;
+        stored = response.stored() != null;
+        contentType = response.head().fields().get(FieldName.CONTENT_TYPE);
+    }
+
+    void confirmed(boolean byOthersFetch) {
+        originStatus = 304;
+        collapsed = byOthersFetch;
+    }
+
+    void failed(OriginFailure failure) {
+        detail = failure.reason().text();
+        logOutcome = FailureCounters.outcomeOf(failure.reason());
+    }
+
+    void stale(String why) {
+        detail = why;
+        logOutcome = LogOutcome.OK;
+    }
+
+    void stored(StoredHead head, CacheResult how, boolean resident) {
+        result = how;
+        fromRam = resident;
+        if (home.log() != null) {
+            contentType = head.fields().get(FieldName.CONTENT_TYPE);
+        }
+    }
+
+    void refusedAs(ExchangeOutcome outcome, @Nullable String why) {
+        detail = why == null ? detail : why;
+        if (outcome == ExchangeOutcome.DENIED) {
+            logOutcome = LogOutcome.DENIED;
+        } else if (outcome == ExchangeOutcome.NOT_MAPPED) {
+            logOutcome = LogOutcome.INVALID_URL;
+        } else if (outcome == ExchangeOutcome.BAD_REQUEST) {
+            logOutcome = LogOutcome.CLIENT_READ_FAILED;
+        }
+    }
+
+    /** Adds Age, Via and Cache-Status to the answer from a stored response. */
+    void addTo(OutboundHead head, StoredHead from, long nowMillis) {
+        head.ageSeconds(from.currentAgeSeconds(nowMillis)).via(home.settings().viaText());
+        CacheStatus cacheStatus = home.settings().cacheStatus();
+        ByteBuf value = head.cacheStatus();
+        long ttl = from.ttlSeconds(nowMillis);
+        if (forwardReason == null && detail == null && !collapsed) {
+            cacheStatus.hit(value, ttl);
+            return;
+        }
+        if (result == CacheResult.STALE || forwardReason == null) {
+            cacheStatus.hit(value);
+        } else {
+            cacheStatus.forwarded(value, forwardReason);
+            CacheStatus.forwardStatus(value, originStatus);
+        }
+        CacheStatus.ttl(value, ttl);
+        finish(value);
+    }
+
+    /** Adds Via and Cache-Status to an origin's answer. */
+    void addTo(OutboundHead head) {
+        head.via(home.settings().viaText());
+        ByteBuf value = head.cacheStatus();
+        home.settings().cacheStatus().forwarded(value, forwardReason == null ? ForwardReason.MISS : forwardReason);
+        if (originStatus != 0) {
+            CacheStatus.forwardStatus(value, originStatus);
+        }
+        if (stored && !collapsed) {
+            CacheStatus.stored(value);
+        }
+        finish(value);
+    }
+
+    /** Adds Cache-Status to an answer of the proxy's own. */
+    void addToLocal(OutboundHead head) {
+        if (forwardReason != null) {
+            addTo(head);
+            return;
+        }
+        if (detail != null) {
+            home.settings().cacheStatus().hit(head.cacheStatus());
+            head.cacheStatus().clear();
+        }
+    }
+
+    private void finish(ByteBuf value) {
+        if (collapsed) {
+            CacheStatus.collapsed(value);
+        }
+        if (detail != null) {
+            CacheStatus.detail(value, detail);
+        }
+    }
+
+    void headSent(int finalStatus) {
+        status = finalStatus;
+    }
+
+    /** The exchange is over. */
+    void end(ExchangeOutcome outcome, long contentBytes) {
+        if (outcome == ExchangeOutcome.CLIENT_GONE) {
+            logOutcome = LogOutcome.CLIENT_ABORTED;
+        } else if (outcome == ExchangeOutcome.STORE_READ) {
+            logOutcome = LogOutcome.DISK_FAILED;
+        } else if (outcome == ExchangeOutcome.TRUNCATED) {
+            logOutcome = LogOutcome.ORIGIN_READ_FAILED;
+        }
+        long durationNanos = System.nanoTime() - receivedNanos;
+        home.counters().decrement(Counter.REQUESTS_ACTIVE);
+        home.counters().requestCompleted(result, status, durationNanos);
+        home.counters().add(Counter.CLIENT_SENT_BYTES, stream.bytesSent());
+        AccessLogRing ring = home.log();
+        if (ring != null) {
+            AccessLogRecord record = ring.claim();
+            if (record != null) {
+                fill(record, durationNanos, contentBytes);
+                ring.publish();
+            }
+        }
+    }
+
+    private void fill(AccessLogRecord record, long durationNanos, long contentBytes) {
+        record.receivedAtMillis(receivedMillis)
+                .durationNanos(durationNanos)
+                .status(status)
+                .sentBytes(Math.max(0, stream.bytesSent() - contentBytes), contentBytes)
+                .cache(result)
+                .outcome(logOutcome)
+                .hierarchy(wentToOrigin ? LogHierarchy.DIRECT : LogHierarchy.NONE);
+        InetAddress address = stream.clientAddress().getAddress();
+        if (address != null) {
+            byte[] bytes = address.getAddress();
+            record.client(bytes, 0, bytes.length);
+        }
+        if (fromRam) {
+            record.fromRam();
+        }
+        if (collapsed) {
+            record.collapsed();
+        }
+        if (status == 304 && !wentToOrigin) {
+            record.notModified();
+        }
+        if (wentToOrigin) {
+            record.text(LogField.ORIGIN_HOST, originHost);
+        }
+        record.text(LogField.CONTENT_TYPE, contentType);
+        RequestHead head = request;
+        if (head != null) {
+            record.version(1, head.minorVersion()).text(LogField.METHOD, head.methodName());
+            url(record, head.target());
+            field(record, LogField.REFERER, head.fields(), FieldName.REFERER);
+            field(record, LogField.USER_AGENT, head.fields(), FieldName.USER_AGENT);
+        }
+    }
+
+    private static final byte[] HTTP = "http://".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] HTTPS = "https://".getBytes(StandardCharsets.US_ASCII);
+
+    private static void url(AccessLogRecord record, TargetUri target) {
+        byte[] scheme = target.isSecure() ? HTTPS : HTTP;
+        record.open(LogField.URL).append(scheme, 0, scheme.length);
+        record.append(target.hostBytes(), 0, target.hostBytes().length);
+        if (!target.isDefaultPort()) {
+            record.append(":").append(Integer.toString(target.port()));
+        }
+        record.append(target.targetBytes(), target.pathStart(), target.queryEnd() - target.pathStart());
+    }
+
+    private static void field(AccessLogRecord record, LogField to, FieldSection fields, FieldName name) {
+        int line = fields.find(name);
+        if (line >= 0) {
+            record.text(to, fields.bytes(), fields.valueStart(line), fields.valueEnd(line) - fields.valueStart(line));
+        }
+    }
+}

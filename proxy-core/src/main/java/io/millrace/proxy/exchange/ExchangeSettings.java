@@ -1,0 +1,63 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.config.OriginConfig;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.Timeouts;
+import io.millrace.proxy.fetch.FetchSettings;
+import io.millrace.proxy.observe.CacheStatus;
+import io.millrace.proxy.observe.Via;
+import io.millrace.proxy.remap.RemapTable;
+import io.netty.util.AsciiString;
+
+/**
+ * What a configuration means for exchanges, swapped as a whole on reload: an exchange that began keeps what it has read.
+ *
+ * <p>Immutable.
+ *
+ * @param remap the rules
+ * @param fetch deadlines and limits towards origins
+ * @param collapseWaitNanos longest time a request waits for the head of another one's fetch
+ * @param fillWindowBytes bytes of an origin's body kept in RAM for its readers
+ * @param pseudonym the name of this proxy in Via and Cache-Status
+ * @param via this proxy's member of Via
+ * @param viaText the same for responses, ready to append
+ * @param cacheStatus this proxy's member of Cache-Status
+ */
+public record ExchangeSettings(
+        RemapTable remap,
+        FetchSettings fetch,
+        long collapseWaitNanos,
+        int fillWindowBytes,
+        String pseudonym,
+        Via via,
+        AsciiString viaText,
+        CacheStatus cacheStatus) {
+
+    /** The name that this proxy has in Via and Cache-Status. */
+    static final String PSEUDONYM = "millrace";
+
+    /** What a configuration means. */
+    public static ExchangeSettings of(ProxyConfig config) {
+        Timeouts timeouts = config.timeouts();
+        OriginConfig origin = config.origin();
+        FetchSettings fetch = FetchSettings.builder()
+                .connectTimeoutNanos(timeouts.originConnectNanos())
+                .firstByteTimeoutNanos(timeouts.originFirstByteNanos())
+                .responseIdleTimeoutNanos(timeouts.originIdleNanos())
+                .requestIdleTimeoutNanos(timeouts.originIdleNanos())
+                .keepAliveIdleNanos(origin.keepAliveNanos())
+                .responseHeadMax(config.limits().responseHeaderBytes())
+                .connectionsMax(origin.connectionsMax())
+                .idleConnectionsMax(origin.keepAliveMax())
+                .build();
+        return new ExchangeSettings(
+                RemapTable.of(config),
+                fetch,
+                config.cache().collapseWaitNanos(),
+                (int) Math.min(Integer.MAX_VALUE, config.cache().fillWindowBytes()),
+                PSEUDONYM,
+                new Via(PSEUDONYM),
+                AsciiString.cached("1.1 " + PSEUDONYM),
+                new CacheStatus(PSEUDONYM));
+    }
+}

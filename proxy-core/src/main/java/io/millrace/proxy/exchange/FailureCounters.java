@@ -1,0 +1,55 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.fetch.OriginFailure;
+import io.millrace.proxy.net.BadRequest;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.log.LogOutcome;
+
+/** Which counter and which log word a failure has. Immutable: no state. */
+final class FailureCounters {
+    private FailureCounters() {}
+
+    static Counter of(OriginFailure.Reason reason) {
+        return switch (reason) {
+            case DNS -> Counter.ORIGIN_FAILURES_DNS;
+            case CONNECT_REFUSED -> Counter.ORIGIN_FAILURES_CONNECT;
+            case CONNECT_TIMEOUT -> Counter.ORIGIN_FAILURES_CONNECT_TIMEOUT;
+            case TLS -> Counter.ORIGIN_FAILURES_TLS;
+            case QUEUE_FULL, QUEUE_TIMEOUT -> Counter.ORIGIN_FAILURES_LIMIT;
+            case FIRST_BYTE_TIMEOUT -> Counter.ORIGIN_FAILURES_FIRST_BYTE_TIMEOUT;
+            case IDLE_TIMEOUT, REQUEST_TIMEOUT -> Counter.ORIGIN_FAILURES_IDLE_TIMEOUT;
+            case RESET, TRUNCATED, CANCELLED, INTERNAL -> Counter.ORIGIN_FAILURES_CLOSED;
+            case BAD_RESPONSE -> Counter.ORIGIN_FAILURES_MALFORMED;
+        };
+    }
+
+    static LogOutcome outcomeOf(OriginFailure.Reason reason) {
+        return switch (reason) {
+            case DNS -> LogOutcome.DNS_FAILED;
+            case CONNECT_REFUSED, CONNECT_TIMEOUT, TLS, QUEUE_FULL -> LogOutcome.CONNECT_FAILED;
+            case QUEUE_TIMEOUT, FIRST_BYTE_TIMEOUT, IDLE_TIMEOUT, REQUEST_TIMEOUT -> LogOutcome.ORIGIN_TIMEOUT;
+            case RESET, TRUNCATED, BAD_RESPONSE -> LogOutcome.ORIGIN_READ_FAILED;
+            case CANCELLED, INTERNAL -> LogOutcome.FAILED;
+        };
+    }
+
+    static Counter of(BadRequest reason) {
+        return switch (reason) {
+            case SYNTAX, FRAMING, TRANSFER_CODING, HOST, TARGET, VERSION -> Counter.CLIENT_FAILURES_MALFORMED;
+            case LINE_TOO_LONG -> Counter.CLIENT_FAILURES_LINE_TOO_LONG;
+            case HEADER_TOO_LARGE -> Counter.CLIENT_FAILURES_HEADER_TOO_LARGE;
+            case CONTENT_TOO_LARGE -> Counter.CLIENT_FAILURES_BODY_TOO_LARGE;
+            case HEADER_TIMEOUT, CONTENT_TIMEOUT -> Counter.CLIENT_FAILURES_TIMEOUT;
+        };
+    }
+
+    static LogOutcome outcomeOf(BadRequest reason) {
+        return switch (reason) {
+            case SYNTAX, FRAMING, LINE_TOO_LONG, HEADER_TOO_LARGE -> LogOutcome.INVALID_REQUEST;
+            case TRANSFER_CODING, VERSION -> LogOutcome.UNSUPPORTED;
+            case HOST, TARGET -> LogOutcome.INVALID_URL;
+            case CONTENT_TOO_LARGE -> LogOutcome.REQUEST_TOO_LARGE;
+            case HEADER_TIMEOUT, CONTENT_TIMEOUT -> LogOutcome.CLIENT_READ_FAILED;
+        };
+    }
+}

@@ -1,0 +1,132 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.net.RequestReceiver;
+import io.millrace.proxy.remap.Mapped;
+import io.millrace.store.StoreKey;
+import io.millrace.store.StoredObject;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a leg is to fetch and what may become of the answer.
+ *
+ * <p>Immutable, but for the reference to the stale object, which the leg releases once.
+ */
+final class LegPlan {
+    private final RequestHead request;
+    private final ClientConnection client;
+    private final Mapped mapped;
+    private final long contentLength;
+    private final @Nullable StoreKey primaryKey;
+    private final @Nullable StoredHead marker;
+    private final @Nullable StoreKey collapseKey;
+    private final boolean mayStore;
+    private @Nullable StoredObject<StoredHead> stale;
+
+    private LegPlan(
+            Decision decision,
+            ClientConnection client,
+            long contentLength,
+            @Nullable StoreKey collapseKey,
+            boolean mayStore,
+            @Nullable StoredObject<StoredHead> stale) {
+        this.request = decision.request();
+        this.client = client;
+        this.mapped = decision.mapped();
+        this.contentLength = contentLength;
+        this.primaryKey = decision.primaryKey();
+        this.marker = decision.marker();
+        this.collapseKey = collapseKey;
+        this.mayStore = mayStore;
+        this.stale = stale;
+    }
+
+    /** The request goes as it came, its conditions and ranges included, and nothing of the answer is kept. */
+    static LegPlan pass(Decision decision, ClientConnection client, long contentLength) {
+        return new LegPlan(decision, client, contentLength, null, false, null);
+    }
+
+    /**
+     * The whole representation is fetched, to be kept where the rules allow it.
+     *
+     * @param shared whether other exchanges may join
+     */
+    static LegPlan fill(Decision decision, ClientConnection client, boolean shared) {
+        return new LegPlan(decision, client, 0, shared ? decision.key() : null, true, null);
+    }
+
+    /**
+     * The same, with the stored response's validators.
+     *
+     * @param stale takes over the caller's reference
+     */
+    static LegPlan validate(
+            Decision decision, ClientConnection client, StoredObject<StoredHead> stale, boolean shared) {
+        return new LegPlan(decision, client, 0, shared ? decision.key() : null, true, stale);
+    }
+
+    RequestHead request() {
+        return request;
+    }
+
+    ClientConnection client() {
+        return client;
+    }
+
+    Mapped mapped() {
+        return mapped;
+    }
+
+    CacheSettings cacheSettings() {
+        return mapped.settings();
+    }
+
+    /** Bytes of request content, 0 for none, {@link RequestReceiver#CHUNKED}. */
+    long contentLength() {
+        return contentLength;
+    }
+
+    /** Whether the request is sent as the client made it. */
+    boolean isPass() {
+        return !mayStore;
+    }
+
+    @Nullable
+    StoreKey primaryKey() {
+        return primaryKey;
+    }
+
+    /** The variant marker that was found under the primary key. */
+    @Nullable
+    StoredHead marker() {
+        return marker;
+    }
+
+    /** The key under which others may join, null when nobody may. */
+    @Nullable
+    StoreKey collapseKey() {
+        return collapseKey;
+    }
+
+    boolean mayStore() {
+        return mayStore;
+    }
+
+    /** The stored response to validate; borrowed. */
+    @Nullable
+    StoredObject<StoredHead> stale() {
+        return stale;
+    }
+
+    /** Gives up the stale object. */
+    void release() {
+        StoredObject<StoredHead> object = stale;
+        stale = null;
+        if (object != null) {
+            object.release();
+        }
+    }
+}

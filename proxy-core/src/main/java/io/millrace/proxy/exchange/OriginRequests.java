@@ -1,0 +1,88 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.Validation;
+import io.millrace.proxy.fetch.Origin;
+import io.millrace.proxy.fetch.OriginRequest;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.HopByHop;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.net.RequestReceiver;
+import io.millrace.proxy.remap.Mapped;
+import io.millrace.store.StoredObject;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+
+/**
+ * What an origin is asked: the client's end-to-end fields with this proxy's Host, Via and X-Forwarded-For. A fetch that is to be
+ * stored asks for the whole representation: the client's Range and conditions stay here, and the stored response's validators go
+ * in their place (RFC 9111 s4.3.1).
+ *
+ * <p>Immutable: no state.
+ */
+final class OriginRequests {
+    private OriginRequests() {}
+
+    static OriginRequest compose(LegPlan plan, ExchangeSettings settings) {
+        RequestHead request = plan.request();
+        FieldSection.Builder fields = FieldSection.builder();
+        fields.add(FieldName.HOST, plan.mapped().hostField(request.target()));
+        copy(request.fields(), plan.isPass(), fields);
+        StoredObject<StoredHead> stale = plan.stale();
+        if (stale != null) {
+            Validation.replaceConditions(stale.head(), fields);
+        }
+        fields.add(FieldName.VIA, "1." + request.minorVersion() + " " + settings.pseudonym());
+        forwardedFor(request.fields(), plan.client().remoteAddress(), fields);
+        OriginRequest.Builder builder = OriginRequest.to(origin(plan.mapped()))
+                .method(request.methodName())
+                .target(plan.mapped().originTarget(request.target()))
+                .fields(fields.build())
+                .settings(settings.fetch());
+        if (plan.contentLength() == RequestReceiver.CHUNKED) {
+            builder.chunkedContent();
+        } else if (plan.contentLength() > 0 || request.fields().contains(FieldName.CONTENT_LENGTH)) {
+            builder.contentLength(plan.contentLength());
+        }
+        return builder.build();
+    }
+
+    private static Origin origin(Mapped mapped) {
+        return mapped.originScheme().equals("https")
+                ? Origin.https(mapped.originHost(), mapped.originPort())
+                : Origin.http(mapped.originHost(), mapped.originPort());
+    }
+
+    private static void copy(FieldSection from, boolean asItIs, FieldSection.Builder to) {
+        HopByHop hopByHop = HopByHop.of(from);
+        for (int line = 0; line < from.size(); line++) {
+            if (hopByHop.contains(from, line)
+                    || from.isNamed(line, FieldName.HOST)
+                    || from.isNamed(line, FieldName.CONTENT_LENGTH)
+                    || from.isNamed(line, FieldName.X_FORWARDED_FOR)
+                    || from.isNamed(line, FieldName.PROXY_AUTHORIZATION)
+                    || (!asItIs && isOfOneClient(from, line))) {
+                continue;
+            }
+            to.addLine(from, line);
+        }
+    }
+
+    /** Conditions and ranges speak of one client's copy; a stored answer is for all. */
+    private static boolean isOfOneClient(FieldSection fields, int line) {
+        return fields.isNamed(line, FieldName.RANGE)
+                || fields.isNamed(line, FieldName.IF_RANGE)
+                || fields.isNamed(line, FieldName.IF_MATCH)
+                || fields.isNamed(line, FieldName.IF_NONE_MATCH)
+                || fields.isNamed(line, FieldName.IF_MODIFIED_SINCE)
+                || fields.isNamed(line, FieldName.IF_UNMODIFIED_SINCE);
+    }
+
+    private static void forwardedFor(FieldSection from, InetSocketAddress client, FieldSection.Builder to) {
+        InetAddress address = client.getAddress();
+        String present = from.joined(FieldName.X_FORWARDED_FOR);
+        String last = address == null ? client.getHostString() : address.getHostAddress();
+        to.add(FieldName.X_FORWARDED_FOR, present == null ? last : present + ", " + last);
+    }
+}

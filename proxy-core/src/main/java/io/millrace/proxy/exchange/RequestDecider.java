@@ -1,0 +1,173 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.access.AccessResult;
+import io.millrace.proxy.access.MethodPolicy;
+import io.millrace.proxy.caching.CacheControl;
+import io.millrace.proxy.caching.CacheKey;
+import io.millrace.proxy.caching.Reuse;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.ForwardReason;
+import io.millrace.proxy.observe.LoopCounters;
+import io.millrace.proxy.observe.Via;
+import io.millrace.proxy.remap.Mapped;
+import io.millrace.store.StoreKey;
+import io.millrace.store.StoredObject;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The one question that both lanes ask: a request's head in, a decision out, by way of access, remap, key, lookup and reuse.
+ * Never blocks and reads no disk; where the answer lies there the decision says so and {@link #afterOpen} continues.
+ *
+ * <p>Confined to one event loop.
+ */
+final class RequestDecider {
+    /** Method Not Allowed, Loop Detected and the like have a counter each; this is RFC 5842's status for a circle. */
+    private static final int LOOP_DETECTED = 508;
+
+    private final ExchangeLoop.Shared shared;
+    private final LoopCounters counters;
+
+    RequestDecider(ExchangeLoop.Shared shared, LoopCounters counters) {
+        this.shared = shared;
+        this.counters = counters;
+    }
+
+    Decision decide(RequestHead request, long contentLength) {
+        Decision decision = new Decision(request);
+        ExchangeSettings settings = shared.settings().get();
+        if (MethodPolicy.DEFAULT.check(request.method()) instanceof AccessResult.Denied denied) {
+            counters.increment(Counter.DENIED_METHOD);
+            return decision.denied(denied.status(), denied.reason().text());
+        }
+        if (isLoop(request.fields(), settings.via())) {
+            counters.increment(Counter.DENIED_LOOP);
+            return decision.denied(LOOP_DETECTED, "the request came through this proxy before");
+        }
+        if (!(settings.remap().match(request.target()) instanceof Mapped mapped)) {
+            counters.increment(Counter.DENIED_NOT_MAPPED);
+            return decision.notMapped("no remap rule maps this URL");
+        }
+        decision.mapped(mapped);
+        if (!mapped.settings().enabled()) {
+            return decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
+        }
+        if (request.method() != Method.GET && request.method() != Method.HEAD) {
+            return decision.forward(Decision.Kind.PASS, ForwardReason.METHOD);
+        }
+        if (contentLength != 0) {
+            return decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
+        }
+        StoreKey key = shared.store().key(CacheKey.of(request.target()).bytes());
+        decision.primaryKey(key);
+        return resident(decision, shared.store().get(key));
+    }
+
+    /** Goes on with what the disk gave; takes over the reference. */
+    Decision afterOpen(Decision decision, @Nullable StoredObject<StoredHead> object) {
+        if (object == null) {
+            counters.increment(Counter.LOOKUPS_ABSENT);
+            return miss(decision, decision.marker() == null ? ForwardReason.URI_MISS : ForwardReason.VARY_MISS);
+        }
+        if (object.head().isVaryMarker()) {
+            return resident(decision, throughMarker(decision, object));
+        }
+        counters.increment(Counter.LOOKUPS_DISK);
+        return judge(decision, object);
+    }
+
+    private Decision resident(Decision decision, @Nullable StoredObject<StoredHead> found) {
+        StoredObject<StoredHead> object = found;
+        if (object != null && object.head().isVaryMarker()) {
+            object = throughMarker(decision, object);
+        }
+        if (object != null) {
+            counters.increment(Counter.LOOKUPS_RAM);
+            return judge(decision, object);
+        }
+        ForwardReason reason = decision.marker() == null ? ForwardReason.URI_MISS : ForwardReason.VARY_MISS;
+        if (shared.store().contains(decision.key())) {
+            return decision.forward(Decision.Kind.OPEN, reason);
+        }
+        counters.increment(Counter.LOOKUPS_ABSENT);
+        return miss(decision, reason);
+    }
+
+    /** From the marker under the primary key to the variant that the request selects, if that is in RAM. */
+    private @Nullable StoredObject<StoredHead> throughMarker(Decision decision, StoredObject<StoredHead> object) {
+        StoredHead marker = object.head();
+        object.release();
+        if (decision.marker() != null) {
+            return null;
+        }
+        StoreKey primary = decision.key();
+        decision.variant(
+                marker,
+                Variants.keyOf(
+                        shared.store(), primary, marker, decision.request().fields()));
+        return shared.store().get(decision.key());
+    }
+
+    private Decision judge(Decision decision, StoredObject<StoredHead> object) {
+        Reuse reuse = Reuse.of(decision.request(), object.head(), shared.clock().millis(), decision.cacheSettings());
+        if (reuse instanceof Reuse.Fresh) {
+            return decision.serve(Decision.Kind.FRESH, object);
+        }
+        if (reuse instanceof Reuse.ServeStale) {
+            return decision.serve(Decision.Kind.FRESH_ENOUGH, object);
+        }
+        if (reuse instanceof Reuse.ServeStaleWhileRevalidating) {
+            return decision.serve(Decision.Kind.FRESH_ENOUGH, object).validatingAside();
+        }
+        if (reuse instanceof Reuse.Validate validate) {
+            return validate(decision, object, validate.reason());
+        }
+        object.release();
+        ForwardReason reason =
+                reuse instanceof Reuse.NotUsable notUsable && notUsable.reason() == Reuse.NotUsableReason.VARY
+                        ? ForwardReason.VARY_MISS
+                        : ForwardReason.MISS;
+        return miss(decision, reason);
+    }
+
+    private Decision validate(Decision decision, StoredObject<StoredHead> object, Reuse.ValidateReason why) {
+        ForwardReason reason =
+                switch (why) {
+                    case STALE, NO_CACHE -> ForwardReason.STALE;
+                    case REQUEST_NO_CACHE, REQUEST_MAX_AGE, REQUEST_MIN_FRESH -> ForwardReason.REQUEST;
+                };
+        if (isOnlyIfCached(decision) || decision.request().method() == Method.HEAD) {
+            object.release();
+            return miss(decision, reason);
+        }
+        return decision.forward(Decision.Kind.VALIDATE, reason).serve(Decision.Kind.VALIDATE, object);
+    }
+
+    private static Decision miss(Decision decision, ForwardReason reason) {
+        if (isOnlyIfCached(decision)) {
+            return decision.forward(Decision.Kind.UNAVAILABLE, reason);
+        }
+        boolean head = decision.request().method() == Method.HEAD;
+        return decision.forward(head ? Decision.Kind.PASS : Decision.Kind.MISS, reason);
+    }
+
+    private static boolean isOnlyIfCached(Decision decision) {
+        FieldSection fields = decision.request().fields();
+        return fields.contains(FieldName.CACHE_CONTROL)
+                && CacheControl.ofRequest(fields).isOnlyIfCached();
+    }
+
+    private static boolean isLoop(FieldSection fields, Via via) {
+        for (int line = fields.find(FieldName.VIA); line >= 0; line = fields.next(FieldName.VIA, line)) {
+            int start = fields.valueStart(line);
+            if (via.isNamedIn(fields.bytes(), start, fields.valueEnd(line) - start)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

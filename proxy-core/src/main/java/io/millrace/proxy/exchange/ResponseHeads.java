@@ -1,0 +1,76 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.HopByHop;
+import io.millrace.proxy.http.HttpDates;
+import io.millrace.proxy.http.OutboundHead;
+import io.millrace.proxy.http.ResponseHead;
+
+/**
+ * An origin's response head on its way to the client: end-to-end fields only, and a Date where the origin sent none (RFC 9110
+ * s6.6.1, s7.6.1).
+ *
+ * <p>Immutable: no state.
+ */
+final class ResponseHeads {
+    private ResponseHeads() {}
+
+    /** An interim response. */
+    static OutboundHead interim(OutboundHead head, ResponseHead from) {
+        return head.reset(from.status(), from.reason(), endToEnd(from.fields()).build());
+    }
+
+    /**
+     * A final response.
+     *
+     * @param answersHead whether the request was HEAD: the length announced is then that of a GET's content
+     */
+    static OutboundHead fetched(OutboundHead head, FetchedResponse response, boolean answersHead) {
+        ResponseHead from = response.head();
+        FieldSection.Builder fields = endToEnd(from.fields());
+        if (!from.fields().contains(FieldName.DATE)) {
+            fields.add(FieldName.DATE, HttpDates.format(Math.floorDiv(response.responseMillis(), 1000L)));
+        }
+        int age = from.fields().find(FieldName.AGE);
+        if (age >= 0) {
+            fields.addLine(from.fields(), age);
+        }
+        head.reset(from.status(), from.reason(), fields.build());
+        if (answersHead || from.status() == 304) {
+            head.withoutContent().contentLength(declaredLength(from.fields()));
+        } else {
+            head.contentLength(response.contentLength());
+        }
+        return head;
+    }
+
+    private static FieldSection.Builder endToEnd(FieldSection from) {
+        HopByHop hopByHop = HopByHop.of(from);
+        FieldSection.Builder fields = FieldSection.builder();
+        for (int line = 0; line < from.size(); line++) {
+            if (!hopByHop.contains(from, line)
+                    && !from.isNamed(line, FieldName.CONTENT_LENGTH)
+                    && !from.isNamed(line, FieldName.AGE)) {
+                fields.addLine(from, line);
+            }
+        }
+        return fields;
+    }
+
+    private static long declaredLength(FieldSection fields) {
+        int line = fields.find(FieldName.CONTENT_LENGTH);
+        if (line < 0) {
+            return OutboundHead.LENGTH_UNKNOWN;
+        }
+        long length = 0;
+        for (int i = fields.valueStart(line); i < fields.valueEnd(line); i++) {
+            int digit = fields.bytes()[i] - '0';
+            if (digit < 0 || digit > 9 || length > Long.MAX_VALUE / 10 - 1) {
+                return OutboundHead.LENGTH_UNKNOWN;
+            }
+            length = length * 10 + digit;
+        }
+        return length;
+    }
+}

@@ -1,0 +1,5 @@
+/** Step 3: the state machine of one request, and the only package that calls the other steps. */
+@NullMarked
+package io.millrace.proxy.exchange;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,168 @@
+package io.millrace.proxy.fetch;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Deadlines and limits of a request to an origin. They travel with each request, so a change of settings takes effect with the next one.
+ *
+ * <p>Immutable.
+ *
+ * @param connectTimeoutNanos from the start of an attempt to connect until requests can be sent: all addresses and the TLS handshake together
+ * @param firstByteTimeoutNanos from the request's last byte (or from its head, while the content waits for 100) until the response's head is complete
+ * @param responseIdleTimeoutNanos longest pause within a response; not counted while the caller has paused reading
+ * @param requestIdleTimeoutNanos longest time in which an origin takes none of the request's content
+ * @param keepAliveIdleNanos how long an unused connection is kept
+ * @param queueTimeoutNanos how long a call waits for one of the origin's connections
+ * @param responseHeadMax largest response head and largest trailer section, in bytes
+ * @param connectionsMax most connections per origin on this event loop, those being made included
+ * @param idleConnectionsMax most unused connections kept per origin on this event loop
+ * @param queueMax most calls that wait for a connection, per origin on this event loop
+ * @param keepAlive false asks the origin to close after the response
+ */
+public record FetchSettings(
+        long connectTimeoutNanos,
+        long firstByteTimeoutNanos,
+        long responseIdleTimeoutNanos,
+        long requestIdleTimeoutNanos,
+        long keepAliveIdleNanos,
+        long queueTimeoutNanos,
+        int responseHeadMax,
+        int connectionsMax,
+        int idleConnectionsMax,
+        int queueMax,
+        boolean keepAlive) {
+
+    /** Checks that deadlines are positive and limits make sense. */
+    public FetchSettings {
+        positive("connectTimeout", connectTimeoutNanos);
+        positive("firstByteTimeout", firstByteTimeoutNanos);
+        positive("responseIdleTimeout", responseIdleTimeoutNanos);
+        positive("requestIdleTimeout", requestIdleTimeoutNanos);
+        positive("keepAliveIdle", keepAliveIdleNanos);
+        positive("queueTimeout", queueTimeoutNanos);
+        positive("responseHeadMax", responseHeadMax);
+        positive("connectionsMax", connectionsMax);
+        if (idleConnectionsMax < 0 || queueMax < 0) {
+            throw new IllegalArgumentException("idleConnectionsMax and queueMax: actual=" + idleConnectionsMax + " and "
+                    + queueMax + ", limit=0 or more");
+        }
+    }
+
+    private static void positive(String what, long value) {
+        if (value <= 0) {
+            throw new IllegalArgumentException(what + ": actual=" + value + ", limit=more than 0");
+        }
+    }
+
+    /** The defaults, which suit an origin in the same data centre or across an ocean. */
+    public static FetchSettings defaults() {
+        return builder().build();
+    }
+
+    /** A builder that starts from the defaults. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** Collects settings. Confined to one thread. */
+    public static final class Builder {
+
+        private long connectTimeoutNanos = TimeUnit.SECONDS.toNanos(10);
+        private long firstByteTimeoutNanos = TimeUnit.SECONDS.toNanos(30);
+        private long responseIdleTimeoutNanos = TimeUnit.SECONDS.toNanos(30);
+        private long requestIdleTimeoutNanos = TimeUnit.SECONDS.toNanos(30);
+        // Shorter than the common 60 s and 75 s of origins, so that mostly we close first and no request meets a
+        // connection that is being closed.
+        private long keepAliveIdleNanos = TimeUnit.SECONDS.toNanos(50);
+        private long queueTimeoutNanos = TimeUnit.SECONDS.toNanos(10);
+        private int responseHeadMax = 64 << 10;
+        private int connectionsMax = 256;
+        private int idleConnectionsMax = 64;
+        private int queueMax = 1024;
+        private boolean keepAlive = true;
+
+        Builder() {}
+
+        /** See {@link FetchSettings#connectTimeoutNanos()}. */
+        public Builder connectTimeoutNanos(long nanos) {
+            connectTimeoutNanos = nanos;
+            return this;
+        }
+
+        /** See {@link FetchSettings#firstByteTimeoutNanos()}. */
+        public Builder firstByteTimeoutNanos(long nanos) {
+            firstByteTimeoutNanos = nanos;
+            return this;
+        }
+
+        /** See {@link FetchSettings#responseIdleTimeoutNanos()}. */
+        public Builder responseIdleTimeoutNanos(long nanos) {
+            responseIdleTimeoutNanos = nanos;
+            return this;
+        }
+
+        /** See {@link FetchSettings#requestIdleTimeoutNanos()}. */
+        public Builder requestIdleTimeoutNanos(long nanos) {
+            requestIdleTimeoutNanos = nanos;
+            return this;
+        }
+
+        /** See {@link FetchSettings#keepAliveIdleNanos()}. */
+        public Builder keepAliveIdleNanos(long nanos) {
+            keepAliveIdleNanos = nanos;
+            return this;
+        }
+
+        /** See {@link FetchSettings#queueTimeoutNanos()}. */
+        public Builder queueTimeoutNanos(long nanos) {
+            queueTimeoutNanos = nanos;
+            return this;
+        }
+
+        /** See {@link FetchSettings#responseHeadMax()}. */
+        public Builder responseHeadMax(int bytes) {
+            responseHeadMax = bytes;
+            return this;
+        }
+
+        /** See {@link FetchSettings#connectionsMax()}. */
+        public Builder connectionsMax(int connections) {
+            connectionsMax = connections;
+            return this;
+        }
+
+        /** See {@link FetchSettings#idleConnectionsMax()}. */
+        public Builder idleConnectionsMax(int connections) {
+            idleConnectionsMax = connections;
+            return this;
+        }
+
+        /** See {@link FetchSettings#queueMax()}. */
+        public Builder queueMax(int calls) {
+            queueMax = calls;
+            return this;
+        }
+
+        /** See {@link FetchSettings#keepAlive()}. */
+        public Builder keepAlive(boolean keep) {
+            keepAlive = keep;
+            return this;
+        }
+
+        /** The settings. */
+        public FetchSettings build() {
+            return new FetchSettings(
+                    connectTimeoutNanos,
+                    firstByteTimeoutNanos,
+                    responseIdleTimeoutNanos,
+                    requestIdleTimeoutNanos,
+                    keepAliveIdleNanos,
+                    queueTimeoutNanos,
+                    responseHeadMax,
+                    connectionsMax,
+                    idleConnectionsMax,
+                    queueMax,
+                    keepAlive);
+        }
+    }
+}

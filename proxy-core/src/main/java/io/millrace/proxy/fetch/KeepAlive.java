@@ -1,0 +1,45 @@
+package io.millrace.proxy.fetch;
+
+import io.millrace.proxy.http.FieldLexer;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.ListCursor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What an origin says of how long it keeps an unused connection: {@code Keep-Alive: timeout=5, max=100} (RFC 2068 s19.7.1.1).
+ *
+ * <p>We let go of the connection a second before the origin does, so that no request is sent into a connection that is being closed: one that is not idempotent could
+ * not be repeated.
+ *
+ * <p>Thread-safe: no state.
+ */
+final class KeepAlive {
+
+    /** The origin says nothing. */
+    static final long UNLIMITED = Long.MAX_VALUE;
+
+    private static final String TIMEOUT = "timeout=";
+    private static final long MARGIN_SECONDS = 1;
+
+    private KeepAlive() {}
+
+    /** How long to keep the connection, in nanoseconds; 0 when it is not worth keeping. */
+    static long idleNanos(FieldSection fields) {
+        if (!fields.contains(FieldName.KEEP_ALIVE)) {
+            return UNLIMITED;
+        }
+        ListCursor members = ListCursor.over(fields, FieldName.KEEP_ALIVE);
+        while (members.next()) {
+            int number = members.start() + TIMEOUT.length();
+            if (number < members.end()
+                    && FieldLexer.equalsIgnoreCase(members.bytes(), members.start(), number, TIMEOUT)) {
+                long seconds = FieldLexer.deltaSeconds(members.bytes(), number, members.end());
+                if (seconds != FieldLexer.NOT_A_NUMBER) {
+                    return TimeUnit.SECONDS.toNanos(Math.max(0, seconds - MARGIN_SECONDS));
+                }
+            }
+        }
+        return UNLIMITED;
+    }
+}

@@ -1,0 +1,75 @@
+package io.millrace.proxy.fetch;
+
+import java.util.Objects;
+
+/**
+ * Where a request goes: scheme, host and port of one origin (RFC 9110 s4.3.1).
+ *
+ * <p>Immutable.
+ *
+ * @param scheme {@link Scheme#HTTP} or {@link Scheme#HTTPS}
+ * @param host lower-case name, IPv4 address, or IPv6 address without brackets
+ * @param port 1 to 65535
+ */
+public record Origin(Scheme scheme, String host, int port) {
+
+    /** How an origin is spoken to. */
+    public enum Scheme {
+        /** Plain HTTP/1.1 over TCP. */
+        HTTP("http", 80),
+        /** HTTP/1.1 over TLS. */
+        HTTPS("https", 443);
+
+        private final String text;
+        private final int defaultPort;
+
+        Scheme(String text, int defaultPort) {
+            this.text = text;
+            this.defaultPort = defaultPort;
+        }
+
+        /** The scheme as it is written in a URI. */
+        public String text() {
+            return text;
+        }
+
+        /** The port that a URI of this scheme means when it names none. */
+        public int defaultPort() {
+            return defaultPort;
+        }
+    }
+
+    /** Checks the port's range and that there is a host. */
+    public Origin {
+        Objects.requireNonNull(scheme, "scheme");
+        if (host.isEmpty() || host.charAt(0) == '[') {
+            throw new IllegalArgumentException(
+                    "host: actual=\"" + host + "\", expected a name or an address without brackets");
+        }
+        if (port < 1 || port > 65_535) {
+            throw new IllegalArgumentException("port: actual=" + port + ", limit=1..65535, where=" + host);
+        }
+    }
+
+    /** An origin spoken to in clear text. */
+    public static Origin http(String host, int port) {
+        return new Origin(Scheme.HTTP, host, port);
+    }
+
+    /** An origin spoken to over TLS. */
+    public static Origin https(String host, int port) {
+        return new Origin(Scheme.HTTPS, host, port);
+    }
+
+    /** Whether the connection is encrypted. */
+    public boolean isSecure() {
+        return scheme == Scheme.HTTPS;
+    }
+
+    /** The origin as the start of a URI, for messages: {@code http://[2001:db8::1]:8080}. */
+    @Override
+    public String toString() {
+        boolean ipv6 = host.indexOf(':') >= 0;
+        return scheme.text() + "://" + (ipv6 ? "[" + host + "]" : host) + ":" + port;
+    }
+}

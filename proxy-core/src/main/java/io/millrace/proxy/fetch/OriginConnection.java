@@ -1,0 +1,447 @@
+package io.millrace.proxy.fetch;
+
+import io.millrace.proxy.fetch.OriginResponseDecoder.BadResponse;
+import io.millrace.proxy.fetch.OriginResponseDecoder.ReceivedHead;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.Method;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelOutputShutdownEvent;
+import io.netty.handler.codec.DecoderException;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.ssl.SslCloseCompletionEvent;
+import io.netty.handler.ssl.SslHandshakeCompletionEvent;
+import io.netty.util.ReferenceCountUtil;
+import java.io.IOException;
+import java.util.Map;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection to an origin, from TCP's handshake to its end: carries one call at a time.
+ *
+ * <p>It has one deadline, whose meaning follows from what it waits for: the unused connection's age, the response's head, the next content, or the origin's taking
+ * the request's content.
+ *
+ * <p>Confined to one event loop.
+ */
+final class OriginConnection extends ChannelInboundHandlerAdapter {
+
+    private enum State {
+        /** TCP or TLS is not ready. */
+        OPENING,
+        /** Between calls. */
+        IDLE,
+        ACTIVE,
+        CLOSED
+    }
+
+    /** What the deadline is about while a call is carried. */
+    private enum Awaited {
+        /** It is the caller's turn: no deadline. */
+        CALLER,
+        /** The origin is to take request content that waits to be sent. */
+        TAKING,
+        HEAD,
+        CONTENT
+    }
+
+    private final OriginPool pool;
+    private final ConnectAttempt attempt;
+    private final Channel channel;
+    private final OriginResponseDecoder decoder;
+    private final Deadline deadline;
+    private final FetchSettings settings;
+    private State state = State.OPENING;
+    private @Nullable PooledCall call;
+    private boolean pooled;
+    private boolean served;
+    private boolean requestFinished;
+    private boolean outputShut;
+    private boolean headReceived;
+    private boolean reusable;
+    private boolean closeDelimited;
+    private boolean closeNotified;
+    private boolean progress;
+    private Awaited armed = Awaited.CALLER;
+    private long writableBefore;
+    private long keepAliveNanos = KeepAlive.UNLIMITED;
+
+    OriginConnection(OriginPool pool, ConnectAttempt attempt, Channel channel, OriginResponseDecoder decoder) {
+        this.pool = pool;
+        this.attempt = attempt;
+        this.channel = channel;
+        this.decoder = decoder;
+        settings = attempt.settings();
+        deadline = new Deadline(pool.eventLoop(), this::deadlineReached);
+    }
+
+    /** The settings it was made under, which also say how it is kept. */
+    FetchSettings settings() {
+        return settings;
+    }
+
+    boolean hasServed() {
+        return served;
+    }
+
+    boolean isUsable() {
+        return state == State.IDLE && channel.isActive();
+    }
+
+    /** It is kept for later calls: from now on it closes when its time is over. */
+    void keepIdle() {
+        pooled = true;
+        deadline.set(Math.min(settings.keepAliveIdleNanos(), keepAliveNanos));
+    }
+
+    /** Closes it between two calls; the pool has let go of it. */
+    void closeUnused() {
+        pooled = false;
+        close();
+    }
+
+    /** Sends the head of a call's request. */
+    void start(PooledCall started) {
+        pooled = false;
+        state = State.ACTIVE;
+        call = started;
+        OriginRequest request = started.request();
+        requestFinished = !request.hasContent();
+        headReceived = false;
+        reusable = false;
+        closeDelimited = false;
+        armed = Awaited.CALLER;
+        deadline.clear();
+        decoder.expectResponse(request.method() == Method.HEAD);
+        if (started.isPaused()) {
+            channel.config().setAutoRead(false);
+        }
+        channel.writeAndFlush(RequestEncoder.head(request, channel.alloc()));
+        armDeadline();
+    }
+
+    /** Sends a piece of content. Takes ownership. */
+    void writeContent(ByteBuf piece, boolean chunked) {
+        if (outputShut) {
+            piece.release();
+            return;
+        }
+        if (chunked) {
+            channel.write(RequestEncoder.chunkStart(piece.readableBytes(), channel.alloc()));
+            channel.write(piece);
+            channel.writeAndFlush(RequestEncoder.chunkEnd(channel.alloc()));
+        } else {
+            channel.writeAndFlush(piece);
+        }
+        armDeadline();
+    }
+
+    void finishRequest() {
+        PooledCall current = call;
+        if (current == null) {
+            return;
+        }
+        requestFinished = true;
+        if (current.request().contentLength() < 0 && !outputShut) {
+            channel.writeAndFlush(RequestEncoder.lastChunk(channel.alloc()));
+        }
+        armDeadline();
+    }
+
+    boolean isRequestWritable() {
+        return !outputShut && channel.isWritable();
+    }
+
+    void pauseReading() {
+        channel.config().setAutoRead(false);
+        armDeadline();
+    }
+
+    void resumeReading() {
+        channel.config().setAutoRead(true);
+        armDeadline();
+    }
+
+    /** The caller has no interest in the rest of the response. */
+    void abandon() {
+        if (state == State.ACTIVE) {
+            call = null;
+            close();
+        }
+    }
+
+    /** Ends the connection and its call, or repeats the call elsewhere where that is safe. */
+    void fail(OriginFailure.Reason reason, String problem) {
+        if (state == State.OPENING) {
+            state = State.CLOSED;
+            attempt.notReady(channel, reason, problem);
+            channel.close();
+            return;
+        }
+        if (state == State.CLOSED) {
+            return;
+        }
+        PooledCall current = call;
+        call = null;
+        boolean stale = reason == OriginFailure.Reason.RESET && served && !decoder.hasAnyBytes();
+        if (current != null && stale && current.isRepeatable()) {
+            closeThen(current::repeat);
+        } else if (current != null) {
+            closeThen(() -> current.failed(reason, pool.origin() + ": " + problem, !headReceived));
+        } else {
+            close();
+        }
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext ctx) {
+        if (!pool.origin().isSecure()) {
+            ready();
+        }
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (event instanceof SslHandshakeCompletionEvent handshake) {
+            if (handshake.isSuccess()) {
+                ready();
+            } else {
+                fail(OriginFailure.Reason.TLS, "TLS handshake: " + text(handshake.cause()));
+            }
+        } else if (event instanceof SslCloseCompletionEvent end) {
+            closeNotified = end.isSuccess();
+        } else if (event instanceof ChannelOutputShutdownEvent) {
+            // The origin takes nothing more; its answer may be on the way.
+            outputShut = true;
+            requestFinished = true;
+            armDeadline();
+        }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        progress = true;
+        PooledCall current = call;
+        if (message instanceof BadResponse bad) {
+            fail(OriginFailure.Reason.BAD_RESPONSE, bad.problem());
+        } else if (current == null) {
+            ReferenceCountUtil.release(message);
+        } else if (message instanceof ReceivedHead received) {
+            if (received.head().isInterim()) {
+                armed = Awaited.CALLER;
+                current.interim(received.head());
+            } else {
+                headReceived = true;
+                keepAliveNanos = KeepAlive.idleNanos(received.head().fields());
+                reusable = received.reusable() && keepAliveNanos > 0;
+                closeDelimited = received.framing().isCloseDelimited();
+                current.head(received.head(), received.framing());
+            }
+        } else if (message instanceof HttpContent content) {
+            content(current, content);
+        }
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext ctx) {
+        if (state == State.ACTIVE && progress) {
+            progress = false;
+            armDeadline();
+        }
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+        PooledCall current = call;
+        if (current != null) {
+            armDeadline();
+            current.requestWritable();
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        if (decoder.hasAnyBytes() && call != null) {
+            fail(
+                    OriginFailure.Reason.TRUNCATED,
+                    headReceived
+                            ? "the connection was closed in the middle of the content"
+                            : "the connection was closed in the middle of the head");
+        } else {
+            fail(OriginFailure.Reason.RESET, "the connection was closed before a response");
+        }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        Throwable root = cause instanceof DecoderException && cause.getCause() != null ? cause.getCause() : cause;
+        if (root instanceof SSLException) {
+            fail(OriginFailure.Reason.TLS, text(root));
+        } else if (root instanceof IOException) {
+            fail(OriginFailure.Reason.RESET, text(root));
+        } else {
+            fail(OriginFailure.Reason.INTERNAL, root.toString());
+        }
+    }
+
+    private void ready() {
+        if (state == State.OPENING) {
+            state = State.IDLE;
+            attempt.ready(this);
+        }
+    }
+
+    private void content(PooledCall current, HttpContent message) {
+        ByteBuf content = message.content();
+        if (content.isReadable()) {
+            current.content(content);
+        } else {
+            content.release();
+        }
+        if (message instanceof LastHttpContent last && call == current) {
+            responseEnded(current, trailers(last.trailingHeaders()));
+        }
+    }
+
+    private void responseEnded(PooledCall current, @Nullable FieldSection trailers) {
+        if (closeDelimited && pool.origin().isSecure() && !closeNotified) {
+            fail(
+                    OriginFailure.Reason.TRUNCATED,
+                    "TLS was cut off without close_notify in content that only the close delimits");
+            return;
+        }
+        call = null;
+        if (reusable
+                && requestFinished
+                && !outputShut
+                && !decoder.hasBytesLeftOver()
+                && current.request().settings().keepAlive()
+                && channel.isActive()) {
+            served = true;
+            state = State.IDLE;
+            deadline.clear();
+            if (current.isPaused()) {
+                channel.config().setAutoRead(true);
+            }
+            pool.release(this);
+            current.completed(trailers);
+        } else {
+            closeThen(() -> current.completed(trailers));
+        }
+    }
+
+    private void close() {
+        closeThen(() -> {});
+    }
+
+    /** Closes, lets the call go its way while the connection's place is still free, then lets the pool use the place. */
+    private void closeThen(Runnable callGoesOn) {
+        if (state == State.CLOSED) {
+            return;
+        }
+        State was = state;
+        state = State.CLOSED;
+        deadline.cancel();
+        channel.close();
+        if (was == State.ACTIVE) {
+            pool.closedActive();
+            try {
+                callGoesOn.run();
+            } finally {
+                pool.afterClose();
+            }
+        } else if (pooled) {
+            pool.closedIdle(this);
+        }
+    }
+
+    /** Sets the deadline for what is awaited now: anew when that has changed, and with every piece of content. */
+    private void armDeadline() {
+        PooledCall current = call;
+        if (state != State.ACTIVE || current == null) {
+            return;
+        }
+        Awaited next = awaited(current);
+        if (next == armed && next != Awaited.CONTENT) {
+            return;
+        }
+        armed = next;
+        FetchSettings limits = current.request().settings();
+        switch (next) {
+            case CALLER -> deadline.clear();
+            case TAKING -> {
+                writableBefore = channel.bytesBeforeWritable();
+                deadline.set(limits.requestIdleTimeoutNanos());
+            }
+            case HEAD -> deadline.set(limits.firstByteTimeoutNanos());
+            case CONTENT -> deadline.set(limits.responseIdleTimeoutNanos());
+        }
+    }
+
+    private Awaited awaited(PooledCall current) {
+        if (!requestFinished && !channel.isWritable()) {
+            return Awaited.TAKING;
+        }
+        if (current.isPaused()) {
+            return Awaited.CALLER;
+        }
+        if (headReceived) {
+            return Awaited.CONTENT;
+        }
+        return requestFinished || current.awaitsContinue() ? Awaited.HEAD : Awaited.CALLER;
+    }
+
+    private void deadlineReached() {
+        PooledCall current = call;
+        if (state == State.IDLE) {
+            close();
+            return;
+        }
+        if (current == null) {
+            return;
+        }
+        FetchSettings limits = current.request().settings();
+        switch (armed) {
+            case CALLER -> {}
+            case TAKING -> {
+                if (channel.bytesBeforeWritable() < writableBefore) {
+                    armed = Awaited.CALLER;
+                    armDeadline();
+                } else {
+                    fail(
+                            OriginFailure.Reason.REQUEST_TIMEOUT,
+                            "the origin took none of the request's content within "
+                                    + PooledOriginClient.millis(limits.requestIdleTimeoutNanos()));
+                }
+            }
+            case HEAD ->
+                fail(
+                        OriginFailure.Reason.FIRST_BYTE_TIMEOUT,
+                        "no response head within " + PooledOriginClient.millis(limits.firstByteTimeoutNanos()));
+            case CONTENT ->
+                fail(
+                        OriginFailure.Reason.IDLE_TIMEOUT,
+                        "no content for " + PooledOriginClient.millis(limits.responseIdleTimeoutNanos()));
+        }
+    }
+
+    private static @Nullable FieldSection trailers(HttpHeaders received) {
+        if (received.isEmpty()) {
+            return null;
+        }
+        FieldSection.Builder fields = FieldSection.builder();
+        for (Map.Entry<String, String> line : received) {
+            fields.add(line.getKey(), line.getValue());
+        }
+        return fields.build();
+    }
+
+    private static String text(Throwable cause) {
+        return cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+    }
+}

@@ -1,0 +1,275 @@
+package io.millrace.proxy.fetch;
+
+import io.netty.channel.EventLoop;
+import java.util.ArrayDeque;
+import java.util.Iterator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The connections of one event loop to one origin, and the calls that wait for one of them.
+ *
+ * <p>A connection is in one of three places: being made, carrying a call, or unused; the unused one that was used last is taken first, so that the others can
+ * reach their idle deadline. A call without a connection either has one made for it, or waits when the origin has as many as it may; it is then served, in order
+ * of arrival, by whatever comes first: a connection that becomes free, or room to make one.
+ *
+ * <p>Confined to one event loop.
+ */
+final class OriginPool {
+
+    /** What makes two connections interchangeable: where they go, and whose certificate was checked. */
+    record Key(Origin origin, String tlsName) {}
+
+    private final PooledOriginClient client;
+    private final Key key;
+    private final OriginStatistics statistics;
+    private final ArrayDeque<OriginConnection> idle = new ArrayDeque<>();
+    private final ArrayDeque<PooledCall> waiting = new ArrayDeque<>();
+    private final Deadline waitingDeadline;
+    private int active;
+    private int connecting;
+
+    OriginPool(PooledOriginClient client, Key key) {
+        this.client = client;
+        this.key = key;
+        statistics = client.statistics();
+        waitingDeadline = new Deadline(client.eventLoop(), this::expireWaiting);
+    }
+
+    Origin origin() {
+        return key.origin();
+    }
+
+    String tlsName() {
+        return key.tlsName();
+    }
+
+    EventLoop eventLoop() {
+        return client.eventLoop();
+    }
+
+    PooledOriginClient client() {
+        return client;
+    }
+
+    /** Finds or makes a connection for a call, or lets it wait, or fails it. */
+    void acquire(PooledCall call) {
+        OriginConnection connection = takeIdle();
+        if (connection != null) {
+            activate(connection, call);
+        } else if (hasRoom(call.request().settings())) {
+            connect(call);
+        } else {
+            enqueue(call);
+        }
+    }
+
+    /** Makes a fresh connection for a call whose reused one had ended; it takes that one's place. */
+    void retry(PooledCall call) {
+        statistics.retries++;
+        connect(call);
+    }
+
+    /** A connection was made: for the call it was made for, or for whoever is next when that call is gone. */
+    void connected(OriginConnection connection, @Nullable PooledCall call) {
+        connecting--;
+        statistics.connectionsConnecting--;
+        statistics.connects++;
+        if (call != null) {
+            active++;
+            statistics.connectionsActive++;
+            call.start(connection);
+        } else {
+            offer(connection);
+        }
+    }
+
+    /** No connection could be made. */
+    void connectFailed(@Nullable PooledCall call, OriginFailure.Reason reason, String message) {
+        connecting--;
+        statistics.connectionsConnecting--;
+        statistics.connectFailures++;
+        if (call != null) {
+            call.failed(reason, message, true);
+        }
+        serveWaiting();
+        maybeForget();
+    }
+
+    /** A connection has carried its call to the end and can carry another. */
+    void release(OriginConnection connection) {
+        active--;
+        statistics.connectionsActive--;
+        offer(connection);
+    }
+
+    /** A connection that carried a call is closed; the call is the caller's to end or to {@link #retry}, before {@link #afterClose}. */
+    void closedActive() {
+        active--;
+        statistics.connectionsActive--;
+    }
+
+    /** An unused connection is closed. */
+    void closedIdle(OriginConnection connection) {
+        if (idle.removeLastOccurrence(connection)) {
+            statistics.connectionsIdle--;
+        }
+        afterClose();
+    }
+
+    /** Uses the room that a closed connection left. */
+    void afterClose() {
+        serveWaiting();
+        maybeForget();
+    }
+
+    /** A waiting call was cancelled. */
+    void withdraw(PooledCall call) {
+        if (waiting.remove(call)) {
+            statistics.callsWaiting--;
+        }
+        maybeForget();
+    }
+
+    /** Closes what is unused and fails what waits. */
+    void close() {
+        waitingDeadline.cancel();
+        PooledCall call;
+        while ((call = waiting.pollFirst()) != null) {
+            statistics.callsWaiting--;
+            call.failed(
+                    OriginFailure.Reason.CANCELLED,
+                    key.origin() + ": the client was closed while the call waited for a connection",
+                    true);
+        }
+        OriginConnection connection;
+        while ((connection = idle.pollLast()) != null) {
+            statistics.connectionsIdle--;
+            connection.closeUnused();
+        }
+    }
+
+    private @Nullable OriginConnection takeIdle() {
+        OriginConnection connection;
+        while ((connection = idle.pollLast()) != null) {
+            statistics.connectionsIdle--;
+            if (connection.isUsable()) {
+                return connection;
+            }
+            connection.closeUnused();
+        }
+        return null;
+    }
+
+    private void activate(OriginConnection connection, PooledCall call) {
+        active++;
+        statistics.connectionsActive++;
+        statistics.reuses++;
+        call.start(connection);
+    }
+
+    /** Gives an unused connection to the first that waits, or keeps it, or closes it. */
+    private void offer(OriginConnection connection) {
+        PooledCall next = pollWaiting();
+        if (next != null) {
+            if (connection.hasServed()) {
+                activate(connection, next);
+            } else {
+                active++;
+                statistics.connectionsActive++;
+                next.start(connection);
+            }
+        } else if (client.isClosed() || idle.size() >= connection.settings().idleConnectionsMax()) {
+            connection.closeUnused();
+            maybeForget();
+        } else {
+            idle.addLast(connection);
+            statistics.connectionsIdle++;
+            connection.keepIdle();
+        }
+    }
+
+    private boolean hasRoom(FetchSettings settings) {
+        return connecting + active + idle.size() < settings.connectionsMax();
+    }
+
+    private void connect(PooledCall call) {
+        connecting++;
+        statistics.connectionsConnecting++;
+        ConnectAttempt attempt = new ConnectAttempt(this, call);
+        call.connecting(attempt);
+        attempt.start();
+    }
+
+    private void enqueue(PooledCall call) {
+        FetchSettings settings = call.request().settings();
+        if (waiting.size() >= settings.queueMax()) {
+            call.failed(
+                    OriginFailure.Reason.QUEUE_FULL,
+                    key.origin() + ": " + settings.connectionsMax() + " connections are in use and " + waiting.size()
+                            + " calls wait already, limit=" + settings.queueMax(),
+                    true);
+            maybeForget();
+            return;
+        }
+        call.waitUntil(waitingDeadline.now() + settings.queueTimeoutNanos());
+        waiting.addLast(call);
+        statistics.callsWaiting++;
+        if (waitingDeadline.remainingNanos() > settings.queueTimeoutNanos()) {
+            waitingDeadline.set(settings.queueTimeoutNanos());
+        }
+    }
+
+    private @Nullable PooledCall pollWaiting() {
+        PooledCall next = waiting.pollFirst();
+        if (next != null) {
+            statistics.callsWaiting--;
+        }
+        return next;
+    }
+
+    private void serveWaiting() {
+        PooledCall first;
+        while (!client.isClosed()
+                && (first = waiting.peekFirst()) != null
+                && hasRoom(first.request().settings())) {
+            pollWaiting();
+            connect(first);
+        }
+    }
+
+    private void expireWaiting() {
+        long now = waitingDeadline.now();
+        long nearest = Long.MAX_VALUE;
+        ArrayDeque<PooledCall> expired = new ArrayDeque<>();
+        for (Iterator<PooledCall> each = waiting.iterator(); each.hasNext(); ) {
+            PooledCall call = each.next();
+            long remaining = call.waitsUntil() - now;
+            if (remaining <= 0) {
+                each.remove();
+                statistics.callsWaiting--;
+                expired.addLast(call);
+            } else {
+                nearest = Math.min(nearest, remaining);
+            }
+        }
+        if (nearest != Long.MAX_VALUE) {
+            waitingDeadline.set(nearest);
+        }
+        for (PooledCall call : expired) {
+            FetchSettings settings = call.request().settings();
+            call.failed(
+                    OriginFailure.Reason.QUEUE_TIMEOUT,
+                    key.origin() + ": none of " + settings.connectionsMax() + " connections became free within "
+                            + PooledOriginClient.millis(settings.queueTimeoutNanos()),
+                    true);
+        }
+        maybeForget();
+    }
+
+    private void maybeForget() {
+        if (active == 0 && connecting == 0 && idle.isEmpty() && waiting.isEmpty()) {
+            waitingDeadline.cancel();
+            client.forget(key, this);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+package io.millrace.proxy.fetch;
+
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.Method;
+import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What to send where: one HTTP/1.1 request without its content.
+ *
+ * <p>The caller gives the end-to-end fields, Host and Via among them. Connection, Transfer-Encoding and Content-Length are this package's: they follow from {@link
+ * #hasContent()} and {@link #contentLength()}, and lines of those names in {@link #fields()} are not sent.
+ *
+ * <p>Immutable.
+ */
+public final class OriginRequest {
+
+    private static final long NO_CONTENT = -2;
+    private static final long CHUNKED = -1;
+
+    private final Origin origin;
+    private final String tlsName;
+    private final String methodName;
+    private final Method method;
+    private final byte[] target;
+    private final FieldSection fields;
+    private final long contentLength;
+    private final FetchSettings settings;
+
+    private OriginRequest(Builder builder) {
+        origin = builder.origin;
+        tlsName = builder.tlsName == null ? origin.host() : builder.tlsName;
+        methodName = builder.methodName;
+        method = Method.of(methodName);
+        target = builder.target;
+        fields = Objects.requireNonNull(builder.fields, "fields");
+        contentLength = builder.contentLength;
+        settings = builder.settings;
+    }
+
+    /** Starts a request: {@code GET /} without content and with default settings until told otherwise. */
+    public static Builder to(Origin origin) {
+        return new Builder(origin);
+    }
+
+    /** Where it goes. */
+    public Origin origin() {
+        return origin;
+    }
+
+    /** The name asked for in the TLS handshake and expected in the certificate: the origin's host unless another was given. */
+    public String tlsName() {
+        return tlsName;
+    }
+
+    /** The method as it is sent. */
+    public String methodName() {
+        return methodName;
+    }
+
+    /** The method, for its properties. */
+    public Method method() {
+        return method;
+    }
+
+    /** The fields, without those of framing. */
+    public FieldSection fields() {
+        return fields;
+    }
+
+    /** Whether content follows; a content of length 0 counts. */
+    public boolean hasContent() {
+        return contentLength != NO_CONTENT;
+    }
+
+    /** Bytes of content: 0 when there is none, -1 when it is sent in chunks. */
+    public long contentLength() {
+        return contentLength == NO_CONTENT ? 0 : contentLength;
+    }
+
+    /** Deadlines and limits. */
+    public FetchSettings settings() {
+        return settings;
+    }
+
+    /** The request target as it is sent. Borrowed: not to be written to. */
+    byte[] target() {
+        return target;
+    }
+
+    /** Method, origin and target, for messages. */
+    @Override
+    public String toString() {
+        return methodName + " " + origin + new String(target, StandardCharsets.ISO_8859_1);
+    }
+
+    /** Collects a request. Confined to one thread. */
+    public static final class Builder {
+
+        private final Origin origin;
+        private @Nullable String tlsName;
+        private String methodName = "GET";
+        private byte[] target = {'/'};
+        private @Nullable FieldSection fields;
+        private long contentLength = NO_CONTENT;
+        private FetchSettings settings = FetchSettings.defaults();
+
+        private Builder(Origin origin) {
+            this.origin = Objects.requireNonNull(origin, "origin");
+        }
+
+        /** The name for the TLS handshake, where it is not the origin's host. */
+        public Builder tlsName(String name) {
+            tlsName = name;
+            return this;
+        }
+
+        /**
+         * The method, in the case it is sent in.
+         *
+         * @throws IllegalArgumentException when it is not a token (RFC 9110 s9.1), or CONNECT, which is no request for a response to be relayed
+         */
+        public Builder method(String name) {
+            for (int i = 0; i < name.length(); i++) {
+                char c = name.charAt(i);
+                if (c <= ' ' || c >= 0x7f || "\"(),/:;<=>?@[\\]{}".indexOf(c) >= 0) {
+                    throw new IllegalArgumentException("method: not a token at index " + i);
+                }
+            }
+            if (name.isEmpty() || name.equals("CONNECT")) {
+                throw new IllegalArgumentException(
+                        "method: actual=\"" + name + "\", expected one that has an ordinary response");
+            }
+            methodName = name;
+            return this;
+        }
+
+        /** The request target; see {@link #target(byte[])}. */
+        public Builder target(String target) {
+            return target(target.getBytes(StandardCharsets.ISO_8859_1));
+        }
+
+        /**
+         * The request target, in origin-form or {@code *}. Borrows the array for as long as the request lives.
+         *
+         * @throws IllegalArgumentException when it is empty or holds a byte that would end it on the wire: controls and space
+         */
+        public Builder target(byte[] bytes) {
+            if (bytes.length == 0) {
+                throw new IllegalArgumentException("target: empty");
+            }
+            for (int i = 0; i < bytes.length; i++) {
+                if ((bytes[i] >= 0 && bytes[i] <= ' ') || bytes[i] == 0x7f) {
+                    throw new IllegalArgumentException(
+                            "target: byte 0x" + Integer.toHexString(bytes[i]) + " at index " + i);
+                }
+            }
+            target = bytes;
+            return this;
+        }
+
+        /** The end-to-end fields, Host and Via included. */
+        public Builder fields(FieldSection section) {
+            fields = section;
+            return this;
+        }
+
+        /** Content of exactly this many bytes follows. */
+        public Builder contentLength(long length) {
+            if (length < 0) {
+                throw new IllegalArgumentException("contentLength: actual=" + length + ", limit=0 or more");
+            }
+            contentLength = length;
+            return this;
+        }
+
+        /** Content of unknown length follows, to be sent in chunks. */
+        public Builder chunkedContent() {
+            contentLength = CHUNKED;
+            return this;
+        }
+
+        /** Deadlines and limits. */
+        public Builder settings(FetchSettings settings) {
+            this.settings = Objects.requireNonNull(settings, "settings");
+            return this;
+        }
+
+        /** The request. */
+        public OriginRequest build() {
+            return new OriginRequest(this);
+        }
+    }
+}

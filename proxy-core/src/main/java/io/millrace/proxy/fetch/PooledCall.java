@@ -1,0 +1,271 @@
+package io.millrace.proxy.fetch;
+
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.ResponseHead;
+import io.netty.buffer.ByteBuf;
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call from {@code fetch} to its end: the request's content on the way in, the handler on the way out.
+ *
+ * <p>Confined to one event loop.
+ */
+final class PooledCall implements OriginCall {
+
+    private enum State {
+        /** Every connection of the origin is in use. */
+        WAITING,
+        CONNECTING,
+        ACTIVE,
+        ENDED
+    }
+
+    private final OriginPool pool;
+    private final OriginRequest request;
+    private final OriginResponseHandler handler;
+    private final ArrayDeque<ByteBuf> held = new ArrayDeque<>(0);
+    private State state = State.WAITING;
+    private @Nullable ConnectAttempt attempt;
+    private @Nullable OriginConnection connection;
+    private boolean withinFetch = true;
+    private boolean finished;
+    private boolean paused;
+    private int heldBytes;
+    private long written;
+    private boolean anySent;
+    private long waitsUntil;
+
+    PooledCall(OriginPool pool, OriginRequest request, OriginResponseHandler handler) {
+        this.pool = pool;
+        this.request = request;
+        this.handler = handler;
+        finished = !request.hasContent();
+    }
+
+    OriginRequest request() {
+        return request;
+    }
+
+    /** {@code fetch} returns: from now on the handler may be called directly. */
+    void started() {
+        withinFetch = false;
+    }
+
+    void waitUntil(long nanos) {
+        waitsUntil = nanos;
+    }
+
+    long waitsUntil() {
+        return waitsUntil;
+    }
+
+    void connecting(ConnectAttempt made) {
+        state = State.CONNECTING;
+        attempt = made;
+    }
+
+    /** Sends the request, and what is there of its content. */
+    void start(OriginConnection on) {
+        state = State.ACTIVE;
+        attempt = null;
+        connection = on;
+        on.start(this);
+        while (connection == on && !held.isEmpty()) {
+            ByteBuf piece = held.removeFirst();
+            heldBytes -= piece.readableBytes();
+            send(on, piece);
+        }
+        if (connection == on && finished && request.hasContent()) {
+            on.finishRequest();
+        }
+        if (connection == on && !finished) {
+            pool.eventLoop().execute(this::requestWritable);
+        }
+    }
+
+    /** Whether the request may be sent again, on the word of RFC 9110 s9.2.2 and because nothing is lost: all of its content is still here. */
+    boolean isRepeatable() {
+        return !anySent && request.method().isIdempotent();
+    }
+
+    /** Goes on with a fresh connection, which has served nobody before: so there is no second repetition. */
+    void repeat() {
+        connection = null;
+        pool.retry(this);
+    }
+
+    boolean isPaused() {
+        return paused;
+    }
+
+    /** Whether the head was sent with {@code Expect: 100-continue} and none of the content was. */
+    boolean awaitsContinue() {
+        return !anySent && !finished && request.fields().hasToken(FieldName.EXPECT, "100-continue");
+    }
+
+    @Override
+    public void write(ByteBuf content) {
+        if (state == State.ENDED) {
+            content.release();
+            return;
+        }
+        int length = content.readableBytes();
+        String misuse = null;
+        if (finished) {
+            misuse = "the request is finished or has no content";
+        } else if (request.contentLength() >= 0 && written + length > request.contentLength()) {
+            misuse = "content: actual=" + (written + length) + ", limit=" + request.contentLength();
+        } else if (connection == null && heldBytes + length > HELD_BYTES_MAX) {
+            misuse = "content held without a connection: actual=" + (heldBytes + length) + ", limit=" + HELD_BYTES_MAX;
+        }
+        if (misuse != null) {
+            content.release();
+            throw new IllegalStateException(misuse + ", where=" + request);
+        }
+        if (length == 0) {
+            // An empty chunk would be the last one.
+            content.release();
+            return;
+        }
+        written += length;
+        OriginConnection on = connection;
+        if (on == null) {
+            held.addLast(content);
+            heldBytes += length;
+        } else {
+            send(on, content);
+        }
+    }
+
+    @Override
+    public void finishRequest() {
+        if (state == State.ENDED || finished) {
+            return;
+        }
+        if (request.contentLength() >= 0 && written < request.contentLength()) {
+            cancel();
+            throw new IllegalStateException(
+                    "content: actual=" + written + ", expected=" + request.contentLength() + ", where=" + request);
+        }
+        finished = true;
+        if (connection != null) {
+            connection.finishRequest();
+        }
+    }
+
+    @Override
+    public boolean isRequestWritable() {
+        return connection != null && !finished && connection.isRequestWritable();
+    }
+
+    @Override
+    public void pauseReading() {
+        paused = true;
+        if (connection != null) {
+            connection.pauseReading();
+        }
+    }
+
+    @Override
+    public void resumeReading() {
+        paused = false;
+        if (connection != null) {
+            connection.resumeReading();
+        }
+    }
+
+    @Override
+    public void cancel() {
+        State was = state;
+        if (was == State.ENDED) {
+            return;
+        }
+        OriginConnection on = connection;
+        ConnectAttempt made = attempt;
+        end();
+        if (was == State.WAITING) {
+            pool.withdraw(this);
+        } else if (made != null) {
+            made.withdraw();
+        } else if (on != null) {
+            on.abandon();
+        }
+    }
+
+    /** The client is closed. */
+    void clientClosed() {
+        if (state == State.ENDED) {
+            return;
+        }
+        OriginConnection on = connection;
+        ConnectAttempt made = attempt;
+        if (made != null) {
+            made.abandon();
+        } else if (on != null) {
+            on.fail(OriginFailure.Reason.CANCELLED, "the client was closed");
+        }
+        failed(OriginFailure.Reason.CANCELLED, request.origin() + ": the client was closed", on == null);
+    }
+
+    void interim(ResponseHead head) {
+        if (head.status() == 100) {
+            handler.onContinue();
+        } else {
+            handler.onInterim(head);
+        }
+    }
+
+    void head(ResponseHead head, ResponseFraming framing) {
+        handler.onHead(head, framing);
+    }
+
+    void content(ByteBuf content) {
+        handler.onContent(content);
+    }
+
+    void requestWritable() {
+        if (isRequestWritable()) {
+            handler.onRequestWritable();
+        }
+    }
+
+    void completed(@Nullable FieldSection trailers) {
+        if (state != State.ENDED) {
+            end();
+            handler.onComplete(trailers);
+        }
+    }
+
+    void failed(OriginFailure.Reason reason, String message, boolean beforeHead) {
+        if (state == State.ENDED) {
+            return;
+        }
+        end();
+        pool.client().statistics().failed(reason);
+        OriginFailure failure = new OriginFailure(reason, message, beforeHead);
+        if (withinFetch) {
+            pool.eventLoop().execute(() -> handler.onFailure(failure));
+        } else {
+            handler.onFailure(failure);
+        }
+    }
+
+    private void send(OriginConnection on, ByteBuf piece) {
+        anySent = true;
+        on.writeContent(piece, request.contentLength() < 0);
+    }
+
+    private void end() {
+        state = State.ENDED;
+        attempt = null;
+        connection = null;
+        ByteBuf piece;
+        while ((piece = held.pollFirst()) != null) {
+            piece.release();
+        }
+        heldBytes = 0;
+        pool.client().ended(this);
+    }
+}

@@ -1,0 +1,131 @@
+package io.millrace.proxy.fetch;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.handler.ssl.SslContext;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The {@link OriginClient}: one {@link OriginPool} per origin and TLS name, made when first asked for and forgotten when empty.
+ *
+ * <p>Confined to one event loop.
+ */
+final class PooledOriginClient implements OriginClient {
+
+    private final EventLoop eventLoop;
+    private final Bootstrap bootstrap;
+    private final OriginAddresses addresses;
+    private final SslContext sslContext;
+    private final OriginStatistics statistics = new OriginStatistics();
+    private final Map<OriginPool.Key, OriginPool> pools = new HashMap<>();
+    private final Set<PooledCall> calls = new LinkedHashSet<>();
+    private boolean closed;
+
+    PooledOriginClient(
+            EventLoop eventLoop,
+            Class<? extends SocketChannel> channelType,
+            ByteBufAllocator allocator,
+            OriginAddresses addresses,
+            SslContext sslContext) {
+        this.eventLoop = eventLoop;
+        this.addresses = addresses;
+        this.sslContext = sslContext;
+        bootstrap = new Bootstrap()
+                .group(eventLoop)
+                .channel(channelType)
+                .disableResolver()
+                .option(ChannelOption.ALLOCATOR, allocator)
+                .option(ChannelOption.TCP_NODELAY, true)
+                // The connect deadline is ConnectAttempt's, for all addresses and TLS together.
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 0)
+                // A failed write leaves the input open: an origin that refuses an upload has often sent its answer
+                // already.
+                .option(ChannelOption.AUTO_CLOSE, false);
+    }
+
+    @Override
+    public OriginCall fetch(OriginRequest request, OriginResponseHandler handler) {
+        assert eventLoop.inEventLoop();
+        statistics.requests++;
+        OriginPool.Key key =
+                new OriginPool.Key(request.origin(), request.origin().isSecure() ? request.tlsName() : "");
+        OriginPool pool = pools.get(key);
+        if (pool == null) {
+            pool = new OriginPool(this, key);
+            if (!closed) {
+                pools.put(key, pool);
+            }
+        }
+        PooledCall call = new PooledCall(pool, request, handler);
+        calls.add(call);
+        if (closed) {
+            call.failed(OriginFailure.Reason.CANCELLED, request.origin() + ": the client is closed", true);
+        } else {
+            pool.acquire(call);
+        }
+        call.started();
+        return call;
+    }
+
+    @Override
+    public OriginStatistics statistics() {
+        return statistics;
+    }
+
+    @Override
+    public void close() {
+        assert eventLoop.inEventLoop();
+        if (closed) {
+            return;
+        }
+        closed = true;
+        for (OriginPool pool : new ArrayList<>(pools.values())) {
+            pool.close();
+        }
+        for (PooledCall call : new ArrayList<>(calls)) {
+            call.clientClosed();
+        }
+        addresses.close();
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    EventLoop eventLoop() {
+        return eventLoop;
+    }
+
+    Bootstrap bootstrap() {
+        return bootstrap;
+    }
+
+    OriginAddresses addresses() {
+        return addresses;
+    }
+
+    SslContext sslContext() {
+        return sslContext;
+    }
+
+    void forget(OriginPool.Key key, OriginPool pool) {
+        pools.remove(key, pool);
+    }
+
+    void ended(PooledCall call) {
+        calls.remove(call);
+    }
+
+    /** A duration as messages give it. */
+    static String millis(long nanos) {
+        return TimeUnit.NANOSECONDS.toMillis(nanos) + " ms";
+    }
+}

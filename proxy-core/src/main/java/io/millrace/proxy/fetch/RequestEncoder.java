@@ -1,0 +1,112 @@
+package io.millrace.proxy.fetch;
+
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufUtil;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Writes requests as HTTP/1.1 (RFC 9112 s3, s5, s6, s7.1):
+ *
+ * <pre>
+ * METHOD target HTTP/1.1 CRLF
+ * the request's fields, without those that are about the connection
+ * [Connection: close CRLF]
+ * [Content-Length: n CRLF | Transfer-Encoding: chunked CRLF]
+ * CRLF
+ * </pre>
+ *
+ * <p>Thread-safe: no state.
+ */
+final class RequestEncoder {
+
+    private static final byte[] VERSION = ascii(" HTTP/1.1\r\n");
+    private static final byte[] CONNECTION_CLOSE = ascii("Connection: close\r\n");
+    private static final byte[] CHUNKED = ascii("Transfer-Encoding: chunked\r\n");
+    private static final byte[] CONTENT_LENGTH = ascii("Content-Length: ");
+    private static final byte[] CRLF = ascii("\r\n");
+    private static final byte[] LAST_CHUNK = ascii("0\r\n\r\n");
+
+    /** Names that follow from this connection; a caller's line of such a name could frame the request in a second way. */
+    private static final FieldName[] OWN = {
+        FieldName.CONNECTION,
+        FieldName.CONTENT_LENGTH,
+        FieldName.TRANSFER_ENCODING,
+        FieldName.KEEP_ALIVE,
+        FieldName.PROXY_CONNECTION,
+        FieldName.UPGRADE,
+    };
+
+    private RequestEncoder() {}
+
+    /** The head of a request. Caller releases. */
+    static ByteBuf head(OriginRequest request, ByteBufAllocator allocator) {
+        FieldSection fields = request.fields();
+        byte[] target = request.target();
+        ByteBuf out = allocator.ioBuffer(256 + target.length + (fields.size() == 0 ? 0 : fields.bytes().length));
+        ByteBufUtil.writeAscii(out, request.methodName());
+        out.writeByte(' ').writeBytes(target).writeBytes(VERSION);
+        writeFields(fields, out);
+        if (!request.settings().keepAlive()) {
+            out.writeBytes(CONNECTION_CLOSE);
+        }
+        if (request.hasContent()) {
+            if (request.contentLength() < 0) {
+                out.writeBytes(CHUNKED);
+            } else {
+                out.writeBytes(CONTENT_LENGTH);
+                ByteBufUtil.writeAscii(out, Long.toString(request.contentLength()));
+                out.writeBytes(CRLF);
+            }
+        }
+        return out.writeBytes(CRLF);
+    }
+
+    /** What stands before a chunk's bytes. Caller releases. */
+    static ByteBuf chunkStart(int length, ByteBufAllocator allocator) {
+        ByteBuf out = allocator.ioBuffer(10);
+        ByteBufUtil.writeAscii(out, Integer.toHexString(length));
+        return out.writeBytes(CRLF);
+    }
+
+    /** What stands behind a chunk's bytes. Caller releases. */
+    static ByteBuf chunkEnd(ByteBufAllocator allocator) {
+        return allocator.ioBuffer(2).writeBytes(CRLF);
+    }
+
+    /** The last chunk, without trailers. Caller releases. */
+    static ByteBuf lastChunk(ByteBufAllocator allocator) {
+        return allocator.ioBuffer(5).writeBytes(LAST_CHUNK);
+    }
+
+    private static void writeFields(FieldSection fields, ByteBuf out) {
+        boolean plain = true;
+        for (FieldName name : OWN) {
+            plain &= !fields.contains(name);
+        }
+        if (plain) {
+            fields.writeTo(out);
+            return;
+        }
+        for (int line = 0; line < fields.size(); line++) {
+            if (!isOwn(fields, line)) {
+                fields.writeLineTo(line, out);
+            }
+        }
+    }
+
+    private static boolean isOwn(FieldSection fields, int line) {
+        for (FieldName name : OWN) {
+            if (fields.isNamed(line, name)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
+}

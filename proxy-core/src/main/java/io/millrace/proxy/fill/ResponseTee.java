@@ -1,0 +1,440 @@
+package io.millrace.proxy.fill;
+
+import io.millrace.proxy.http.ContentFailure;
+import io.millrace.proxy.http.ContentSink;
+import io.millrace.proxy.http.ContentSource;
+import io.millrace.store.ObjectWriter;
+import io.millrace.store.StoredObject;
+import io.netty.buffer.ByteBuf;
+import io.netty.util.concurrent.EventExecutor;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One origin body on its way to any number of clients and into the store.
+ *
+ * <p>Content is kept in a window of the bytes received last. Each client reads at its own pace: from the window, or, once it
+ * lags behind it, from what the store already has. The origin is paused while the window is full of bytes that somebody still
+ * needs and the store cannot give back, and while the store's queue is full; so memory is bounded by the window, and a slow
+ * client holds up the origin only when nothing is stored.
+ *
+ * <pre>
+ *   0 ............. windowStart ........................ received
+ *   |  in the store |  chunks, newest last               |  origin
+ *        ^ lagging reader        ^ reader   ^ reader waits at the end
+ * </pre>
+ *
+ * <p>Confined to one event loop, the one that fetches; readers may live on others and hand over by {@code execute}.
+ */
+public final class ResponseTee {
+    /** Bytes read from the store at a time for a reader that lags. */
+    private static final int LAGGING_READ_BYTES = 256 * 1024;
+
+    /** What the tee tells of its state to the fetch that feeds it. */
+    public interface Feed {
+        /** Stop or go on reading the origin. */
+        void onFlow(boolean open);
+
+        /** The last reader left. */
+        void onNoReaders();
+    }
+
+    private static final class Chunk {
+        final long start;
+        final ByteBuf bytes;
+
+        @Nullable
+        Chunk next;
+
+        Chunk(long start, ByteBuf bytes) {
+            this.start = start;
+            this.bytes = bytes;
+        }
+
+        long end() {
+            return start + bytes.readableBytes();
+        }
+    }
+
+    private final EventExecutor loop;
+    private final int windowBytesMax;
+    private final boolean joinable;
+    private final Feed feed;
+    private final List<Reader> readers = new ArrayList<>(2);
+
+    @Nullable
+    private Chunk oldest;
+
+    @Nullable
+    private Chunk newest;
+
+    private long windowStart;
+    private long received;
+    private boolean open = true;
+    private boolean ended;
+
+    @Nullable
+    private ContentFailure failure;
+
+    @Nullable
+    private ObjectWriter<?> writer;
+
+    @Nullable
+    private StoredObject<?> written;
+
+    /**
+     * @param windowBytesMax bytes kept for readers
+     * @param joinable whether readers may come later and want the first byte: consumed chunks stay while the window has room
+     */
+    public ResponseTee(EventExecutor loop, int windowBytesMax, boolean joinable, Feed feed) {
+        this.loop = loop;
+        this.windowBytesMax = windowBytesMax;
+        this.joinable = joinable;
+        this.feed = feed;
+    }
+
+    /** Sends everything to the store too; called before the first content. The tee owns the writer from here on. */
+    public void storeTo(ObjectWriter<?> objectWriter) {
+        assert received == 0 && writer == null;
+        writer = objectWriter;
+        written = objectWriter.object();
+    }
+
+    /** A piece from the origin; takes ownership. */
+    public void content(ByteBuf content) {
+        int length = content.readableBytes();
+        if (ended || length == 0) {
+            content.release();
+            return;
+        }
+        if (writer != null) {
+            writer.write(received, content.retainedDuplicate());
+        }
+        Chunk chunk = new Chunk(received, content);
+        if (newest == null) {
+            oldest = chunk;
+        } else {
+            newest.next = chunk;
+        }
+        newest = chunk;
+        received += length;
+        serveWaiting();
+        regulate();
+    }
+
+    /** The origin's last byte was delivered: the representation is whole. */
+    public void end() {
+        if (ended) {
+            return;
+        }
+        ended = true;
+        if (writer != null) {
+            writer.complete(received);
+        }
+        serveWaiting();
+        disposeIfIdle();
+    }
+
+    /** The origin failed: readers learn it after the bytes before it; nothing of it is stored. */
+    public void fail(ContentFailure reason) {
+        if (ended) {
+            return;
+        }
+        ended = true;
+        failure = reason;
+        if (writer != null) {
+            writer.abort();
+        }
+        serveWaiting();
+        disposeIfIdle();
+    }
+
+    /** Bytes received so far. */
+    public long received() {
+        return received;
+    }
+
+    /** Whether what flows through is being stored and the store has not given it up. */
+    public boolean isStoring() {
+        return writer != null && !writer.isFailed();
+    }
+
+    /** Whether anybody reads. */
+    public boolean hasReaders() {
+        return !readers.isEmpty();
+    }
+
+    /** Whether a reader may still start at this position: its bytes are in the window, ahead of it, or in the store. */
+    public boolean canRead(long position) {
+        return position >= windowStart
+                || (isStoring() && failure == null && hasStored(position, windowStart - position));
+    }
+
+    /** A new reader at the first byte. Called on this tee's loop; the reader's own methods belong to the sink's loop. */
+    public Reader read(EventExecutor sinkLoop, ContentSink sink) {
+        Reader reader = new Reader(sinkLoop, sink);
+        readers.add(reader);
+        return reader;
+    }
+
+    private boolean hasStored(long position, long length) {
+        return written != null && !failedWriter() && written.hasRange(position, length);
+    }
+
+    private boolean failedWriter() {
+        return writer == null || writer.isFailed();
+    }
+
+    private void serveWaiting() {
+        for (int i = readers.size() - 1; i >= 0; i--) {
+            if (i < readers.size() && readers.get(i).waiting) {
+                serve(readers.get(i));
+            }
+        }
+    }
+
+    private void serve(Reader reader) {
+        reader.waiting = false;
+        if (reader.end >= 0 && reader.position >= reader.end) {
+            reader.deliverEnd();
+        } else if (reader.position < windowStart) {
+            serveFromStore(reader);
+        } else if (reader.position < received) {
+            serveFromWindow(reader);
+        } else if (!ended) {
+            reader.waiting = true;
+        } else if (failure != null) {
+            reader.deliverFailure(failure);
+        } else {
+            reader.deliverEnd();
+        }
+        regulate();
+    }
+
+    private void serveFromWindow(Reader reader) {
+        Chunk chunk = reader.next;
+        if (chunk == null || chunk.start != reader.position) {
+            chunk = oldest;
+            while (chunk != null && chunk.end() <= reader.position) {
+                chunk = chunk.next;
+            }
+        }
+        if (chunk == null) {
+            throw new IllegalStateException(
+                    "no chunk at " + reader.position + " of window " + windowStart + "-" + received);
+        }
+        int skip = (int) (reader.position - chunk.start);
+        int length = chunk.bytes.readableBytes() - skip;
+        if (reader.end >= 0) {
+            length = (int) Math.min(length, reader.end - reader.position);
+        }
+        ByteBuf piece = chunk.bytes.retainedSlice(chunk.bytes.readerIndex() + skip, length);
+        reader.position += length;
+        reader.next = chunk.next;
+        reader.deliver(piece);
+    }
+
+    private void serveFromStore(Reader reader) {
+        StoredObject<?> source = written;
+        if (source == null || failedWriter()) {
+            reader.deliverFailure(ContentFailure.STORE_READ);
+            return;
+        }
+        long until = reader.end >= 0 ? Math.min(reader.end, windowStart) : windowStart;
+        int length = (int) Math.min(LAGGING_READ_BYTES, until - reader.position);
+        source.read(reader.position, length, loop, (content, error) -> {
+            if (content == null) {
+                reader.deliverFailure(ContentFailure.STORE_READ);
+            } else {
+                reader.position += content.readableBytes();
+                reader.deliver(content);
+            }
+            disposeIfIdle();
+        });
+    }
+
+    /** Drops what nobody needs and opens or closes the origin's tap. */
+    private void regulate() {
+        boolean storing = isStoring();
+        while (oldest != null) {
+            Chunk chunk = oldest;
+            boolean crowded = received - windowStart > windowBytesMax;
+            if (!crowded && joinable && !ended) {
+                break;
+            }
+            if (!everyReaderPast(chunk.end())
+                    && !(crowded && storing && hasStored(chunk.start, chunk.end() - chunk.start))) {
+                break;
+            }
+            drop(chunk);
+        }
+        boolean wanted = received - windowStart <= windowBytesMax && (!storing || writableWriter());
+        if (wanted != open && !ended) {
+            open = wanted;
+            feed.onFlow(wanted);
+        }
+    }
+
+    private boolean writableWriter() {
+        ObjectWriter<?> current = writer;
+        if (current == null || current.isWritable()) {
+            return true;
+        }
+        current.onWritable(loop, this::regulate);
+        return false;
+    }
+
+    private boolean everyReaderPast(long position) {
+        for (int i = 0; i < readers.size(); i++) {
+            if (readers.get(i).position < position) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void drop(Chunk chunk) {
+        oldest = chunk.next;
+        windowStart = chunk.end();
+        if (oldest == null) {
+            newest = null;
+        }
+        chunk.bytes.release();
+    }
+
+    private void remove(Reader reader) {
+        if (!readers.remove(reader)) {
+            return;
+        }
+        if (readers.isEmpty() && !ended) {
+            feed.onNoReaders();
+        }
+        regulate();
+        disposeIfIdle();
+    }
+
+    /** After the end and the last reader the window and the handle on the written object go. */
+    private void disposeIfIdle() {
+        if (!ended || !readers.isEmpty()) {
+            return;
+        }
+        while (oldest != null) {
+            drop(oldest);
+        }
+        if (written != null) {
+            written.release();
+            written = null;
+        }
+    }
+
+    /**
+     * A position in the body.
+     *
+     * <p>Its methods are confined to the sink's loop; what they hand over is carried out on the tee's.
+     */
+    public final class Reader implements ContentSource {
+        private final EventExecutor sinkLoop;
+        private final ContentSink sink;
+        private final boolean sameLoop;
+
+        // of the tee's loop
+        private long position;
+        private long end = -1;
+        private boolean waiting;
+
+        @Nullable
+        private Chunk next;
+
+        // of the sink's loop
+        private boolean closed;
+
+        private Reader(EventExecutor sinkLoop, ContentSink sink) {
+            this.sinkLoop = sinkLoop;
+            this.sink = sink;
+            this.sameLoop = sinkLoop == loop;
+        }
+
+        /**
+         * Limits the reader to a part of the body; before the first pull.
+         *
+         * @param firstPosition first byte wanted
+         * @param endPosition the position after the last byte wanted
+         */
+        public void narrow(long firstPosition, long endPosition) {
+            if (sameLoop) {
+                seek(firstPosition, endPosition);
+            } else {
+                loop.execute(() -> seek(firstPosition, endPosition));
+            }
+        }
+
+        private void seek(long firstPosition, long endPosition) {
+            position = firstPosition;
+            end = endPosition;
+            regulate();
+        }
+
+        @Override
+        public void pull() {
+            if (sameLoop) {
+                serve(this);
+            } else {
+                loop.execute(() -> serve(this));
+            }
+        }
+
+        @Override
+        public void close() {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            if (sameLoop) {
+                remove(this);
+            } else {
+                loop.execute(() -> remove(this));
+            }
+        }
+
+        void deliver(ByteBuf content) {
+            if (sameLoop) {
+                hand(content);
+            } else {
+                sinkLoop.execute(() -> hand(content));
+            }
+        }
+
+        private void hand(ByteBuf content) {
+            if (closed) {
+                content.release();
+            } else {
+                sink.onContent(content);
+            }
+        }
+
+        void deliverEnd() {
+            if (sameLoop) {
+                sink.onEnd();
+            } else {
+                sinkLoop.execute(() -> {
+                    if (!closed) {
+                        sink.onEnd();
+                    }
+                });
+            }
+        }
+
+        void deliverFailure(ContentFailure reason) {
+            if (sameLoop) {
+                sink.onFailure(reason);
+            } else {
+                sinkLoop.execute(() -> {
+                    if (!closed) {
+                        sink.onFailure(reason);
+                    }
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+package io.millrace.proxy.http;
+
+/** Why content ended before its time. */
+public enum ContentFailure {
+    /** The origin's connection ended or broke before the last byte. */
+    ORIGIN_TRUNCATED("origin-truncated"),
+    /** A stored piece could not be read or failed its checksum. */
+    STORE_READ("store-read");
+
+    private final String text;
+
+    ContentFailure(String text) {
+        this.text = text;
+    }
+
+    /** A stable word for logs. */
+    public String text() {
+        return text;
+    }
+}

@@ -1,0 +1,18 @@
+package io.millrace.proxy.http;
+
+/**
+ * Where the content of a message comes from: a stored response, or an origin's answer on its way. The sink pulls, so that the
+ * receiver's pace is the only pace.
+ *
+ * <p>Confined to the event loop of its sink.
+ */
+public interface ContentSource {
+    /**
+     * Asks for the next piece. Exactly one call of the sink answers it, from within this call or later; a second pull before
+     * that is an error.
+     */
+    void pull();
+
+    /** Gives up: nothing more is delivered. Must be called once in every case, after the end too. */
+    void close();
+}

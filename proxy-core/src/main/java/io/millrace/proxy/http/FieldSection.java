@@ -1,0 +1,460 @@
+package io.millrace.proxy.http;
+
+import io.netty.buffer.ByteBuf;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A field section (RFC 9110 s5, s6.3): the field lines of a head in their order, as positions in one byte array. Values
+ * are ISO-8859-1 bytes as they came, without the white space around them; names keep their spelling.
+ *
+ * <p>Per line the array of positions holds
+ *
+ * <pre>
+ * +-----------+---------+------------+----------+-----------------+
+ * | nameStart | nameEnd | valueStart | valueEnd | well-known id   |
+ * +-----------+---------+------------+----------+-----------------+
+ * </pre>
+ *
+ * Immutable, except a {@linkplain #reusable reusable} one, which is confined to its owner's thread and valid until the
+ * next {@link #reset}.
+ */
+public final class FieldSection {
+
+    /** A section without lines. */
+    public static final FieldSection EMPTY = new FieldSection(new byte[0], new int[0], 0, 0, 0, 0);
+
+    static final int STRIDE = 5;
+    private static final int NOT_CONTIGUOUS = -1;
+
+    private byte[] bytes;
+    private int[] lines;
+    private int size;
+    /** Bit {@code id & 63} is set for every well-known name present: a cheap answer for the names that are absent. */
+    private long present;
+    /** The lines as {@code Name: value CRLF} without gaps, where the bytes are laid out so. */
+    private int blockStart;
+
+    private int blockEnd;
+
+    FieldSection(byte[] bytes, int[] lines, int size, long present, int blockStart, int blockEnd) {
+        this.bytes = bytes;
+        this.lines = lines;
+        this.size = size;
+        this.present = present;
+        this.blockStart = blockStart;
+        this.blockEnd = blockEnd;
+    }
+
+    /** A section that its owner fills again and again with {@link #reset} and {@link #addLine}. */
+    public static FieldSection reusable(int expectedLines) {
+        return new FieldSection(new byte[0], new int[expectedLines * STRIDE], 0, 0, NOT_CONTIGUOUS, NOT_CONTIGUOUS);
+    }
+
+    /**
+     * Reads lines {@code Name: value CRLF} that fill the range exactly; borrows the array. White space before the
+     * colon, folded lines, a lone CR or LF and NUL are refused.
+     *
+     * @return null when the range is anything else
+     */
+    public static @Nullable FieldSection parse(byte[] bytes, int from, int to) {
+        FieldSection section = reusable(16);
+        section.bytes = bytes;
+        int position = from;
+        while (position < to) {
+            int nameEnd = FieldLexer.skipToken(bytes, position, to);
+            if (nameEnd == position || nameEnd == to || bytes[nameEnd] != ':') {
+                return null;
+            }
+            int valueStart = FieldLexer.skipSpace(bytes, nameEnd + 1, to);
+            int lineEnd = valueStart;
+            while (lineEnd < to && isValueByte(bytes[lineEnd])) {
+                lineEnd++;
+            }
+            if (lineEnd + 1 >= to || bytes[lineEnd] != '\r' || bytes[lineEnd + 1] != '\n') {
+                return null;
+            }
+            section.addLine(position, nameEnd, valueStart, FieldLexer.trimEnd(bytes, valueStart, lineEnd));
+            position = lineEnd + 2;
+        }
+        section.blockStart = from;
+        section.blockEnd = to;
+        return section;
+    }
+
+    /** A builder of an immutable section. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /**
+     * Empties a reusable section and points it at the owner's array (borrowed).
+     *
+     * @throws IllegalStateException when the section is immutable
+     */
+    public void reset(byte[] array) {
+        requireReusable();
+        bytes = array;
+        size = 0;
+        present = 0;
+    }
+
+    /**
+     * Appends a line of the owner's array to a reusable section; the value's range carries no white space around.
+     *
+     * @throws IllegalStateException when the section is immutable
+     */
+    public void addLine(int nameStart, int nameEnd, int valueStart, int valueEnd) {
+        requireReusable();
+        int at = size * STRIDE;
+        if (at == lines.length) {
+            lines = Arrays.copyOf(lines, Math.max(8 * STRIDE, at * 2));
+        }
+        int id = FieldName.idOf(bytes, nameStart, nameEnd);
+        lines[at] = nameStart;
+        lines[at + 1] = nameEnd;
+        lines[at + 2] = valueStart;
+        lines[at + 3] = valueEnd;
+        lines[at + 4] = id;
+        present |= bit(id);
+        size++;
+    }
+
+    /** Number of field lines. */
+    public int size() {
+        return size;
+    }
+
+    /** The line of the first field of that name, or -1. */
+    public int find(FieldName name) {
+        return next(name, -1);
+    }
+
+    /** The line of the next field of that name after line {@code after}, or -1. */
+    public int next(FieldName name, int after) {
+        int id = name.id();
+        if (id != FieldName.UNKNOWN) {
+            if ((present & bit(id)) == 0) {
+                return -1;
+            }
+            for (int line = after + 1, at = line * STRIDE + 4; line < size; line++, at += STRIDE) {
+                if (lines[at] == id) {
+                    return line;
+                }
+            }
+            return -1;
+        }
+        for (int line = after + 1, at = line * STRIDE; line < size; line++, at += STRIDE) {
+            if (lines[at + 4] == FieldName.UNKNOWN && name.matches(bytes, lines[at], lines[at + 1])) {
+                return line;
+            }
+        }
+        return -1;
+    }
+
+    /** Whether a field of that name is present. */
+    public boolean contains(FieldName name) {
+        return find(name) >= 0;
+    }
+
+    /** Whether the line's name is that one. */
+    public boolean isNamed(int line, FieldName name) {
+        int at = line * STRIDE;
+        int id = name.id();
+        return lines[at + 4] == id && (id != FieldName.UNKNOWN || name.matches(bytes, lines[at], lines[at + 1]));
+    }
+
+    /** The name of the line as it was spelled. */
+    public String name(int line) {
+        return text(nameStart(line), nameEnd(line));
+    }
+
+    /** The value of the line. */
+    public String value(int line) {
+        return text(valueStart(line), valueEnd(line));
+    }
+
+    /** The value of the first field of that name, or null. */
+    public @Nullable String get(FieldName name) {
+        int line = find(name);
+        return line < 0 ? null : value(line);
+    }
+
+    /** The values of all fields of that name, joined by comma and space (RFC 9110 s5.2), or null when there is none. */
+    public @Nullable String joined(FieldName name) {
+        int line = find(name);
+        if (line < 0) {
+            return null;
+        }
+        int next = next(name, line);
+        if (next < 0) {
+            return value(line);
+        }
+        StringBuilder all = new StringBuilder(value(line));
+        for (; next >= 0; next = next(name, next)) {
+            all.append(", ").append(value(next));
+        }
+        return all.toString();
+    }
+
+    /** Whether the line's value equals the text, without regard to ASCII case. */
+    public boolean valueEqualsIgnoreCase(int line, CharSequence text) {
+        return FieldLexer.equalsIgnoreCase(bytes, valueStart(line), valueEnd(line), text);
+    }
+
+    /** Whether some comma-separated member of the fields of that name is the token, without regard to ASCII case. */
+    public boolean hasToken(FieldName name, CharSequence token) {
+        int line = find(name);
+        if (line < 0) {
+            return false;
+        }
+        ListCursor members = ListCursor.over(this, name);
+        while (members.next()) {
+            if (FieldLexer.equalsIgnoreCase(bytes, members.start(), members.end(), token)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The array that the positions are in; borrowed, and never to be changed. */
+    public byte[] bytes() {
+        return bytes;
+    }
+
+    public int nameStart(int line) {
+        return lines[line * STRIDE];
+    }
+
+    public int nameEnd(int line) {
+        return lines[line * STRIDE + 1];
+    }
+
+    public int valueStart(int line) {
+        return lines[line * STRIDE + 2];
+    }
+
+    public int valueEnd(int line) {
+        return lines[line * STRIDE + 3];
+    }
+
+    /** Writes every line as {@code Name: value CRLF}, without the empty line that ends a head; borrows the buffer. */
+    public void writeTo(ByteBuf out) {
+        if (blockStart != NOT_CONTIGUOUS) {
+            out.writeBytes(bytes, blockStart, blockEnd - blockStart);
+            return;
+        }
+        for (int line = 0; line < size; line++) {
+            writeLineTo(line, out);
+        }
+    }
+
+    /** Bytes that {@link #writeTo} writes. */
+    public int wireLength() {
+        if (blockStart != NOT_CONTIGUOUS) {
+            return blockEnd - blockStart;
+        }
+        int length = 0;
+        for (int line = 0; line < size; line++) {
+            length += nameEnd(line) - nameStart(line) + valueEnd(line) - valueStart(line) + 4;
+        }
+        return length;
+    }
+
+    /** Writes one line as {@code Name: value CRLF}; borrows the buffer. */
+    public void writeLineTo(int line, ByteBuf out) {
+        out.writeBytes(bytes, nameStart(line), nameEnd(line) - nameStart(line));
+        out.writeShort((':' << 8) | ' ');
+        out.writeBytes(bytes, valueStart(line), valueEnd(line) - valueStart(line));
+        out.writeShort(('\r' << 8) | '\n');
+    }
+
+    /** An immutable section with the same lines in an array of its own, laid out for the wire. */
+    public FieldSection copy() {
+        return builder().addAll(this).build();
+    }
+
+    /** The lines as {@code Name: value}, one per row. */
+    @Override
+    public String toString() {
+        StringBuilder all = new StringBuilder();
+        for (int line = 0; line < size; line++) {
+            all.append(name(line)).append(": ").append(value(line)).append('\n');
+        }
+        return all.toString();
+    }
+
+    /** Whether the byte may stand in a field value: neither CR, LF nor NUL (RFC 9110 s5.5). */
+    static boolean isValueByte(byte b) {
+        return b != '\r' && b != '\n' && b != 0;
+    }
+
+    private void requireReusable() {
+        if (blockStart != NOT_CONTIGUOUS) {
+            throw new IllegalStateException("an immutable field section takes no lines");
+        }
+    }
+
+    private String text(int from, int to) {
+        return new String(bytes, from, to - from, StandardCharsets.ISO_8859_1);
+    }
+
+    private static long bit(int id) {
+        return id == FieldName.UNKNOWN ? 0 : 1L << (id & 63);
+    }
+
+    /**
+     * Collects field lines into one wire-ready array. Refuses what would break the framing: a name that is not a token,
+     * a value with CR, LF or NUL, a character above 255. Confined to one thread.
+     */
+    public static final class Builder {
+
+        private byte[] bytes = new byte[512];
+        private int length;
+        private final FieldSection lines = reusable(16);
+
+        private Builder() {
+            lines.bytes = bytes;
+        }
+
+        /**
+         * Appends a line; white space around the value is left out.
+         *
+         * @throws IllegalArgumentException when the name is not a token or the value cannot stand in a field
+         */
+        public Builder add(CharSequence name, CharSequence value) {
+            ensure(name.length() + value.length() + 4);
+            int nameStart = length;
+            int position = put(name, nameStart);
+            if (!FieldLexer.isToken(bytes, nameStart, position)) {
+                throw new IllegalArgumentException("not a field name: '" + name + "'");
+            }
+            int valueAt = separator(position);
+            return finishLine(nameStart, position, valueAt, put(value, valueAt));
+        }
+
+        /**
+         * Appends a line under the name's canonical spelling.
+         *
+         * @throws IllegalArgumentException when the value cannot stand in a field
+         */
+        public Builder add(FieldName name, CharSequence value) {
+            return add(name.text(), value);
+        }
+
+        /** Appends a line with a decimal number. */
+        public Builder add(FieldName name, long value) {
+            return add(name.text(), Long.toString(value));
+        }
+
+        /** Appends one line of another section, bytes as they are. */
+        public Builder addLine(FieldSection source, int line) {
+            int nameLength = source.nameEnd(line) - source.nameStart(line);
+            int valueLength = source.valueEnd(line) - source.valueStart(line);
+            ensure(nameLength + valueLength + 4);
+            int nameStart = length;
+            System.arraycopy(source.bytes, source.nameStart(line), bytes, nameStart, nameLength);
+            int valueAt = separator(nameStart + nameLength);
+            System.arraycopy(source.bytes, source.valueStart(line), bytes, valueAt, valueLength);
+            return finishLine(nameStart, nameStart + nameLength, valueAt, valueAt + valueLength);
+        }
+
+        /** Appends every line of another section. */
+        public Builder addAll(FieldSection source) {
+            for (int line = 0; line < source.size; line++) {
+                addLine(source, line);
+            }
+            return this;
+        }
+
+        /** Removes every line of that name, then appends one. */
+        public Builder set(FieldName name, CharSequence value) {
+            return remove(name).add(name, value);
+        }
+
+        /** Removes every line of that name. */
+        public Builder remove(FieldName name) {
+            if (!lines.contains(name)) {
+                return this;
+            }
+            FieldSection before = build();
+            bytes = new byte[Math.max(512, length)];
+            length = 0;
+            lines.reset(bytes);
+            for (int line = 0; line < before.size; line++) {
+                if (!before.isNamed(line, name)) {
+                    addLine(before, line);
+                }
+            }
+            return this;
+        }
+
+        /** Whether a line of that name was added. */
+        public boolean contains(FieldName name) {
+            return lines.contains(name);
+        }
+
+        /** Number of lines so far. */
+        public int size() {
+            return lines.size;
+        }
+
+        /** The section with the lines so far; the builder may go on. */
+        public FieldSection build() {
+            return new FieldSection(
+                    Arrays.copyOf(bytes, length),
+                    Arrays.copyOf(lines.lines, lines.size * STRIDE),
+                    lines.size,
+                    lines.present,
+                    0,
+                    length);
+        }
+
+        private Builder finishLine(int nameStart, int nameEnd, int valueAt, int valueLimit) {
+            int valueStart = FieldLexer.skipSpace(bytes, valueAt, valueLimit);
+            int valueEnd = FieldLexer.trimEnd(bytes, valueStart, valueLimit);
+            for (int i = valueStart; i < valueEnd; i++) {
+                if (!isValueByte(bytes[i])) {
+                    throw new IllegalArgumentException("value of field "
+                            + new String(bytes, nameStart, nameEnd - nameStart, StandardCharsets.ISO_8859_1)
+                            + " has a control byte " + bytes[i] + " at " + (i - valueAt));
+                }
+            }
+            if (valueStart != valueAt) {
+                System.arraycopy(bytes, valueStart, bytes, valueAt, valueEnd - valueStart);
+                valueEnd -= valueStart - valueAt;
+            }
+            bytes[valueEnd] = '\r';
+            bytes[valueEnd + 1] = '\n';
+            lines.addLine(nameStart, nameEnd, valueAt, valueEnd);
+            length = valueEnd + 2;
+            return this;
+        }
+
+        private int separator(int position) {
+            bytes[position] = ':';
+            bytes[position + 1] = ' ';
+            return position + 2;
+        }
+
+        private int put(CharSequence text, int at) {
+            int end = text.length();
+            for (int i = 0; i < end; i++) {
+                char c = text.charAt(i);
+                if (c > 255) {
+                    throw new IllegalArgumentException("character above 255 at " + i + " of '" + text + "'");
+                }
+                bytes[at + i] = (byte) c;
+            }
+            return at + end;
+        }
+
+        private void ensure(int more) {
+            if (length + more > bytes.length) {
+                bytes = Arrays.copyOf(bytes, Math.max(bytes.length * 2, length + more));
+                lines.bytes = bytes;
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package io.millrace.proxy.http;
+
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * Which fields of one head concern this connection only and are neither forwarded nor stored (RFC 9110 s7.6.1): a fixed
+ * list, and the fields that {@code Connection} names. A {@code Connection} option that names a field on which framing,
+ * routing or caching depend is not followed: no sender may put such a field there. Immutable.
+ */
+public final class HopByHop {
+
+    private static final FieldName[] FIXED = {
+        FieldName.CONNECTION,
+        FieldName.KEEP_ALIVE,
+        FieldName.PROXY_CONNECTION,
+        FieldName.TE,
+        FieldName.TRAILER,
+        FieldName.TRANSFER_ENCODING,
+        FieldName.UPGRADE,
+        FieldName.HTTP2_SETTINGS
+    };
+
+    private static final Set<FieldName> KEPT = Set.of(
+            FieldName.HOST,
+            FieldName.CONTENT_LENGTH,
+            FieldName.CACHE_CONTROL,
+            FieldName.CONTENT_ENCODING,
+            FieldName.CONTENT_RANGE,
+            FieldName.CONTENT_TYPE,
+            FieldName.AUTHORIZATION,
+            FieldName.VARY);
+
+    private static final HopByHop FIXED_ONLY = new HopByHop(Set.of());
+
+    private final Set<FieldName> named;
+
+    private HopByHop(Set<FieldName> named) {
+        this.named = named;
+    }
+
+    /** What is hop-by-hop in that section; costs nothing where {@code Connection} names no field. */
+    public static HopByHop of(FieldSection fields) {
+        if (!fields.contains(FieldName.CONNECTION)) {
+            return FIXED_ONLY;
+        }
+        Set<FieldName> named = null;
+        ListCursor options = ListCursor.over(fields, FieldName.CONNECTION);
+        while (options.next()) {
+            if (options.isToken("keep-alive") || options.isToken("close") || options.isToken("upgrade")) {
+                continue;
+            }
+            FieldName name = FieldName.of(options.bytes(), options.start(), options.end());
+            if (name != null && !KEPT.contains(name)) {
+                if (named == null) {
+                    named = new HashSet<>();
+                }
+                named.add(name);
+            }
+        }
+        return named == null ? FIXED_ONLY : new HopByHop(named);
+    }
+
+    /** Whether the line of the section is hop-by-hop. */
+    public boolean contains(FieldSection fields, int line) {
+        for (FieldName fixed : FIXED) {
+            if (fields.isNamed(line, fixed)) {
+                return true;
+            }
+        }
+        if (named.isEmpty()) {
+            return false;
+        }
+        FieldName name = FieldName.of(fields.bytes(), fields.nameStart(line), fields.nameEnd(line));
+        return name != null && named.contains(name);
+    }
+
+    /** Whether a field of that name is hop-by-hop. */
+    public boolean contains(FieldName name) {
+        for (FieldName fixed : FIXED) {
+            if (fixed.equals(name)) {
+                return true;
+            }
+        }
+        return named.contains(name);
+    }
+
+    /** Appends the lines that are not hop-by-hop. */
+    public void copyEndToEnd(FieldSection fields, FieldSection.Builder to) {
+        for (int line = 0; line < fields.size(); line++) {
+            if (!contains(fields, line)) {
+                to.addLine(fields, line);
+            }
+        }
+    }
+}

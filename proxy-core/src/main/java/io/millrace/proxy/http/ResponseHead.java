@@ -1,0 +1,57 @@
+package io.millrace.proxy.http;
+
+/** The head of a response as it came from an origin: status, reason phrase, version and fields. Immutable. */
+public final class ResponseHead {
+
+    private final int status;
+    private final String reason;
+    private final int minorVersion;
+    private final FieldSection fields;
+
+    private ResponseHead(int status, String reason, int minorVersion, FieldSection fields) {
+        this.status = status;
+        this.reason = reason;
+        this.minorVersion = minorVersion;
+        this.fields = fields;
+    }
+
+    /** The head of an HTTP/1.1 response; the reason phrase may be empty. */
+    public static ResponseHead of(int status, String reason, FieldSection fields) {
+        return new ResponseHead(status, reason, 1, fields);
+    }
+
+    /** The head of an HTTP/1.{@code minorVersion} response; the reason phrase may be empty. */
+    public static ResponseHead of(int status, String reason, int minorVersion, FieldSection fields) {
+        return new ResponseHead(status, reason, minorVersion, fields);
+    }
+
+    /** The status code, 100 to 599 (RFC 9110 s15). */
+    public int status() {
+        return status;
+    }
+
+    /** The reason phrase as it came, empty when there was none. */
+    public String reason() {
+        return reason;
+    }
+
+    /** The minor version of HTTP/1: 0 or 1; 1 for later major versions. */
+    public int minorVersion() {
+        return minorVersion;
+    }
+
+    public FieldSection fields() {
+        return fields;
+    }
+
+    /** Whether the status is interim, 1xx (RFC 9110 s15.2). */
+    public boolean isInterim() {
+        return status < 200;
+    }
+
+    /** Status and reason, for messages to people. */
+    @Override
+    public String toString() {
+        return status + " " + reason;
+    }
+}

@@ -1,0 +1,53 @@
+package io.millrace.proxy.http;
+
+/** Byte classes of URIs and the normalisation that changes nothing about their meaning (RFC 3986 s2.3, s6.2.2). */
+public final class UriBytes {
+
+    private static final byte[] HEX = {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'};
+
+    private UriBytes() {}
+
+    /** Whether the byte is a letter, a digit or one of {@code - . _ ~}. */
+    public static boolean isUnreserved(byte b) {
+        return (b >= 'a' && b <= 'z')
+                || (b >= 'A' && b <= 'Z')
+                || (b >= '0' && b <= '9')
+                || b == '-'
+                || b == '.'
+                || b == '_'
+                || b == '~';
+    }
+
+    /**
+     * Copies a path in normal form: percent-encoded unreserved bytes decoded, the digits of other encodings in capitals.
+     * An encoded dot stays encoded, so that no dot segment appears that was not there; dot segments, empty segments and
+     * malformed encodings stay as they are.
+     *
+     * @param to has room for {@code end - from} more bytes at {@code at}
+     * @return the position after the last byte written
+     */
+    public static int normalizePath(byte[] bytes, int from, int end, byte[] to, int at) {
+        int out = at;
+        int i = from;
+        while (i < end) {
+            byte b = bytes[i];
+            int high = b == '%' && i + 2 < end ? FieldLexer.hexDigit(bytes[i + 1]) : -1;
+            int low = high >= 0 ? FieldLexer.hexDigit(bytes[i + 2]) : -1;
+            if (low < 0) {
+                to[out++] = b;
+                i++;
+                continue;
+            }
+            byte decoded = (byte) (high << 4 | low);
+            if (isUnreserved(decoded) && decoded != '.') {
+                to[out++] = decoded;
+            } else {
+                to[out++] = '%';
+                to[out++] = HEX[high];
+                to[out++] = HEX[low];
+            }
+            i += 3;
+        }
+        return out;
+    }
+}

@@ -1,0 +1,130 @@
+package io.millrace.proxy.http1;
+
+import io.millrace.proxy.http.OutboundHead;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.util.AsciiString;
+
+/**
+ * Writes response heads as HTTP/1.1 has them (RFC 9112 s4): status line, the fields as they stand, then Age, Via, Cache-Status,
+ * Content-Range and the framing.
+ *
+ * <p>Immutable.
+ */
+public final class Http1HeadWriter {
+    private static final byte[] HTTP_1_1 = ascii("HTTP/1.1 ");
+    private static final byte[] CRLF = ascii("\r\n");
+    private static final byte[] AGE = ascii("Age: ");
+    private static final byte[] VIA = ascii("Via: ");
+    private static final byte[] CACHE_STATUS = ascii("Cache-Status: ");
+    private static final byte[] CONTENT_RANGE = ascii("Content-Range: ");
+    private static final byte[] CONTENT_LENGTH = ascii("Content-Length: ");
+    private static final byte[] CHUNKED = ascii("Transfer-Encoding: chunked\r\n");
+    private static final byte[] CLOSE = ascii("Connection: close\r\n");
+    private static final byte[] KEEP_ALIVE = ascii("Connection: keep-alive\r\n");
+
+    /** How the end of the content is told to the client. */
+    public enum Framing {
+        /** There is no content and no framing field: 1xx, 204, and 304 without a known length. */
+        NONE,
+        /** By Content-Length. */
+        LENGTH,
+        /** By chunks. */
+        CHUNKED,
+        /** By the end of the connection. */
+        CLOSE
+    }
+
+    /** What the Connection field says. */
+    public enum Persistence {
+        /** Nothing: HTTP/1.1's default, the connection stays. */
+        DEFAULT,
+        /** {@code keep-alive}, for clients of HTTP/1.0 that asked for it. */
+        KEEP_ALIVE,
+        /** {@code close}. */
+        CLOSE
+    }
+
+    private Http1HeadWriter() {}
+
+    /** Appends a head to {@code out}; borrows both. */
+    public static void write(OutboundHead head, Framing framing, Persistence persistence, ByteBuf out) {
+        byte[] wire = head.wire();
+        if (wire != null) {
+            out.writeBytes(wire);
+        } else {
+            out.writeBytes(HTTP_1_1);
+            writeDecimal(out, head.status());
+            out.writeByte(' ');
+            ByteBufUtil.writeAscii(out, head.reason());
+            out.writeBytes(CRLF);
+            head.fields().writeTo(out);
+        }
+        if (head.ageSeconds() >= 0) {
+            out.writeBytes(AGE);
+            writeDecimal(out, head.ageSeconds());
+            out.writeBytes(CRLF);
+        }
+        writeValue(out, VIA, head.via());
+        ByteBuf cacheStatus = head.cacheStatus();
+        if (cacheStatus.isReadable()) {
+            out.writeBytes(CACHE_STATUS);
+            out.writeBytes(cacheStatus, cacheStatus.readerIndex(), cacheStatus.readableBytes());
+            out.writeBytes(CRLF);
+        }
+        writeValue(out, CONTENT_RANGE, head.contentRange());
+        if (framing == Framing.CHUNKED) {
+            out.writeBytes(CHUNKED);
+        } else if (framing == Framing.LENGTH && !head.isLengthInWire()) {
+            out.writeBytes(CONTENT_LENGTH);
+            writeDecimal(out, head.contentLength());
+            out.writeBytes(CRLF);
+        }
+        if (persistence == Persistence.CLOSE) {
+            out.writeBytes(CLOSE);
+        } else if (persistence == Persistence.KEEP_ALIVE) {
+            out.writeBytes(KEEP_ALIVE);
+        }
+        out.writeBytes(CRLF);
+    }
+
+    /** An upper bound, within a few bytes, of what {@link #write} appends: the size to ask the allocator for. */
+    public static int sizeEstimate(OutboundHead head) {
+        return 256
+                + head.reason().length()
+                + head.fields().wireLength()
+                + head.cacheStatus().readableBytes();
+    }
+
+    private static void writeValue(ByteBuf out, byte[] name, @org.jspecify.annotations.Nullable AsciiString value) {
+        if (value != null) {
+            out.writeBytes(name);
+            out.writeBytes(value.array(), value.arrayOffset(), value.length());
+            out.writeBytes(CRLF);
+        }
+    }
+
+    /** Appends a number that is not negative, without making a string of it. */
+    static void writeDecimal(ByteBuf out, long value) {
+        if (value < 10) {
+            out.writeByte('0' + (int) value);
+            return;
+        }
+        int digits = 1;
+        for (long rest = value; rest >= 10; rest /= 10) {
+            digits++;
+        }
+        int start = out.writerIndex();
+        out.ensureWritable(digits);
+        long rest = value;
+        for (int i = digits - 1; i >= 0; i--) {
+            out.setByte(start + i, '0' + (int) (rest % 10));
+            rest /= 10;
+        }
+        out.writerIndex(start + digits);
+    }
+
+    private static byte[] ascii(String text) {
+        return text.getBytes(java.nio.charset.StandardCharsets.US_ASCII);
+    }
+}

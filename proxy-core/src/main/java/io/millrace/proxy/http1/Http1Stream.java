@@ -1,0 +1,289 @@
+package io.millrace.proxy.http1;
+
+import io.millrace.proxy.http.OutboundHead;
+import io.millrace.proxy.http1.Http1HeadWriter.Framing;
+import io.millrace.proxy.http1.Http1HeadWriter.Persistence;
+import io.millrace.proxy.net.BadRequest;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.net.ClientStream;
+import io.millrace.proxy.net.RequestHandler;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.util.concurrent.EventExecutor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request and its response on an HTTP/1.1 connection: chooses the framing, and sees that what was announced is what is
+ * sent.
+ *
+ * <p>Confined to its connection's event loop.
+ */
+final class Http1Stream implements ClientStream {
+    private final Http1Connection connection;
+    private final RequestReading request;
+
+    private @Nullable RequestHandler handler;
+    private boolean requestEnded;
+    private boolean requestFailed;
+    private boolean responseEnded;
+    private boolean gone;
+    private boolean headWritten;
+    private boolean contentWanted = true;
+    private boolean close;
+    private Framing framing = Framing.NONE;
+    private boolean contentForbidden;
+    private long contentLength;
+    private long contentReceived;
+    private long contentSent;
+    private long bytesSent;
+
+    Http1Stream(Http1Connection connection, RequestReading request) {
+        this.connection = connection;
+        this.request = request;
+        this.close = !request.isPersistent();
+    }
+
+    /** The exchange that answers; called once, right after the head was given to it. */
+    void handler(RequestHandler exchange) {
+        handler = exchange;
+    }
+
+    // the request's side
+
+    boolean isRequestEnded() {
+        return requestEnded;
+    }
+
+    boolean isResponseEnded() {
+        return responseEnded;
+    }
+
+    boolean wantsContent() {
+        return contentWanted;
+    }
+
+    /** Takes ownership; false when the content is refused and the stream has failed. */
+    boolean takeContent(ByteBuf bytes, long limit) {
+        contentReceived += bytes.readableBytes();
+        if (limit > 0 && contentReceived > limit) {
+            bytes.release();
+            failRequest(BadRequest.CONTENT_TOO_LARGE);
+            return false;
+        }
+        if (handler == null) {
+            bytes.release();
+        } else {
+            handler.onContent(bytes);
+        }
+        return true;
+    }
+
+    void endRequest() {
+        if (requestEnded) {
+            return;
+        }
+        requestEnded = true;
+        if (handler != null && !responseEnded) {
+            handler.onRequestEnd();
+        }
+        if (responseEnded) {
+            connection.onStreamEnd(this, close);
+        }
+    }
+
+    void failRequest(BadRequest reason) {
+        if (requestFailed || requestEnded) {
+            return;
+        }
+        requestFailed = true;
+        close = true;
+        if (handler == null || responseEnded) {
+            connection.closeNow();
+        } else {
+            handler.onRequestFailure(reason);
+        }
+    }
+
+    void onWritable() {
+        if (handler != null && !responseEnded) {
+            handler.onWritable();
+        }
+    }
+
+    void onGone() {
+        gone = true;
+        if (handler != null && !responseEnded) {
+            responseEnded = true;
+            handler.onClientGone();
+        }
+        responseEnded = true;
+    }
+
+    void closeAfter() {
+        close = true;
+    }
+
+    // the response's side
+
+    @Override
+    public EventExecutor eventLoop() {
+        return connection.context().executor();
+    }
+
+    @Override
+    public ByteBufAllocator alloc() {
+        return connection.context().alloc();
+    }
+
+    @Override
+    public ClientConnection connection() {
+        return connection.facts();
+    }
+
+    @Override
+    public void writeInterim(OutboundHead head) {
+        if (gone || headWritten || request.minorVersion() == 0) {
+            return;
+        }
+        ByteBuf out = alloc().buffer(Http1HeadWriter.sizeEstimate(head));
+        Http1HeadWriter.write(head, Framing.NONE, Persistence.DEFAULT, out);
+        send(out);
+        connection.flush();
+    }
+
+    @Override
+    public void writeHead(OutboundHead head) {
+        if (gone || responseEnded) {
+            return;
+        }
+        if (headWritten) {
+            throw new IllegalStateException("a second response head");
+        }
+        headWritten = true;
+        contentLength = head.contentLength();
+        contentForbidden = head.isContentForbidden() || head.status() == 204 || head.status() == 304;
+        framing = framing(head);
+        close |= head.isClose() || framing == Framing.CLOSE;
+        if (!requestEnded && request.contentLength() != 0) {
+            close |= requestFailed;
+        }
+        ByteBuf out = alloc().buffer(Http1HeadWriter.sizeEstimate(head));
+        Http1HeadWriter.write(head, framing, persistence(), out);
+        send(out);
+    }
+
+    private Framing framing(OutboundHead head) {
+        if (head.status() == 204) {
+            return Framing.NONE;
+        }
+        if (head.contentLength() >= 0) {
+            return Framing.LENGTH;
+        }
+        if (contentForbidden) {
+            return Framing.NONE;
+        }
+        return request.minorVersion() == 0 ? Framing.CLOSE : Framing.CHUNKED;
+    }
+
+    private Persistence persistence() {
+        if (close) {
+            return Persistence.CLOSE;
+        }
+        return request.minorVersion() == 0 ? Persistence.KEEP_ALIVE : Persistence.DEFAULT;
+    }
+
+    @Override
+    public void write(ByteBuf content) {
+        int length = content.readableBytes();
+        if (gone || responseEnded || contentForbidden || length == 0) {
+            content.release();
+            return;
+        }
+        contentSent += length;
+        if (framing == Framing.LENGTH && contentSent > contentLength) {
+            content.release();
+            abort();
+            return;
+        }
+        if (framing == Framing.CHUNKED) {
+            ByteBuf size = alloc().buffer(12);
+            writeHex(size, length);
+            size.writeByte('\r').writeByte('\n');
+            send(size);
+            send(content);
+            send(crlf());
+        } else {
+            send(content);
+        }
+        connection.flush();
+    }
+
+    @Override
+    public void finish() {
+        if (gone || responseEnded) {
+            return;
+        }
+        if (!headWritten || (framing == Framing.LENGTH && !contentForbidden && contentSent != contentLength)) {
+            abort();
+            return;
+        }
+        responseEnded = true;
+        if (framing == Framing.CHUNKED) {
+            ByteBuf end = alloc().buffer(5);
+            end.writeByte('0').writeByte('\r').writeByte('\n').writeByte('\r').writeByte('\n');
+            send(end);
+        }
+        connection.flush();
+        if (requestEnded || close) {
+            connection.onStreamEnd(this, close);
+        } else {
+            connection.regulateReading();
+        }
+    }
+
+    @Override
+    public void abort() {
+        if (gone || responseEnded) {
+            return;
+        }
+        responseEnded = true;
+        connection.flush();
+        connection.closeNow();
+    }
+
+    @Override
+    public boolean isWritable() {
+        return !gone && connection.context().channel().isWritable();
+    }
+
+    @Override
+    public void readContent(boolean on) {
+        contentWanted = on;
+        connection.regulateReading();
+    }
+
+    @Override
+    public long bytesSent() {
+        return bytesSent;
+    }
+
+    private void send(ByteBuf bytes) {
+        bytesSent += bytes.readableBytes();
+        connection.write(bytes);
+    }
+
+    private ByteBuf crlf() {
+        return alloc().buffer(2).writeByte('\r').writeByte('\n');
+    }
+
+    private static void writeHex(ByteBuf out, int value) {
+        int shift = 28;
+        while (shift > 0 && (value >>> shift) == 0) {
+            shift -= 4;
+        }
+        for (; shift >= 0; shift -= 4) {
+            int digit = (value >>> shift) & 0xf;
+            out.writeByte(digit < 10 ? '0' + digit : 'a' + digit - 10);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package io.millrace.proxy.net;
+
+/** Why bytes from a client are refused before they are a request, with the status that says so. */
+public enum BadRequest {
+    /** Not HTTP/1.x syntax (RFC 9112 s2.2). */
+    SYNTAX(400, "malformed request"),
+    /** Content-Length and Transfer-Encoding contradict each other or themselves (RFC 9112 s6.3). */
+    FRAMING(400, "ambiguous message framing"),
+    /** A transfer coding that this proxy does not know (RFC 9112 s6.1). */
+    TRANSFER_CODING(501, "unknown transfer coding"),
+    /** No Host, several, or one that is no host (RFC 9112 s3.2). */
+    HOST(400, "missing or malformed Host"),
+    /** The request target is none of the four forms (RFC 9112 s3.2). */
+    TARGET(400, "malformed request target"),
+    /** The request line is longer than limits.request_line. */
+    LINE_TOO_LONG(414, "request line too long"),
+    /** The field section is larger than limits.request_header. */
+    HEADER_TOO_LARGE(431, "request header too large"),
+    /** The content is larger than limits.request_body. */
+    CONTENT_TOO_LARGE(413, "request content too large"),
+    /** A major version other than 1 (RFC 9110 s15.6.6). */
+    VERSION(505, "HTTP version not supported"),
+    /** The head did not arrive within timeouts.client_header. */
+    HEADER_TIMEOUT(408, "request header timeout"),
+    /** The content did not go on within timeouts.client_body. */
+    CONTENT_TIMEOUT(408, "request content timeout");
+
+    private final int status;
+    private final String text;
+
+    BadRequest(int status, String text) {
+        this.status = status;
+        this.text = text;
+    }
+
+    /** The status of the answer. */
+    public int status() {
+        return status;
+    }
+
+    /** Stable words for the log and the answer. */
+    public String text() {
+        return text;
+    }
+}

@@ -1,0 +1,136 @@
+package io.millrace.proxy.net;
+
+import io.netty.channel.EventLoop;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The client connections of one event loop: their number, their limit, their timeouts and their drain. One periodic tick looks
+ * at every connection's deadline, so that a request neither starts nor cancels a timer; a timeout is late by at most
+ * {@value #TICK_MILLIS} ms.
+ *
+ * <p>Confined to its event loop, except {@link #size}.
+ */
+public final class ConnectionSet {
+    /** Time between two looks at the deadlines. */
+    static final long TICK_MILLIS = 250;
+
+    /** A connection in the set. */
+    public interface Member {
+        /** Looks at its deadlines. */
+        void onTick(long nowNanos);
+
+        /** No further request is wanted: idle connections close now, others after their response. */
+        void onDrain();
+
+        /** Closes at once. */
+        void onClose();
+
+        /** The place in the set, kept by the set. */
+        int slot();
+
+        /** Called by the set only. */
+        void slot(int slot);
+    }
+
+    private final EventLoop loop;
+    private final int limit;
+    private final List<Member> members = new ArrayList<>();
+    private final Runnable onRefused;
+    private volatile int size;
+    private boolean draining;
+
+    @Nullable
+    private Runnable onEmpty;
+
+    private io.netty.util.concurrent.@Nullable Future<?> ticking;
+
+    /**
+     * @param limit the most connections this loop accepts
+     * @param onRefused told of each connection beyond it
+     */
+    public ConnectionSet(EventLoop loop, int limit, Runnable onRefused) {
+        this.loop = loop;
+        this.limit = limit;
+        this.onRefused = onRefused;
+    }
+
+    /** Begins to look at deadlines. Called once, from any thread. */
+    public void start() {
+        ticking = loop.scheduleWithFixedDelay(this::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /** Ends that; the connections are closed. */
+    public void close() {
+        if (ticking != null) {
+            ticking.cancel(false);
+        }
+        for (Member member : List.copyOf(members)) {
+            member.onClose();
+        }
+    }
+
+    /**
+     * Adds a connection.
+     *
+     * @return false when the limit is reached or the proxy drains: the caller closes it
+     */
+    public boolean add(Member member) {
+        if (members.size() >= limit) {
+            onRefused.run();
+            return false;
+        }
+        member.slot(members.size());
+        members.add(member);
+        size = members.size();
+        return true;
+    }
+
+    /** Removes a connection; it must be in the set. */
+    public void remove(Member member) {
+        int slot = member.slot();
+        Member last = members.remove(members.size() - 1);
+        if (last != member) {
+            members.set(slot, last);
+            last.slot(slot);
+        }
+        member.slot(-1);
+        size = members.size();
+        if (draining && members.isEmpty() && onEmpty != null) {
+            onEmpty.run();
+        }
+    }
+
+    /** Asks every connection to end after what it is doing; {@code whenEmpty} runs on this loop when none is left. */
+    public void drain(Runnable whenEmpty) {
+        draining = true;
+        onEmpty = whenEmpty;
+        for (Member member : List.copyOf(members)) {
+            member.onDrain();
+        }
+        if (members.isEmpty()) {
+            whenEmpty.run();
+        }
+    }
+
+    /** Whether connections are asked to end. */
+    public boolean isDraining() {
+        return draining;
+    }
+
+    /** Connections now; any thread. */
+    public int size() {
+        return size;
+    }
+
+    private void tick() {
+        long nowNanos = System.nanoTime();
+        for (int i = members.size() - 1; i >= 0; i--) {
+            if (i < members.size()) {
+                members.get(i).onTick(nowNanos);
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+package io.millrace.proxy.net;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.unix.UnixChannelOption;
+import io.netty.util.concurrent.Future;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+
+/**
+ * The listening sockets of one address: one per event loop where the transport can share a port (SO_REUSEPORT), so that a
+ * connection is served by the loop that accepted it; else one for all. Sockets that a launcher bound are adopted, never bound
+ * again and never shut down: closing here closes this process's copy only.
+ *
+ * <p>Confined to the thread that starts and stops the proxy.
+ */
+public final class Listener {
+    private static final int BACKLOG = 4096;
+
+    private final String address;
+    private final boolean secure;
+    private final List<Channel> channels;
+
+    private Listener(String address, boolean secure, List<Channel> channels) {
+        this.address = address;
+        this.secure = secure;
+        this.channels = channels;
+    }
+
+    /**
+     * Binds an address on every loop.
+     *
+     * @param address as configured, for messages
+     * @param initializers what sets a connection of a given loop up
+     * @throws IOException when the address cannot be bound; the message names it
+     */
+    public static Listener bind(
+            Transport transport,
+            List<EventLoop> loops,
+            String address,
+            InetSocketAddress socketAddress,
+            boolean secure,
+            Function<EventLoop, ChannelInitializer<Channel>> initializers)
+            throws IOException {
+        List<Channel> bound = new ArrayList<>();
+        try {
+            if (transport.hasReusePort()) {
+                InetSocketAddress next = socketAddress;
+                for (EventLoop loop : loops) {
+                    ServerBootstrap bootstrap =
+                            bootstrap(loop, loop, transport::newServerChannel, initializers.apply(loop));
+                    if (loops.size() > 1) {
+                        bootstrap.option(UnixChannelOption.SO_REUSEPORT, true);
+                    }
+                    Channel channel = await(bootstrap.bind(next), address);
+                    bound.add(channel);
+                    next = (InetSocketAddress) channel.localAddress();
+                }
+            } else {
+                EventLoop accepting = loops.get(0);
+                ChannelHandler spread = new ChannelInitializer<Channel>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        channel.pipeline().addLast(initializers.apply(channel.eventLoop()));
+                    }
+                };
+                EventLoopGroup children = accepting.parent();
+                ServerBootstrap bootstrap = bootstrap(
+                        accepting, children == null ? accepting : children, transport::newServerChannel, spread);
+                bound.add(await(bootstrap.bind(socketAddress), address));
+            }
+        } catch (IOException e) {
+            bound.forEach(Channel::close);
+            throw e;
+        }
+        return new Listener(address, secure, bound);
+    }
+
+    /**
+     * Serves sockets that are bound and listening already; takes ownership of the descriptors. Every one of them gets a loop,
+     * however many there are: an unattended socket of a SO_REUSEPORT group would leave its clients hanging.
+     */
+    public static Listener adopt(
+            Transport transport,
+            List<EventLoop> loops,
+            String address,
+            List<Integer> descriptors,
+            boolean secure,
+            Function<EventLoop, ChannelInitializer<Channel>> initializers)
+            throws IOException {
+        List<Channel> adopted = new ArrayList<>();
+        for (int i = 0; i < descriptors.size(); i++) {
+            int descriptor = descriptors.get(i);
+            EventLoop loop = loops.get(i % loops.size());
+            ServerBootstrap bootstrap =
+                    bootstrap(loop, loop, () -> transport.adoptServerChannel(descriptor), initializers.apply(loop));
+            adopted.add(await(bootstrap.register(), address));
+        }
+        return new Listener(address, secure, adopted);
+    }
+
+    private static ServerBootstrap bootstrap(
+            EventLoopGroup accepting,
+            EventLoopGroup children,
+            io.netty.channel.ChannelFactory<ServerChannel> factory,
+            ChannelHandler initializer) {
+        return new ServerBootstrap()
+                .group(accepting, children)
+                .channelFactory(factory)
+                .option(ChannelOption.SO_BACKLOG, BACKLOG)
+                .option(ChannelOption.SO_REUSEADDR, true)
+                .childOption(ChannelOption.TCP_NODELAY, true)
+                .childOption(ChannelOption.ALLOW_HALF_CLOSURE, false)
+                .childHandler(initializer);
+    }
+
+    private static Channel await(ChannelFuture future, String address) throws IOException {
+        future.awaitUninterruptibly();
+        Throwable cause = future.cause();
+        if (cause != null) {
+            throw new IOException("listen: cannot bind " + address + ": " + cause.getMessage(), cause);
+        }
+        return future.channel();
+    }
+
+    /** The address as configured. */
+    public String address() {
+        return address;
+    }
+
+    /** Whether connections to it speak TLS. */
+    public boolean secure() {
+        return secure;
+    }
+
+    /** The address in fact, with the port that the kernel chose where 0 was asked for. */
+    public InetSocketAddress localAddress() {
+        return (InetSocketAddress) channels.get(0).localAddress();
+    }
+
+    /** Stops accepting. Connections go on; a launcher's copies of the sockets keep queueing clients. */
+    public List<Future<?>> close() {
+        List<Future<?>> closing = new ArrayList<>(channels.size());
+        for (Channel channel : channels) {
+            closing.add(channel.close());
+        }
+        return closing;
+    }
+}

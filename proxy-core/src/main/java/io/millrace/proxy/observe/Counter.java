@@ -1,0 +1,153 @@
+package io.millrace.proxy.observe;
+
+import java.util.List;
+
+/**
+ * The series that event loops count, one constant each: its metric family, its label values, and a sentence where the
+ * family's does not say enough. A counter's place in {@link LoopCounters} is its ordinal. Immutable.
+ */
+public enum Counter {
+    REQUESTS_HIT(MetricFamily.REQUESTS, "answered with a fresh stored response", "hit"),
+    REQUESTS_STALE(MetricFamily.REQUESTS, "answered with a stale stored response; look at the origin", "stale"),
+    REQUESTS_REVALIDATED(MetricFamily.REQUESTS, "answered after the origin's 304", "revalidated"),
+    REQUESTS_STALE_MISS(MetricFamily.REQUESTS, "validated, and the origin sent a new response", "stale-miss"),
+    REQUESTS_URI_MISS(MetricFamily.REQUESTS, "nothing was stored for the URI", "uri-miss"),
+    REQUESTS_VARY_MISS(
+            MetricFamily.REQUESTS,
+            "stored for other values of the Vary fields only; many ask for a look at the origin's Vary",
+            "vary-miss"),
+    REQUESTS_REQUEST(MetricFamily.REQUESTS, "forwarded because the client's directives asked for it", "request"),
+    REQUESTS_PARTIAL(MetricFamily.REQUESTS, "another part of the representation was stored", "partial"),
+    REQUESTS_METHOD(MetricFamily.REQUESTS, "forwarded because of the method", "method"),
+    REQUESTS_BYPASS(MetricFamily.REQUESTS, "forwarded because the cache is off for it", "bypass"),
+    REQUESTS_NONE(MetricFamily.REQUESTS, "answered by the proxy itself: refusals and errors", "none"),
+
+    RESPONSES_1XX(MetricFamily.RESPONSES, "switched protocols", "1xx"),
+    RESPONSES_2XX(MetricFamily.RESPONSES, "successful", "2xx"),
+    RESPONSES_3XX(MetricFamily.RESPONSES, "redirected or not modified", "3xx"),
+    RESPONSES_4XX(MetricFamily.RESPONSES, "refused for the client's fault", "4xx"),
+    RESPONSES_5XX(MetricFamily.RESPONSES, "failed at the origin or here", "5xx"),
+    RESPONSES_NONE(MetricFamily.RESPONSES, "ended before a final status was sent, mostly by the client", "none"),
+
+    REQUESTS_ACTIVE(MetricFamily.REQUESTS_ACTIVE, "in progress"),
+
+    CLIENT_CONNECTIONS(MetricFamily.CONNECTIONS, "client connections, idle ones included", "client", "open"),
+    ORIGIN_CONNECTIONS_ACTIVE(MetricFamily.CONNECTIONS, "origin connections with a request", "origin", "active"),
+    ORIGIN_CONNECTIONS_IDLE(MetricFamily.CONNECTIONS, "origin connections kept for the next request", "origin", "idle"),
+    CLIENT_CONNECTIONS_OPENED(MetricFamily.CONNECTIONS_OPENED, "accepted", "client"),
+    ORIGIN_CONNECTIONS_OPENED(MetricFamily.CONNECTIONS_OPENED, "connected", "origin"),
+    CLIENT_CONNECTIONS_REFUSED_LIMIT(MetricFamily.CONNECTIONS_REFUSED, "over limits.connections", "limit"),
+    CLIENT_CONNECTIONS_REFUSED_DRAIN(MetricFamily.CONNECTIONS_REFUSED, "arrived while draining", "drain"),
+    CLIENT_CONNECTIONS_REFUSED_TLS(MetricFamily.CONNECTIONS_REFUSED, "TLS handshake failed", "tls"),
+
+    CLIENT_RECEIVED_BYTES(MetricFamily.RECEIVED_BYTES, "requests", "client"),
+    ORIGIN_RECEIVED_BYTES(MetricFamily.RECEIVED_BYTES, "responses of origins", "origin"),
+    CLIENT_SENT_BYTES(MetricFamily.SENT_BYTES, "responses", "client"),
+    ORIGIN_SENT_BYTES(MetricFamily.SENT_BYTES, "requests to origins", "origin"),
+
+    CLIENT_FAILURES_MALFORMED(MetricFamily.CLIENT_FAILURES, "the request is not valid HTTP", "malformed"),
+    CLIENT_FAILURES_LINE_TOO_LONG(MetricFamily.CLIENT_FAILURES, "over limits.request_line", "line-too-long"),
+    CLIENT_FAILURES_HEADER_TOO_LARGE(MetricFamily.CLIENT_FAILURES, "over limits.request_header", "header-too-large"),
+    CLIENT_FAILURES_BODY_TOO_LARGE(MetricFamily.CLIENT_FAILURES, "over limits.request_body", "body-too-large"),
+    CLIENT_FAILURES_TIMEOUT(MetricFamily.CLIENT_FAILURES, "head or body did not arrive in time", "timeout"),
+    CLIENT_FAILURES_ABORTED(MetricFamily.CLIENT_FAILURES, "the client left before the end of the response", "aborted"),
+
+    DENIED_NOT_MAPPED(MetricFamily.DENIED_REQUESTS, "no remap rule matches", "not-mapped"),
+    DENIED_METHOD(MetricFamily.DENIED_REQUESTS, "CONNECT, TRACE or a method that the rules refuse", "method"),
+    DENIED_LOOP(MetricFamily.DENIED_REQUESTS, "the request passed through this proxy before", "loop"),
+
+    LOOKUPS_RAM(MetricFamily.CACHE_LOOKUPS, "found in RAM", "ram"),
+    LOOKUPS_DISK(MetricFamily.CACHE_LOOKUPS, "found on disk", "disk"),
+    LOOKUPS_FILLING(MetricFamily.CACHE_LOOKUPS, "found a fill in progress", "filling"),
+    LOOKUPS_ABSENT(MetricFamily.CACHE_LOOKUPS, "not stored", "absent"),
+
+    COLLAPSED_SERVED(MetricFamily.COLLAPSED_REQUESTS, "served from the other request's fill", "served"),
+    COLLAPSED_TIMEOUT(MetricFamily.COLLAPSED_REQUESTS, "waited too long and went to the origin", "timeout"),
+    COLLAPSED_FAILED(MetricFamily.COLLAPSED_REQUESTS, "the other fill failed or is not shareable", "failed"),
+
+    FILLS_STORED(MetricFamily.FILLS, "stored", "stored"),
+    FILLS_NOT_STORABLE(MetricFamily.FILLS, "forbidden by the request, the response or the rules", "not-storable"),
+    FILLS_TOO_LARGE(MetricFamily.FILLS, "over cache.max_object_size", "too-large"),
+    FILLS_ORIGIN_FAILED(MetricFamily.FILLS, "the origin did not send all of it", "origin-failed"),
+    FILLS_CLIENT_LEFT(MetricFamily.FILLS, "the client left and the fill was not worth finishing", "client-left"),
+    FILLS_INVALIDATED(MetricFamily.FILLS, "purged or invalidated while it ran", "invalidated"),
+    FILLS_STORE_FAILED(MetricFamily.FILLS, "the disk failed or could not keep up", "store-failed"),
+
+    PURGES_FOUND(MetricFamily.PURGES, "something was stored and is gone", "found"),
+    PURGES_ABSENT(MetricFamily.PURGES, "nothing was stored", "absent"),
+    PURGES_FAILED(MetricFamily.PURGES, "could not be written to disk", "failed"),
+    INVALIDATIONS(MetricFamily.INVALIDATIONS, "by an unsafe request"),
+
+    ORIGIN_REQUESTS_FETCH(MetricFamily.ORIGIN_REQUESTS, "for a whole response", "fetch"),
+    ORIGIN_REQUESTS_VALIDATION(MetricFamily.ORIGIN_REQUESTS, "conditional, for a stored response", "validation"),
+    ORIGIN_RETRIES(MetricFamily.ORIGIN_RETRIES, "sent again"),
+    ORIGIN_FAILURES_DNS(MetricFamily.ORIGIN_FAILURES, "the name did not resolve", "dns"),
+    ORIGIN_FAILURES_CONNECT(MetricFamily.ORIGIN_FAILURES, "refused or unreachable", "connect"),
+    ORIGIN_FAILURES_CONNECT_TIMEOUT(MetricFamily.ORIGIN_FAILURES, "over timeouts.origin_connect", "connect-timeout"),
+    ORIGIN_FAILURES_TLS(MetricFamily.ORIGIN_FAILURES, "handshake or certificate", "tls"),
+    ORIGIN_FAILURES_FIRST_BYTE_TIMEOUT(
+            MetricFamily.ORIGIN_FAILURES, "over timeouts.origin_first_byte", "first-byte-timeout"),
+    ORIGIN_FAILURES_IDLE_TIMEOUT(MetricFamily.ORIGIN_FAILURES, "over timeouts.origin_idle", "idle-timeout"),
+    ORIGIN_FAILURES_CLOSED(MetricFamily.ORIGIN_FAILURES, "closed before the response was complete", "closed"),
+    ORIGIN_FAILURES_MALFORMED(MetricFamily.ORIGIN_FAILURES, "the response is not valid HTTP", "malformed"),
+    ORIGIN_FAILURES_HEADER_TOO_LARGE(MetricFamily.ORIGIN_FAILURES, "over limits.response_header", "header-too-large"),
+    ORIGIN_FAILURES_LIMIT(MetricFamily.ORIGIN_FAILURES, "over origin.connections_max", "limit");
+
+    private static final Counter[] RESPONSES_BY_CLASS = {
+        RESPONSES_NONE, RESPONSES_1XX, RESPONSES_2XX, RESPONSES_3XX, RESPONSES_4XX, RESPONSES_5XX
+    };
+    private static final Counter[] REQUESTS_BY_RESULT = requestsByResult();
+
+    private final MetricFamily family;
+    private final String description;
+
+    @SuppressWarnings("ImmutableEnumChecker") // made by List.of
+    private final List<String> labelValues;
+
+    Counter(MetricFamily family, String description, String... labelValues) {
+        this.family = family;
+        this.description = description;
+        this.labelValues = List.of(labelValues);
+    }
+
+    private static Counter[] requestsByResult() {
+        CacheResult[] results = CacheResult.values();
+        Counter[] counters = new Counter[results.length];
+        for (CacheResult result : results) {
+            counters[result.index()] = valueOf("REQUESTS_" + result.name());
+        }
+        return counters;
+    }
+
+    /** The place in arrays that have one element per constant. */
+    @SuppressWarnings("EnumOrdinal") // never leaves the process: nothing depends on the order of the constants
+    int index() {
+        return ordinal();
+    }
+
+    /** The metric this series belongs to. */
+    public MetricFamily family() {
+        return family;
+    }
+
+    /** What this series counts, in a few words. */
+    public String description() {
+        return description;
+    }
+
+    /** The values of the family's labels, in their order. */
+    public List<String> labelValues() {
+        return labelValues;
+    }
+
+    /** The counter of requests with this cache result. */
+    public static Counter requests(CacheResult result) {
+        return REQUESTS_BY_RESULT[result.index()];
+    }
+
+    /** The counter of responses with this status code; 0 and codes outside 100 to 599 count as none. */
+    public static Counter responses(int status) {
+        int statusClass = status / 100;
+        return statusClass >= 1 && statusClass <= 5 ? RESPONSES_BY_CLASS[statusClass] : RESPONSES_NONE;
+    }
+}

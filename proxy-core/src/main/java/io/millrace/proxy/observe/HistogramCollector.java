@@ -1,0 +1,68 @@
+package io.millrace.proxy.observe;
+
+import io.prometheus.metrics.model.registry.Collector;
+import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
+import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
+import io.prometheus.metrics.model.snapshots.HistogramSnapshot.HistogramDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
+import io.prometheus.metrics.model.snapshots.MetricSnapshot;
+import java.util.List;
+import java.util.function.Function;
+
+/**
+ * Sums the loops' {@link LatencyHistogram}s into one Prometheus histogram at a scrape. Registered beside Micrometer's
+ * meters because Micrometer has no histogram over counts that somebody else keeps. Thread-safe.
+ */
+final class HistogramCollector implements Collector {
+    private static final double NANOS_PER_SECOND = 1e9;
+
+    /** One label combination and where each loop keeps its histogram. */
+    record Series(
+            List<String> labelValues, List<LoopCounters> loops, Function<LoopCounters, LatencyHistogram> histogram) {}
+
+    private final MetricFamily family;
+    private final List<Series> series;
+
+    HistogramCollector(MetricFamily family, List<Series> series) {
+        this.family = family;
+        this.series = series;
+    }
+
+    @Override
+    public MetricSnapshot collect() {
+        HistogramSnapshot.Builder snapshot =
+                HistogramSnapshot.builder().name(family.metricName()).help(family.description());
+        for (Series one : series) {
+            snapshot.dataPoint(dataPoint(one));
+        }
+        return snapshot.build();
+    }
+
+    private HistogramDataPointSnapshot dataPoint(Series one) {
+        long[] counts = new long[LatencyHistogram.bucketCount()];
+        double sumNanos = 0;
+        for (LoopCounters loop : one.loops()) {
+            LatencyHistogram histogram = one.histogram().apply(loop);
+            histogram.addCountsTo(counts);
+            sumNanos += histogram.sumNanos();
+        }
+        ClassicHistogramBuckets.Builder buckets = ClassicHistogramBuckets.builder();
+        for (int i = 0; i < counts.length; i++) {
+            long bound = LatencyHistogram.boundNanos(i);
+            buckets.bucket(bound == Long.MAX_VALUE ? Double.POSITIVE_INFINITY : bound / NANOS_PER_SECOND, counts[i]);
+        }
+        return HistogramDataPointSnapshot.builder()
+                .labels(labels(one.labelValues()))
+                .classicHistogramBuckets(buckets.build())
+                .sum(sumNanos / NANOS_PER_SECOND)
+                .build();
+    }
+
+    private Labels labels(List<String> values) {
+        Labels labels = Labels.of("application", MetricsRegistry.APPLICATION);
+        for (int i = 0; i < values.size(); i++) {
+            labels = labels.add(family.labels().get(i), values.get(i));
+        }
+        return labels;
+    }
+}

@@ -1,0 +1,94 @@
+package io.millrace.proxy.observe;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Counts of durations in fixed buckets: three to a decade (1, 2, 5) from 10 microseconds to 50 seconds, and one for all
+ * that took longer. Written by one event loop with plain arithmetic and opaque stores, so that a scrape on another thread
+ * reads whole values; the counts of one scrape may be a few requests apart.
+ *
+ * <p>Recording belongs to one event loop; reading is thread-safe.
+ */
+public final class LatencyHistogram {
+    private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
+
+    /** Upper bounds, inclusive, in nanoseconds. A doubling of the value crosses at most one of them. */
+    private static final long[] BOUNDS_NANOS = bounds();
+
+    /** By bit length of the duration: the first bucket that a number of that length can fall in. */
+    private static final byte[] FIRST_BUCKET = firstBuckets();
+
+    /** Index of the bucket for what is longer than the last bound. */
+    private static final int OVERFLOW = BOUNDS_NANOS.length;
+
+    private static final int SUM = OVERFLOW + 1;
+
+    /** Eight longs are a cache line: the counts of two loops never share one. */
+    private static final int PADDING = 8;
+
+    private final long[] counts = new long[PADDING + SUM + 1 + PADDING];
+
+    /** Adds one duration; a negative one counts as 0. */
+    public void record(long durationNanos) {
+        long nanos = Math.max(durationNanos, 0);
+        add(bucketOf(nanos), 1);
+        add(SUM, nanos);
+    }
+
+    static int bucketOf(long nanos) {
+        int bucket = FIRST_BUCKET[Long.SIZE - Long.numberOfLeadingZeros(nanos)];
+        return bucket < OVERFLOW && nanos > BOUNDS_NANOS[bucket] ? bucket + 1 : bucket;
+    }
+
+    private void add(int index, long amount) {
+        LONGS.setOpaque(counts, PADDING + index, counts[PADDING + index] + amount);
+    }
+
+    /** Adds this histogram's bucket counts to {@code sums}, which has {@link #bucketCount()} elements. */
+    void addCountsTo(long[] sums) {
+        for (int i = 0; i <= OVERFLOW; i++) {
+            sums[i] += (long) LONGS.getOpaque(counts, PADDING + i);
+        }
+    }
+
+    long sumNanos() {
+        return (long) LONGS.getOpaque(counts, PADDING + SUM);
+    }
+
+    /** The number of buckets, the unbounded one included. */
+    static int bucketCount() {
+        return OVERFLOW + 1;
+    }
+
+    /** The inclusive upper bound of a bucket in nanoseconds; {@link Long#MAX_VALUE} for the last one. */
+    static long boundNanos(int bucket) {
+        return bucket < OVERFLOW ? BOUNDS_NANOS[bucket] : Long.MAX_VALUE;
+    }
+
+    private static long[] bounds() {
+        long[] bounds = new long[21];
+        long decade = TimeUnit.MICROSECONDS.toNanos(10);
+        for (int i = 0; i < bounds.length; i += 3) {
+            bounds[i] = decade;
+            bounds[i + 1] = 2 * decade;
+            bounds[i + 2] = 5 * decade;
+            decade *= 10;
+        }
+        return bounds;
+    }
+
+    private static byte[] firstBuckets() {
+        byte[] first = new byte[Long.SIZE + 1];
+        for (int bits = 1; bits <= Long.SIZE; bits++) {
+            long smallest = 1L << Math.min(bits - 1, Long.SIZE - 2);
+            byte bucket = 0;
+            while (bucket < BOUNDS_NANOS.length && smallest > BOUNDS_NANOS[bucket]) {
+                bucket++;
+            }
+            first[bits] = bucket;
+        }
+        return first;
+    }
+}

@@ -1,0 +1,254 @@
+package io.millrace.proxy.observe;
+
+import java.util.List;
+
+/**
+ * Every metric that Millrace exports under its own name, with its kind, unit, label names and one sentence that says what
+ * it means and what to do about it. {@code docs/metrics.md} is generated from this table. Immutable.
+ */
+public enum MetricFamily {
+    REQUESTS(
+            "millrace_requests_total",
+            Kind.COUNTER,
+            "requests",
+            "Client requests answered, by what the cache did for them; watch the share of hit, stale and revalidated.",
+            "cache"),
+    RESPONSES(
+            "millrace_responses_total",
+            Kind.COUNTER,
+            "responses",
+            "Final responses sent to clients, by status class; a rising 5xx share asks for a look at"
+                    + " millrace_origin_failures_total.",
+            "status_class"),
+    REQUEST_DURATION(
+            "millrace_request_duration_seconds",
+            Kind.HISTOGRAM,
+            "seconds",
+            "Time from the first byte of a request to the last byte of its response handed to the kernel; compare the"
+                    + " series to see whether the origin or this machine is slow.",
+            "served_from"),
+    ORIGIN_REQUEST_DURATION(
+            "millrace_origin_request_duration_seconds",
+            Kind.HISTOGRAM,
+            "seconds",
+            "Time from a request sent to an origin to the head of its response; when it rises, look at the origin."),
+    REQUESTS_ACTIVE(
+            "millrace_requests_active",
+            Kind.GAUGE,
+            "requests",
+            "Requests in progress; a figure that only grows means that something waits for an origin or a disk."),
+    CONNECTIONS(
+            "millrace_connections",
+            Kind.GAUGE,
+            "connections",
+            "Connections open now; compare the client side with limits.connections.",
+            "side",
+            "state"),
+    CONNECTIONS_OPENED(
+            "millrace_connections_opened_total",
+            Kind.COUNTER,
+            "connections",
+            "Connections opened since the start; many per origin request mean that origin keep-alive does not work.",
+            "side"),
+    CONNECTIONS_REFUSED(
+            "millrace_connections_refused_total",
+            Kind.COUNTER,
+            "connections",
+            "Client connections closed unanswered; raise limits.connections if the machine has room.",
+            "reason"),
+    RECEIVED_BYTES(
+            "millrace_received_bytes_total",
+            Kind.COUNTER,
+            "bytes",
+            "Bytes received, heads included; the origin side is what the cache could not save.",
+            "side"),
+    SENT_BYTES(
+            "millrace_sent_bytes_total",
+            Kind.COUNTER,
+            "bytes",
+            "Bytes sent, heads included; compare the client side with the capacity of the network.",
+            "side"),
+    CLIENT_FAILURES(
+            "millrace_client_failures_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests that failed on the client's side; the access log names the clients.",
+            "reason"),
+    DENIED_REQUESTS(
+            "millrace_denied_requests_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests refused by rule; many of not-mapped mean a missing remap rule or a scanner.",
+            "reason"),
+    CACHE_LOOKUPS(
+            "millrace_cache_lookups_total",
+            Kind.COUNTER,
+            "lookups",
+            "Where a lookup ended; many of disk mean that cache.ram_size is small for this traffic.",
+            "result"),
+    COLLAPSED_REQUESTS(
+            "millrace_collapsed_requests_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests that waited for another request's fill; many of timeout ask for a longer cache.collapse_wait.",
+            "result"),
+    FILLS(
+            "millrace_fills_total",
+            Kind.COUNTER,
+            "fills",
+            "Origin responses that a fill took towards the cache, by what became of them; not-storable is the origin's"
+                    + " Cache-Control at work.",
+            "result"),
+    PURGES(
+            "millrace_purges_total",
+            Kind.COUNTER,
+            "purges",
+            "Purges by URL; absent means that nothing was stored under that URL, often a wrong host or query.",
+            "result"),
+    INVALIDATIONS(
+            "millrace_invalidations_total",
+            Kind.COUNTER,
+            "invalidations",
+            "Stored responses invalidated by a client's unsafe request (RFC 9111 section 4.4); no action needed."),
+    ORIGIN_REQUESTS(
+            "millrace_origin_requests_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests sent to origins; the share of validation shows how much short lifetimes cost.",
+            "kind"),
+    ORIGIN_RETRIES(
+            "millrace_origin_retries_total",
+            Kind.COUNTER,
+            "requests",
+            "Origin requests sent again on a new connection; many mean that the origin closes idle connections early:"
+                    + " lower origin.keep_alive below its limit."),
+    ORIGIN_FAILURES(
+            "millrace_origin_failures_total",
+            Kind.COUNTER,
+            "failures",
+            "Failures on the origin's side; the reason says where to look, the access log which origin.",
+            "reason"),
+    ACCESS_LOG_RECORDS(
+            "millrace_access_log_records_total",
+            Kind.COUNTER,
+            "records",
+            "Access log records; any growth of dropped means that the disk of log.access.path is full or slow.",
+            "result"),
+    FAULTS(
+            "millrace_faults_total",
+            Kind.COUNTER,
+            "faults",
+            "Faults reported to the program's log, repetitions included; the log has the first of each kind."),
+    CACHE_BYTES(
+            "millrace_cache_bytes",
+            Kind.GAUGE,
+            "bytes",
+            "Bytes in use in a tier of the cache; full is the normal state.",
+            "tier",
+            "volume"),
+    CACHE_BYTES_MAX(
+            "millrace_cache_max_bytes",
+            Kind.GAUGE,
+            "bytes",
+            "Size of a tier of the cache as configured.",
+            "tier",
+            "volume"),
+    CACHE_ENTRIES(
+            "millrace_cache_entries",
+            Kind.GAUGE,
+            "entries",
+            "Stored responses in a tier of the cache.",
+            "tier",
+            "volume"),
+    CACHE_EVICTIONS(
+            "millrace_cache_evictions_total",
+            Kind.COUNTER,
+            "entries",
+            "Stored responses that left a tier to make room; a high rate against the fills asks for a larger tier.",
+            "tier",
+            "volume"),
+    CACHE_ERRORS(
+            "millrace_cache_errors_total",
+            Kind.COUNTER,
+            "errors",
+            "Failed reads and writes of a cache volume; any growth means that the disk needs replacing.",
+            "volume"),
+    VOLUME_ONLINE(
+            "millrace_volume_online",
+            Kind.GAUGE,
+            "boolean",
+            "1 while the volume is in use, 0 when it was taken out after errors; look at the kernel's log.",
+            "volume"),
+    CONFIG_LAST_RELOAD_SUCCESSFUL(
+            "millrace_config_last_reload_successful",
+            Kind.GAUGE,
+            "boolean",
+            "1 when the last configuration reload was taken over, 0 when it was rejected; millctl status shows why."),
+    CONFIG_LAST_RELOAD_TIME(
+            "millrace_config_last_reload_timestamp_seconds",
+            Kind.GAUGE,
+            "seconds",
+            "When the configuration in use was loaded, in seconds since 1970."),
+    DRAINING(
+            "millrace_draining",
+            Kind.GAUGE,
+            "boolean",
+            "1 while this worker drains: it finishes its requests and accepts no connection."),
+    BUILD(
+            "millrace_build",
+            Kind.GAUGE,
+            "boolean",
+            "Always 1; the label is the version of the running product.",
+            "version");
+
+    /** What a metric's value does over time. */
+    public enum Kind {
+        /** Only grows, from 0 at the start of the process. */
+        COUNTER,
+        /** Goes up and down. */
+        GAUGE,
+        /** Counts per bucket of size, with sum and count. */
+        HISTOGRAM
+    }
+
+    private final String metricName;
+    private final Kind kind;
+    private final String unit;
+    private final String description;
+
+    @SuppressWarnings("ImmutableEnumChecker") // made by List.of
+    private final List<String> labels;
+
+    MetricFamily(String metricName, Kind kind, String unit, String description, String... labels) {
+        this.metricName = metricName;
+        this.kind = kind;
+        this.unit = unit;
+        this.description = description;
+        this.labels = List.of(labels);
+    }
+
+    /** The name in the Prometheus text, with its suffix ({@code _total}, {@code _bytes}). */
+    public String metricName() {
+        return metricName;
+    }
+
+    /** Whether it counts, measures a level, or collects a distribution. */
+    public Kind kind() {
+        return kind;
+    }
+
+    /** What one unit of the value is. */
+    public String unit() {
+        return unit;
+    }
+
+    /** What it means and what an operator does about it, in one sentence. */
+    public String description() {
+        return description;
+    }
+
+    /** The label names, in the order in which label values are given. */
+    public List<String> labels() {
+        return labels;
+    }
+}

@@ -1,0 +1,181 @@
+package io.millrace.proxy.observe;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.jvm.ClassLoaderMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmInfoMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.core.instrument.binder.netty4.NettyAllocatorMetrics;
+import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
+import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.netty.buffer.ByteBufAllocatorMetricProvider;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.DoubleSupplier;
+import java.util.function.LongSupplier;
+
+/**
+ * All metrics of one proxy: the counters of its event loops, values that other parts supply when asked, and the usual
+ * figures of the JVM and the process, as Prometheus text. Each series carries {@code application="millrace"}, which the
+ * common JVM dashboards select by.
+ *
+ * <p>Thread-safe: a scrape sums the loops' counters without stopping them.
+ */
+public final class MetricsRegistry implements AutoCloseable {
+    static final String APPLICATION = "millrace";
+
+    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private final List<LoopCounters> loops = new CopyOnWriteArrayList<>();
+
+    /** Keeps the suppliers alive: a FunctionCounter holds its source by a weak reference. */
+    private final List<Object> sources = new CopyOnWriteArrayList<>();
+
+    private final JvmGcMetrics gcMetrics = new JvmGcMetrics();
+
+    /** A registry with every loop counter at 0 and the JVM's figures bound. */
+    public MetricsRegistry() {
+        registry.config().commonTags("application", APPLICATION);
+        for (Counter counter : Counter.values()) {
+            register(counter);
+        }
+        registry.getPrometheusRegistry()
+                .register(new HistogramCollector(MetricFamily.REQUEST_DURATION, requestDurationSeries()));
+        registry.getPrometheusRegistry()
+                .register(new HistogramCollector(
+                        MetricFamily.ORIGIN_REQUEST_DURATION,
+                        List.of(new HistogramCollector.Series(List.of(), loops, LoopCounters::originRequestDuration))));
+        bindProcess();
+    }
+
+    private void register(Counter counter) {
+        switch (counter.family().kind()) {
+            case COUNTER -> supplyCounter(counter.family(), () -> total(counter), labels(counter));
+            case GAUGE -> supplyGauge(counter.family(), () -> total(counter), labels(counter));
+            case HISTOGRAM -> throw new IllegalStateException(counter + " cannot be a series of a histogram");
+        }
+    }
+
+    private static String[] labels(Counter counter) {
+        return counter.labelValues().toArray(String[]::new);
+    }
+
+    private List<HistogramCollector.Series> requestDurationSeries() {
+        CacheResult.ServedFrom[] places = CacheResult.ServedFrom.values();
+        HistogramCollector.Series[] series = new HistogramCollector.Series[places.length];
+        for (CacheResult.ServedFrom place : places) {
+            series[place.index()] =
+                    new HistogramCollector.Series(List.of(place.word()), loops, loop -> loop.requestDuration(place));
+        }
+        return List.of(series);
+    }
+
+    private void bindProcess() {
+        new JvmInfoMetrics().bindTo(registry);
+        new JvmMemoryMetrics().bindTo(registry);
+        gcMetrics.bindTo(registry);
+        new JvmThreadMetrics().bindTo(registry);
+        new ClassLoaderMetrics().bindTo(registry);
+        new ProcessorMetrics().bindTo(registry);
+        new UptimeMetrics().bindTo(registry);
+        new FileDescriptorMetrics().bindTo(registry);
+    }
+
+    /** New counters for one event loop, included in every scrape from now on; to be called once per loop. */
+    public LoopCounters newLoopCounters() {
+        LoopCounters counters = new LoopCounters();
+        loops.add(counters);
+        return counters;
+    }
+
+    /** The sum of one counter over all loops. */
+    public long total(Counter counter) {
+        long total = 0;
+        for (LoopCounters loop : loops) {
+            total += loop.value(counter);
+        }
+        return total;
+    }
+
+    /** The sum over all loops of every series of one family. */
+    public long total(MetricFamily family) {
+        long total = 0;
+        for (Counter counter : Counter.values()) {
+            if (counter.family() == family) {
+                total += total(counter);
+            }
+        }
+        return total;
+    }
+
+    /**
+     * Adds a series whose growing value is asked for at each scrape.
+     *
+     * @param value called on the scraping thread; never blocks
+     * @param labelValues one for each label of the family
+     */
+    public void supplyCounter(MetricFamily family, LongSupplier value, String... labelValues) {
+        requireKind(family, MetricFamily.Kind.COUNTER);
+        sources.add(value);
+        FunctionCounter.builder(family.metricName(), value, LongSupplier::getAsLong)
+                .description(family.description())
+                .tags(tags(family, labelValues))
+                .register(registry);
+    }
+
+    /**
+     * Adds a series whose level is asked for at each scrape.
+     *
+     * @param value called on the scraping thread; never blocks
+     * @param labelValues one for each label of the family
+     */
+    public void supplyGauge(MetricFamily family, DoubleSupplier value, String... labelValues) {
+        requireKind(family, MetricFamily.Kind.GAUGE);
+        Gauge.builder(family.metricName(), value, DoubleSupplier::getAsDouble)
+                .strongReference(true)
+                .description(family.description())
+                .tags(tags(family, labelValues))
+                .register(registry);
+    }
+
+    /** Adds the figures of a Netty allocator. */
+    public void bindAllocator(ByteBufAllocatorMetricProvider allocator) {
+        new NettyAllocatorMetrics(allocator).bindTo(registry);
+    }
+
+    /** The whole of it in the Prometheus text format 0.0.4. */
+    public String prometheusText() {
+        return registry.scrape();
+    }
+
+    private static void requireKind(MetricFamily family, MetricFamily.Kind kind) {
+        if (family.kind() != kind) {
+            throw new IllegalArgumentException(family + " is a " + family.kind() + ", not a " + kind);
+        }
+    }
+
+    private static Tags tags(MetricFamily family, String... labelValues) {
+        List<String> labels = family.labels();
+        if (labels.size() != labelValues.length) {
+            throw new IllegalArgumentException(
+                    family + " takes the labels " + labels + ", got " + labelValues.length + " values");
+        }
+        Tags tags = Tags.empty();
+        for (int i = 0; i < labelValues.length; i++) {
+            tags = tags.and(labels.get(i), labelValues[i]);
+        }
+        return tags;
+    }
+
+    /** Ends what listens to the garbage collector; the counters stay readable. */
+    @Override
+    public void close() {
+        gcMetrics.close();
+        registry.close();
+    }
+}

@@ -1,0 +1,132 @@
+package io.millrace.proxy.observe;
+
+import io.netty.buffer.ByteBuf;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * This proxy's member of the {@code Via} field (RFC 9110 section 7.6.3), as bytes made once: {@code 1.1 millrace}. The
+ * version is that of the message as it was received. Immutable.
+ */
+public final class Via {
+    /** The field's name. */
+    public static final String FIELD_NAME = "Via";
+
+    private final byte[] pseudonym;
+    private final byte[] http10;
+    private final byte[] http11;
+    private final byte[] http2;
+    private final byte[] http3;
+
+    /**
+     * The values for one pseudonym.
+     *
+     * @param pseudonym the received-by name: a token, or a host with an optional port
+     * @throws IllegalArgumentException if it is empty or has characters that would end the member
+     */
+    public Via(String pseudonym) {
+        for (int i = 0; i < pseudonym.length(); i++) {
+            char c = pseudonym.charAt(i);
+            if (c <= ' ' || c > '~' || c == ',' || c == '(' || c == ')' || c == '"') {
+                throw new IllegalArgumentException("not a Via pseudonym: " + pseudonym);
+            }
+        }
+        if (pseudonym.isEmpty()) {
+            throw new IllegalArgumentException("the Via pseudonym is empty");
+        }
+        this.pseudonym = ascii(pseudonym);
+        http10 = ascii("1.0 " + pseudonym);
+        http11 = ascii("1.1 " + pseudonym);
+        http2 = ascii("2.0 " + pseudonym);
+        http3 = ascii("3.0 " + pseudonym);
+    }
+
+    private static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** Writes the member for a message received with this version; borrows the buffer. */
+    public void write(ByteBuf out, int major, int minor) {
+        out.writeBytes(member(major, minor));
+    }
+
+    private byte[] member(int major, int minor) {
+        return switch (major) {
+            case 1 -> minor == 0 ? http10 : http11;
+            case 2 -> http2;
+            default -> http3;
+        };
+    }
+
+    /**
+     * Whether a received Via field line names this proxy: then the request goes round in a circle.
+     *
+     * @param value holds the field value; borrowed
+     */
+    public boolean isNamedIn(byte[] value, int offset, int length) {
+        int end = offset + length;
+        int position = offset;
+        while (position < end) {
+            int received = skipToken(value, skipSpace(value, position, end), end);
+            int name = skipSpace(value, received, end);
+            if (name > received && isPseudonym(value, name, end)) {
+                return true;
+            }
+            position = nextMember(value, name, end);
+        }
+        return false;
+    }
+
+    private static int skipSpace(byte[] value, int from, int end) {
+        int position = from;
+        while (position < end && (value[position] == ' ' || value[position] == '\t' || value[position] == ',')) {
+            position++;
+        }
+        return position;
+    }
+
+    private static int skipToken(byte[] value, int from, int end) {
+        int position = from;
+        while (position < end && value[position] > ' ' && value[position] != ',') {
+            position++;
+        }
+        return position;
+    }
+
+    private boolean isPseudonym(byte[] value, int from, int end) {
+        int after = from + pseudonym.length;
+        if (after > end) {
+            return false;
+        }
+        for (int i = 0; i < pseudonym.length; i++) {
+            if (lower(value[from + i]) != lower(pseudonym[i])) {
+                return false;
+            }
+        }
+        return after == end || value[after] == ' ' || value[after] == '\t' || value[after] == ',';
+    }
+
+    private static int lower(byte b) {
+        return b >= 'A' && b <= 'Z' ? b | 0x20 : b;
+    }
+
+    /** The position after the next comma that is not in a comment; comments nest, a backslash hides one character. */
+    private static int nextMember(byte[] value, int from, int end) {
+        int depth = 0;
+        for (int i = from; i < end; i++) {
+            switch (value[i]) {
+                case '\\' -> i++;
+                case '(' -> depth++;
+                case ')' -> depth--;
+                case ',' -> {
+                    if (depth <= 0) {
+                        return i + 1;
+                    }
+                }
+                default -> {
+                    // part of the member
+                }
+            }
+        }
+        return end;
+    }
+}

@@ -1,0 +1,188 @@
+package io.millrace.proxy.observe.log;
+
+import io.millrace.proxy.observe.FaultLog;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The one thread of the access log: takes records from the rings in batches, formats them, and writes each batch at once.
+ *
+ * <p>What cannot be written stays in the batch and is tried again each second; meanwhile the rings fill up and drop, so
+ * that a failing disk costs a bounded amount of memory. Every record offered ends up written or dropped, exactly once.
+ *
+ * <p>The public methods are thread-safe; {@link #turn} and {@link #finish} belong to one thread.
+ */
+final class AccessLogWriter implements Runnable {
+    /** Large enough that the system call no longer counts, small enough to stay in the processor's cache. */
+    static final int BATCH_BYTES = 1 << 18;
+
+    static final long RETRY_MILLIS = 1000;
+
+    /** Event loops never wake the writer: a system call for each record would cost more than the record. */
+    private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    private final LineFormat format;
+    private final LogTarget target;
+    private final FaultLog faults;
+    private final LongSupplier epochMillis;
+    private final LineBuffer batch = new LineBuffer(BATCH_BYTES);
+    private final List<AccessLogRing> rings = new CopyOnWriteArrayList<>();
+    private final AccessLogRing.Reader reader = this::appendLine;
+    private final int ringBytes;
+
+    private int firstRing;
+    private boolean isFailing;
+    private long failedAtMillis;
+
+    private volatile boolean reopenRequested;
+    private volatile boolean closeRequested;
+    private volatile @Nullable Thread thread;
+    private volatile long written;
+    private volatile long lost;
+
+    AccessLogWriter(AccessLogConfig config, FaultLog faults, LongSupplier epochMillis) {
+        this.format = LineFormat.of(config.format());
+        this.target = target(config, faults);
+        this.faults = faults;
+        this.epochMillis = epochMillis;
+        this.ringBytes = config.ringBytes();
+    }
+
+    private static LogTarget target(AccessLogConfig config, FaultLog faults) {
+        Path file = config.file();
+        return file == null ? new StandardOutputTarget() : new FileTarget(file, config, faults);
+    }
+
+    AccessLogRing newRing() {
+        AccessLogRing ring = new AccessLogRing(ringBytes);
+        rings.add(ring);
+        return ring;
+    }
+
+    void requestReopen() {
+        reopenRequested = true;
+        LockSupport.unpark(thread);
+    }
+
+    void requestClose() {
+        closeRequested = true;
+        LockSupport.unpark(thread);
+    }
+
+    long offered() {
+        long offered = 0;
+        for (AccessLogRing ring : rings) {
+            offered += ring.offered();
+        }
+        return offered;
+    }
+
+    long written() {
+        return written;
+    }
+
+    long dropped() {
+        long dropped = lost;
+        for (AccessLogRing ring : rings) {
+            dropped += ring.dropped();
+        }
+        return dropped;
+    }
+
+    @Override
+    public void run() {
+        thread = Thread.currentThread();
+        while (!closeRequested) {
+            if (!turn()) {
+                LockSupport.parkNanos(this, IDLE_NANOS);
+            }
+        }
+        finish();
+    }
+
+    /** Writes at most one batch. Returns false when there was nothing to do or it cannot be done now. */
+    boolean turn() {
+        long now = epochMillis.getAsLong();
+        if (reopenRequested) {
+            reopenRequested = false;
+            target.close();
+            isFailing = false;
+        }
+        if (isFailing && Math.abs(now - failedAtMillis) < RETRY_MILLIS) {
+            return false;
+        }
+        if (batch.isEmpty()) {
+            fillBatch();
+        }
+        boolean hadLines = !batch.isEmpty();
+        return writeBatch(now) && hadLines;
+    }
+
+    private void fillBatch() {
+        int count = rings.size();
+        for (int i = 0; i < count && batch.hasRoom(); i++) {
+            rings.get((firstRing + i) % count).drain(reader);
+        }
+        // The next batch begins with another ring, so that a busy loop cannot fill every batch alone.
+        firstRing = count == 0 ? 0 : (firstRing + 1) % count;
+    }
+
+    private boolean appendLine(LoggedRecord logged) {
+        format.append(logged, batch);
+        return batch.hasRoom();
+    }
+
+    private boolean writeBatch(long nowMillis) {
+        try {
+            target.maintain(nowMillis);
+            if (target.isAtStart()) {
+                batch.rewindToLineStart();
+            }
+            ByteBuffer unwritten = batch.unwritten();
+            while (unwritten.hasRemaining()) {
+                target.write(unwritten);
+            }
+        } catch (IOException e) {
+            faults.report(
+                    "the access log cannot be written; records are dropped until it can", target.description(), e);
+            target.close();
+            isFailing = true;
+            failedAtMillis = nowMillis;
+            return false;
+        }
+        isFailing = false;
+        count(batch.lines(), 0);
+        batch.clear();
+        return true;
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // written by one thread only
+    private void count(long writtenLines, long lostRecords) {
+        written += writtenLines;
+        lost += lostRecords;
+    }
+
+    /** Writes what is left; what cannot be written counts as dropped. */
+    void finish() {
+        isFailing = false;
+        while (turn()) {
+            // until the rings are empty or the target fails
+        }
+        if (!batch.isEmpty()) {
+            int lines = batch.linesWritten();
+            count(lines, batch.lines() - lines);
+            batch.clear();
+        }
+        for (AccessLogRing ring : rings) {
+            count(0, ring.drain(logged -> true));
+        }
+        target.close();
+    }
+}

@@ -1,0 +1,163 @@
+package io.millrace.proxy.observe.log;
+
+import io.millrace.proxy.observe.FaultLog;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lines appended to a file, which is rotated by size and by time, and followed when somebody else rotates it: each second
+ * the file of that name is compared with the open one, so that a worker and its successor may share the log.
+ *
+ * <p>A rotated file is renamed to {@code NAME.20261120T110000Z}, and {@code -1}, {@code -2} after it within one second, a
+ * name it keeps. Anything but a regular file is written to and never rotated. Confined to the writer thread.
+ */
+final class FileTarget implements LogTarget {
+    /** A second is soon enough to follow another's rotation and rare enough to cost nothing. */
+    static final long CHECK_INTERVAL_MILLIS = 1000;
+
+    /** After a failed rename the file grows on for this long. */
+    static final long ROTATION_RETRY_MILLIS = 60_000;
+
+    private final Path file;
+    private final long rotateBytes;
+    private final long rotateIntervalMillis;
+    private final RotatedFiles rotated;
+    private final FaultLog faults;
+
+    private @Nullable FileChannel channel;
+    private @Nullable Object fileKey;
+    private boolean isRegular;
+    private long size;
+    private long period;
+    private long checkedAtMillis;
+    private long rotationFailedAtMillis = Long.MIN_VALUE;
+
+    FileTarget(Path file, AccessLogConfig config, FaultLog faults) {
+        this.file = file.toAbsolutePath();
+        this.rotateBytes = config.rotateBytes();
+        this.rotateIntervalMillis = config.rotateInterval().toMillis();
+        this.rotated = new RotatedFiles(this.file, config.rotateKeep());
+        this.faults = faults;
+    }
+
+    @Override
+    public String description() {
+        return file.toString();
+    }
+
+    @Override
+    public void maintain(long nowMillis) throws IOException {
+        // A distance in both directions: the clock may be set back.
+        if (channel != null && Math.abs(nowMillis - checkedAtMillis) >= CHECK_INTERVAL_MILLIS) {
+            followRotation(nowMillis);
+        }
+        if (channel == null) {
+            open(nowMillis);
+        }
+        if (isTimeToRotate(nowMillis)) {
+            rotate(nowMillis);
+        }
+    }
+
+    private void open(long nowMillis) throws IOException {
+        channel =
+                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.APPEND);
+        BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
+        fileKey = attributes.fileKey();
+        isRegular = attributes.isRegularFile();
+        size = attributes.size();
+        period = periodOf(size == 0 ? nowMillis : attributes.lastModifiedTime().toMillis());
+        checkedAtMillis = nowMillis;
+    }
+
+    private long periodOf(long epochMillis) {
+        return rotateIntervalMillis == 0 ? 0 : Math.floorDiv(epochMillis, rotateIntervalMillis);
+    }
+
+    private void followRotation(long nowMillis) throws IOException {
+        checkedAtMillis = nowMillis;
+        BasicFileAttributes attributes = attributesOfName();
+        if (attributes == null || !attributes.fileKey().equals(fileKey)) {
+            close();
+        } else {
+            size = attributes.size();
+        }
+    }
+
+    private @Nullable BasicFileAttributes attributesOfName() throws IOException {
+        try {
+            return Files.readAttributes(file, BasicFileAttributes.class);
+        } catch (NoSuchFileException e) {
+            return null;
+        }
+    }
+
+    private boolean isTimeToRotate(long nowMillis) {
+        if (!isRegular || size == 0) {
+            return false;
+        }
+        if (rotationFailedAtMillis != Long.MIN_VALUE
+                && Math.abs(nowMillis - rotationFailedAtMillis) < ROTATION_RETRY_MILLIS) {
+            return false;
+        }
+        return (rotateBytes > 0 && size >= rotateBytes) || period != periodOf(nowMillis);
+    }
+
+    private void rotate(long nowMillis) throws IOException {
+        BasicFileAttributes attributes = attributesOfName();
+        boolean isOurs = attributes != null && attributes.fileKey().equals(fileKey);
+        if (isOurs) {
+            try {
+                rotated.add(nowMillis);
+                rotationFailedAtMillis = Long.MIN_VALUE;
+            } catch (IOException e) {
+                rotationFailedAtMillis = nowMillis;
+                faults.report("the access log cannot be rotated", description(), e);
+                return;
+            }
+        }
+        close();
+        open(nowMillis);
+        try {
+            rotated.prune();
+        } catch (IOException e) {
+            faults.report("rotated access logs cannot be deleted", description(), e);
+        }
+    }
+
+    @Override
+    public boolean isAtStart() {
+        return isRegular && size == 0;
+    }
+
+    @Override
+    public void write(ByteBuffer lines) throws IOException {
+        FileChannel open = channel;
+        if (open == null) {
+            throw new IOException("not open: " + file);
+        }
+        size += open.write(lines);
+    }
+
+    @Override
+    public void close() {
+        FileChannel open = channel;
+        channel = null;
+        fileKey = null;
+        size = 0;
+        if (open != null) {
+            try {
+                open.close();
+            } catch (IOException e) {
+                faults.report("the access log cannot be closed", description(), e);
+            }
+        }
+    }
+}

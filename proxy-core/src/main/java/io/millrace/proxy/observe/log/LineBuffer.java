@@ -1,0 +1,212 @@
+package io.millrace.proxy.observe.log;
+
+import io.netty.util.NetUtil;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The lines of one batch on their way to the log's file. Whatever a client sent is escaped here, so that no field can end
+ * its line, its quotes or its place: every line has exactly one line feed. Confined to the writer thread.
+ */
+final class LineBuffer {
+    /** Each byte of a record takes at most four in a line; the rest is for what the proxy adds. */
+    static final int MAX_LINE_BYTES = 4 * AccessLogRecord.MAX_LENGTH + 512;
+
+    private static final byte[] TRUNCATED = "...".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] HEX_DIGITS = "0123456789ABCDEF".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] MAPPED_PREFIX = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1};
+
+    private final byte[] bytes;
+    private final ByteBuffer view;
+    private int length;
+    private int lines;
+
+    /** A buffer that begins no further line after {@code batchBytes}. */
+    LineBuffer(int batchBytes) {
+        bytes = new byte[batchBytes + MAX_LINE_BYTES];
+        view = ByteBuffer.wrap(bytes);
+        clear();
+    }
+
+    void clear() {
+        length = 0;
+        lines = 0;
+        view.clear().limit(0);
+    }
+
+    boolean hasRoom() {
+        return bytes.length - length >= MAX_LINE_BYTES;
+    }
+
+    boolean isEmpty() {
+        return length == 0;
+    }
+
+    int lines() {
+        return lines;
+    }
+
+    /** What is still to be written: the target moves its position. */
+    ByteBuffer unwritten() {
+        view.limit(length);
+        return view;
+    }
+
+    /** The number of lines that lie wholly before the position of {@link #unwritten}. */
+    int linesWritten() {
+        int count = 0;
+        for (int i = 0; i < view.position(); i++) {
+            if (bytes[i] == '\n') {
+                count++;
+            }
+        }
+        return count;
+    }
+
+    /** Moves the position back to the start of a line that was written in part. */
+    void rewindToLineStart() {
+        int position = view.position();
+        while (position > 0 && bytes[position - 1] != '\n') {
+            position--;
+        }
+        view.position(position);
+    }
+
+    void endLine() {
+        put('\n');
+        lines++;
+    }
+
+    void put(char c) {
+        bytes[length++] = (byte) c;
+    }
+
+    void put(byte[] text) {
+        System.arraycopy(text, 0, bytes, length, text.length);
+        length += text.length;
+    }
+
+    /** Appends a text that is ASCII and the proxy's own. */
+    void putAscii(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            bytes[length++] = (byte) text.charAt(i);
+        }
+    }
+
+    /** Appends a number; a negative one as 0. */
+    void putDecimal(long value) {
+        long positive = Math.max(value, 0);
+        int digits = 1;
+        for (long rest = positive; rest >= 10; rest /= 10) {
+            digits++;
+        }
+        putDecimal(positive, digits);
+    }
+
+    /** Appends the lowest digits of a number, with leading zeros. */
+    void putDecimal(long value, int digits) {
+        long rest = Math.max(value, 0);
+        for (int i = length + digits - 1; i >= length; i--) {
+            bytes[i] = (byte) ('0' + (int) (rest % 10));
+            rest /= 10;
+        }
+        length += digits;
+    }
+
+    private void putHex(int octet) {
+        bytes[length++] = HEX_DIGITS[octet >> 4];
+        bytes[length++] = HEX_DIGITS[octet & 0xf];
+    }
+
+    /** Appends the client's address in the form of RFC 5952, mapped IPv4 addresses as IPv4. */
+    void putClient(LoggedRecord logged) {
+        int addressLength = logged.clientLength();
+        int start = logged.clientStart();
+        if (addressLength == 0) {
+            put('-');
+        } else if (addressLength == 4) {
+            putIpv4(logged.bytes(), start);
+        } else if (isMapped(logged.bytes(), start)) {
+            putIpv4(logged.bytes(), start + MAPPED_PREFIX.length);
+        } else {
+            putAscii(NetUtil.bytesToIpAddress(logged.bytes(), start, addressLength));
+        }
+    }
+
+    private static boolean isMapped(byte[] source, int start) {
+        for (int i = 0; i < MAPPED_PREFIX.length; i++) {
+            if (source[start + i] != MAPPED_PREFIX[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void putIpv4(byte[] source, int start) {
+        for (int i = 0; i < 4; i++) {
+            if (i > 0) {
+                put('.');
+            }
+            putDecimal(source[start + i] & 0xff);
+        }
+    }
+
+    /** Appends a text as one word: blanks, controls, quotes and all beyond ASCII percent-encoded; {@code -} if absent. */
+    void putWord(LoggedRecord logged, LogField field) {
+        int textLength = logged.textLength(field);
+        if (textLength <= 0) {
+            put('-');
+            return;
+        }
+        putWord(logged.bytes(), logged.textStart(field), textLength);
+        putTruncation(logged, field);
+    }
+
+    /** Appends bytes as one word. */
+    void putWord(byte[] source, int start, int count) {
+        for (int i = start; i < start + count; i++) {
+            int c = source[i] & 0xff;
+            if (c <= ' ' || c >= 0x7f || c == '"' || c == '\\') {
+                bytes[length++] = '%';
+                putHex(c);
+            } else {
+                bytes[length++] = (byte) c;
+            }
+        }
+    }
+
+    /** Appends a text to stand within quotes: a backslash before quotes and backslashes, {@code \xHH} for the rest. */
+    void putQuoted(LoggedRecord logged, LogField field) {
+        int textLength = logged.textLength(field);
+        if (textLength <= 0) {
+            put('-');
+            return;
+        }
+        putQuoted(logged.bytes(), logged.textStart(field), textLength);
+        putTruncation(logged, field);
+    }
+
+    /** Appends bytes to stand within quotes. */
+    void putQuoted(byte[] source, int start, int count) {
+        for (int i = start; i < start + count; i++) {
+            int c = source[i] & 0xff;
+            if (c == '"' || c == '\\') {
+                bytes[length++] = '\\';
+                bytes[length++] = (byte) c;
+            } else if (c < ' ' || c >= 0x7f) {
+                bytes[length++] = '\\';
+                bytes[length++] = 'x';
+                putHex(c);
+            } else {
+                bytes[length++] = (byte) c;
+            }
+        }
+    }
+
+    /** Appends the mark of a text that was cut. */
+    void putTruncation(LoggedRecord logged, LogField field) {
+        if (logged.isTruncated(field)) {
+            put(TRUNCATED);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+package io.millrace.proxy.observe.log;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The files that a log was rotated to, beside it: named by time, the oldest deleted beyond a number to keep. Files that
+ * were compressed since ({@code .gz}, {@code .zst}, {@code .xz}, {@code .bz2}) count; any other name is left alone.
+ * Confined to one thread.
+ */
+final class RotatedFiles {
+    private static final DateTimeFormatter STAMP =
+            DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss'Z'", Locale.ROOT).withZone(ZoneOffset.UTC);
+    private static final int STAMP_LENGTH = "20261120T110000Z".length();
+    private static final List<String> COMPRESSED = List.of("", ".gz", ".zst", ".xz", ".bz2");
+
+    /** More rotations within a second than any sane size leads to. */
+    private static final int MAX_IN_ONE_SECOND = 1000;
+
+    private final Path file;
+    private final Path directory;
+    private final String prefix;
+    private final int keep;
+
+    /** A rotated file with what it sorts by: its time, then its number within that second. */
+    private record Rotated(String stamp, int number, Path path) implements Comparable<Rotated> {
+        @Override
+        public int compareTo(Rotated other) {
+            int byTime = stamp.compareTo(other.stamp);
+            return byTime != 0 ? byTime : Integer.compare(number, other.number);
+        }
+    }
+
+    RotatedFiles(Path file, int keep) {
+        Path parent = file.getParent();
+        Path name = file.getFileName();
+        if (parent == null || name == null) {
+            throw new IllegalArgumentException("not the path of a file: " + file);
+        }
+        this.file = file;
+        this.directory = parent;
+        this.prefix = name + ".";
+        this.keep = keep;
+    }
+
+    /** Renames the log to a name of its own that no file has. */
+    void add(long nowMillis) throws IOException {
+        String stamped = prefix + STAMP.format(Instant.ofEpochMilli(nowMillis));
+        for (int number = 0; number < MAX_IN_ONE_SECOND; number++) {
+            Path target = directory.resolve(number == 0 ? stamped : stamped + "-" + number);
+            if (!Files.exists(target)) {
+                Files.move(file, target);
+                return;
+            }
+        }
+        throw new FileAlreadyExistsException(stamped);
+    }
+
+    /** Deletes the oldest beyond the number to keep. */
+    void prune() throws IOException {
+        if (keep == 0) {
+            return;
+        }
+        List<Rotated> found = new ArrayList<>();
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
+            for (Path entry : entries) {
+                Rotated one = parse(entry);
+                if (one != null) {
+                    found.add(one);
+                }
+            }
+        }
+        Collections.sort(found);
+        for (int i = 0; i < found.size() - keep; i++) {
+            Files.deleteIfExists(found.get(i).path());
+        }
+    }
+
+    private @Nullable Rotated parse(Path entry) {
+        String name = String.valueOf(entry.getFileName());
+        if (!name.startsWith(prefix) || name.length() < prefix.length() + STAMP_LENGTH) {
+            return null;
+        }
+        int end = prefix.length() + STAMP_LENGTH;
+        String stamp = name.substring(prefix.length(), end);
+        if (!isStamp(stamp)) {
+            return null;
+        }
+        int number = 0;
+        if (end < name.length() && name.charAt(end) == '-') {
+            int digit = end + 1;
+            while (digit < name.length() && isDigit(name.charAt(digit)) && number < MAX_IN_ONE_SECOND) {
+                number = number * 10 + name.charAt(digit++) - '0';
+            }
+            if (digit == end + 1) {
+                return null;
+            }
+            end = digit;
+        }
+        return COMPRESSED.contains(name.substring(end)) ? new Rotated(stamp, number, entry) : null;
+    }
+
+    private static boolean isStamp(String stamp) {
+        for (int i = 0; i < stamp.length(); i++) {
+            char c = stamp.charAt(i);
+            boolean fits =
+                    switch (i) {
+                        case 8 -> c == 'T';
+                        case 15 -> c == 'Z';
+                        default -> isDigit(c);
+                    };
+            if (!fits) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isDigit(char c) {
+        return c >= '0' && c <= '9';
+    }
+}

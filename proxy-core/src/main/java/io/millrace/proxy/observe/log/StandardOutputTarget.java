@@ -1,0 +1,37 @@
+package io.millrace.proxy.observe.log;
+
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/** Lines to standard output, for containers and journald; never rotated. Confined to the writer thread. */
+final class StandardOutputTarget implements LogTarget {
+    private final FileOutputStream output = new FileOutputStream(FileDescriptor.out);
+
+    @Override
+    public String description() {
+        return "standard output";
+    }
+
+    @Override
+    public void maintain(long nowMillis) {
+        // it is open from the start of the process, and somebody else's to rotate
+    }
+
+    @Override
+    public boolean isAtStart() {
+        return false;
+    }
+
+    @Override
+    public void write(ByteBuffer lines) throws IOException {
+        output.write(lines.array(), lines.arrayOffset() + lines.position(), lines.remaining());
+        lines.position(lines.limit());
+    }
+
+    @Override
+    public void close() {
+        // the process's output stays open for others
+    }
+}

@@ -1,0 +1,5 @@
+/** The one invalidation engine. */
+@NullMarked
+package io.millrace.proxy.purge;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,78 @@
+package io.millrace.proxy.remap;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rules that may match requests for one host, in the order of precedence: rules for this host that name the
+ * request's port, rules for this host that name none, rules without a host. Immutable once built; a connection may keep
+ * it between requests for the same host for as long as it keeps the {@link RemapTable}.
+ */
+public final class HostRules {
+    /** Rules for one scheme and one port; the port is -1 for rules that name none. */
+    private record PortRules(boolean secure, int port, PathTrie paths) {}
+
+    private final byte[] host;
+    private final PathTrie withoutHost;
+    private PortRules[] ports = {};
+
+    /**
+     * @param host lower case; empty for hosts that no rule names
+     * @param withoutHost rules without a host
+     */
+    HostRules(byte[] host, PathTrie withoutHost) {
+        this.host = host;
+        this.withoutHost = withoutHost;
+    }
+
+    byte[] host() {
+        return host;
+    }
+
+    void add(boolean secure, int port, RemapRule rule) {
+        PathTrie paths = paths(secure, port);
+        if (paths == null) {
+            paths = new PathTrie();
+            ports = Arrays.copyOf(ports, ports.length + 1);
+            ports[ports.length - 1] = new PortRules(secure, port, paths);
+        }
+        paths.add(rule.fromPath(), rule);
+    }
+
+    /**
+     * Finds the rule for one URL of this host. Allocates nothing.
+     *
+     * @param secure whether its scheme is https
+     * @param port its port, given or the scheme's default
+     * @param bytes holds its path, as the client sent it, from {@code pathStart} to {@code pathEnd}; borrowed
+     */
+    public RemapResult match(boolean secure, int port, byte[] bytes, int pathStart, int pathEnd) {
+        if (pathStart >= pathEnd || bytes[pathStart] != '/') {
+            return NotMapped.NO_PATH;
+        }
+        RemapRule rule = find(paths(secure, port), bytes, pathStart, pathEnd);
+        if (rule == null) {
+            rule = find(paths(secure, -1), bytes, pathStart, pathEnd);
+        }
+        if (rule == null) {
+            rule = withoutHost.find(bytes, pathStart, pathEnd);
+        }
+        if (rule == null) {
+            return NotMapped.NO_RULE;
+        }
+        return rule.isLeftBy(bytes, pathStart, pathEnd) ? NotMapped.LEAVES_RULE : rule.mapped();
+    }
+
+    private static @Nullable RemapRule find(@Nullable PathTrie paths, byte[] bytes, int from, int to) {
+        return paths == null ? null : paths.find(bytes, from, to);
+    }
+
+    private @Nullable PathTrie paths(boolean secure, int port) {
+        for (PortRules rules : ports) {
+            if (rules.port == port && rules.secure == secure) {
+                return rules.paths;
+            }
+        }
+        return null;
+    }
+}

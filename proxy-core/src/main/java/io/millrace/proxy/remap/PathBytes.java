@@ -1,0 +1,93 @@
+package io.millrace.proxy.remap;
+
+import io.millrace.proxy.http.UriBytes;
+import java.util.Arrays;
+
+/** Reads paths byte by byte in the normal form that cache keys have, without copying them (RFC 3986 s6.2.2). */
+final class PathBytes {
+    /** The percent sign begins no encoding. */
+    static final int MALFORMED = -2;
+
+    /** The percent sign begins an encoding that stays encoded; its digits count in capitals. */
+    static final int ENCODED = -1;
+
+    private PathBytes() {}
+
+    /** The byte that the encoding at {@code i} stands for when keys decode it, else one of the constants. */
+    static int unreservedAt(byte[] bytes, int i, int end) {
+        if (i + 2 >= end) {
+            return MALFORMED;
+        }
+        int high = Character.digit(bytes[i + 1], 16);
+        int low = Character.digit(bytes[i + 2], 16);
+        if (high < 0 || low < 0) {
+            return MALFORMED;
+        }
+        byte decoded = (byte) (high << 4 | low);
+        // An encoded dot stays encoded, as it does in keys.
+        return UriBytes.isUnreserved(decoded) && decoded != '.' ? decoded : ENCODED;
+    }
+
+    static byte capital(byte b) {
+        return b >= 'a' && b <= 'f' ? (byte) (b - 'a' + 'A') : b;
+    }
+
+    static byte[] normalize(byte[] path) {
+        byte[] normal = new byte[path.length];
+        return Arrays.copyOf(normal, UriBytes.normalizePath(path, 0, path.length, normal, 0));
+    }
+
+    /** Position in the raw path after its first {@code length} bytes in normal form. */
+    static int skip(byte[] bytes, int from, int to, int length) {
+        int i = from;
+        for (int left = length; left > 0 && i < to; left--) {
+            i += bytes[i] == '%' && unreservedAt(bytes, i, to) >= 0 ? 3 : 1;
+        }
+        return i;
+    }
+
+    /**
+     * Whether resolving the dot segments of a range would climb above its beginning. Backslashes, and encoded slashes,
+     * dots and backslashes, count as what they stand for, because some origins take them so; empty segments do not
+     * count, because some origins merge them.
+     *
+     * @param atSegmentStart whether the range begins a segment, else its first segment is the end of another
+     */
+    static boolean climbs(byte[] bytes, int from, int to, boolean atSegmentStart) {
+        int depth = 0;
+        int dots = 0;
+        int others = 0;
+        int i = from;
+        boolean first = !atSegmentStart;
+        while (i <= to) {
+            int b = i < to ? bytes[i] : '/';
+            int width = 1;
+            if (b == '%' && i + 2 < to) {
+                int high = Character.digit(bytes[i + 1], 16);
+                int low = Character.digit(bytes[i + 2], 16);
+                int decoded = high < 0 || low < 0 ? -1 : high << 4 | low;
+                if (decoded == '.' || decoded == '/' || decoded == '\\') {
+                    b = decoded;
+                    width = 3;
+                }
+            }
+            i += width;
+            if (b == '/' || b == '\\') {
+                if (first) {
+                    first = false;
+                } else if (others > 0 || dots > 2) {
+                    depth++;
+                } else if (dots == 2 && --depth < 0) {
+                    return true;
+                }
+                dots = 0;
+                others = 0;
+            } else if (b == '.') {
+                dots++;
+            } else {
+                others++;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,135 @@
+package io.millrace.proxy.remap;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The path prefixes of rules that differ in nothing else, as a radix tree over bytes in normal form. A lookup reads the
+ * path once, whatever the number of rules. Immutable once built.
+ *
+ * <pre>
+ * rules /js/ (0), /js/lib/ (1), / (2)      "/"*2 -- "js/"*0 -- "lib/"*1
+ * </pre>
+ */
+final class PathTrie {
+    private static final class Node {
+        /** Bytes on the edge that leads here, the first one included; empty for the root only. */
+        private byte[] label;
+
+        private final List<Node> children = new ArrayList<>(1);
+
+        /** The first rule listed whose path ends here. */
+        private @Nullable RemapRule rule;
+
+        Node(byte[] label) {
+            this.label = label;
+        }
+
+        @Nullable
+        Node child(int first) {
+            int low = 0;
+            int high = children.size() - 1;
+            while (low <= high) {
+                int middle = (low + high) >>> 1;
+                Node child = children.get(middle);
+                if (child.label[0] == first) {
+                    return child;
+                }
+                if (child.label[0] < first) {
+                    low = middle + 1;
+                } else {
+                    high = middle - 1;
+                }
+            }
+            return null;
+        }
+
+        void addChild(Node child) {
+            int at = 0;
+            while (at < children.size() && children.get(at).label[0] < child.label[0]) {
+                at++;
+            }
+            children.add(at, child);
+        }
+
+        /** Cuts this edge after {@code length} bytes; the rest becomes the only child. */
+        void split(int length) {
+            Node rest = new Node(Arrays.copyOfRange(label, length, label.length));
+            rest.rule = rule;
+            rest.children.addAll(children);
+            label = Arrays.copyOf(label, length);
+            rule = null;
+            children.clear();
+            children.add(rest);
+        }
+    }
+
+    private final Node root = new Node(new byte[0]);
+
+    /** Adds a rule; those listed earlier must be added earlier. Only while the table is being built. */
+    void add(byte[] path, RemapRule rule) {
+        Node node = root;
+        int i = 0;
+        while (i < path.length) {
+            Node child = node.child(path[i]);
+            if (child == null) {
+                child = new Node(Arrays.copyOfRange(path, i, path.length));
+                node.addChild(child);
+            }
+            int common = Arrays.mismatch(
+                    child.label, 0, child.label.length, path, i, Math.min(path.length, i + child.label.length));
+            if (common >= 0 && common < child.label.length) {
+                child.split(common);
+            }
+            i += child.label.length;
+            node = child;
+        }
+        if (node.rule == null) {
+            node.rule = rule;
+        }
+    }
+
+    /** The first rule listed whose path begins the path in the range; null when there is none. */
+    @Nullable
+    RemapRule find(byte[] bytes, int from, int to) {
+        Node node = root;
+        RemapRule best = null;
+        int at = 0;
+        int digits = 0;
+        int i = from;
+        while (true) {
+            if (at == node.label.length && node.rule != null && (best == null || node.rule.index() < best.index())) {
+                best = node.rule;
+            }
+            if (i >= to) {
+                return best;
+            }
+            int b = bytes[i++];
+            if (digits > 0) {
+                digits--;
+                b = PathBytes.capital((byte) b);
+            } else if (b == '%') {
+                int decoded = PathBytes.unreservedAt(bytes, i - 1, to);
+                if (decoded >= 0) {
+                    b = decoded;
+                    i += 2;
+                } else {
+                    digits = decoded == PathBytes.ENCODED ? 2 : 0;
+                }
+            }
+            if (at < node.label.length) {
+                if (node.label[at++] != b) {
+                    return best;
+                }
+            } else {
+                node = node.child(b);
+                if (node == null) {
+                    return best;
+                }
+                at = 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+package io.millrace.proxy.remap;
+
+import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.config.CacheConfig;
+import io.millrace.proxy.config.RemapRuleConfig;
+import io.millrace.proxy.config.RuleUrl;
+import io.millrace.proxy.http.TargetUri;
+import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+
+/** One rule, ready for use: where it leads, and what reaches the origin. Immutable. */
+public final class RemapRule {
+    private final RemapRuleConfig config;
+    private final Mapped mapped;
+    private final byte[] fromPath;
+    private final byte[] toPath;
+    private final String originScheme;
+    private final String originHost;
+    private final String originAuthority;
+
+    RemapRule(RemapRuleConfig config) {
+        this.config = config;
+        RuleUrl to = config.to();
+        fromPath = PathBytes.normalize(config.map().path().getBytes(StandardCharsets.ISO_8859_1));
+        toPath = to.path().getBytes(StandardCharsets.ISO_8859_1);
+        originScheme = Objects.requireNonNull(to.scheme(), "scheme");
+        String host = Objects.requireNonNull(to.host(), "host");
+        originHost = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
+        boolean defaultPort = to.effectivePort() == (originScheme.equals("https") ? 443 : 80);
+        originAuthority = defaultPort ? host : host + ":" + to.effectivePort();
+        mapped = new Mapped(this);
+    }
+
+    Mapped mapped() {
+        return mapped;
+    }
+
+    /** What it matches, in normal form. */
+    byte[] fromPath() {
+        return fromPath;
+    }
+
+    /** As it was configured. */
+    public RemapRuleConfig config() {
+        return config;
+    }
+
+    /** Place among the rules, from 0. */
+    public int index() {
+        return config.index();
+    }
+
+    /** {@code http} or {@code https}. */
+    public String originScheme() {
+        return originScheme;
+    }
+
+    /** Lower-case name or address of the origin, an IPv6 address without brackets. */
+    public String originHost() {
+        return originHost;
+    }
+
+    /** 1 to 65535. */
+    public int originPort() {
+        return config.to().effectivePort();
+    }
+
+    /** Caching as decided for this rule. */
+    public CacheSettings settings() {
+        return config.cache().settings();
+    }
+
+    /** All cache settings of this rule. */
+    public CacheConfig cache() {
+        return config.cache();
+    }
+
+    /**
+     * The request target that the origin receives: the path of the rule's {@code to}, what the client's path has beyond
+     * the part that matched, byte for byte, and the query. Where the matched part ended with a slash, or the rest begins
+     * with one, exactly that slash stands between the two.
+     *
+     * @param target a URL that this rule was found for
+     */
+    public byte[] originTarget(TargetUri target) {
+        byte[] bytes = target.targetBytes();
+        int rest = restStart(bytes, target.pathStart(), target.pathEnd());
+        int pathLength = target.pathEnd() - rest;
+        boolean endsWithSlash = toPath[toPath.length - 1] == '/';
+        boolean wantsSlash = !endsWithSlash && fromPath[fromPath.length - 1] == '/' && pathLength > 0;
+        if (endsWithSlash && fromPath[fromPath.length - 1] != '/' && pathLength > 0 && bytes[rest] == '/') {
+            rest++;
+        }
+        int prefix = toPath.length + (wantsSlash ? 1 : 0);
+        byte[] out = new byte[prefix + target.queryEnd() - rest];
+        System.arraycopy(toPath, 0, out, 0, toPath.length);
+        if (wantsSlash) {
+            out[toPath.length] = '/';
+        }
+        System.arraycopy(bytes, rest, out, prefix, target.queryEnd() - rest);
+        return out;
+    }
+
+    /**
+     * The Host field that the origin receives: the host of the rule's {@code to}, or the client's own where the rule says
+     * {@code pristine_host_hdr} and the client sent one.
+     */
+    public String hostField(TargetUri target) {
+        return config.pristineHostHdr() && target.hostBytes().length > 0 ? target.authority() : originAuthority;
+    }
+
+    /**
+     * Whether the origin, resolving dot segments, would leave what the rule maps to. Where that is the origin's root
+     * there is nothing to leave.
+     */
+    boolean isLeftBy(byte[] bytes, int from, int to) {
+        if (toPath.length == 1) {
+            return false;
+        }
+        int rest = restStart(bytes, from, to);
+        boolean atSegmentStart = fromPath[fromPath.length - 1] == '/' || toPath[toPath.length - 1] == '/';
+        return PathBytes.climbs(bytes, rest, to, atSegmentStart);
+    }
+
+    private int restStart(byte[] bytes, int from, int to) {
+        return PathBytes.skip(bytes, from, to, fromPath.length);
+    }
+
+    /** As it was written, and where. */
+    @Override
+    public String toString() {
+        String location = config.location();
+        return location == null ? config.toString() : config + " (" + location + ")";
+    }
+}

@@ -1,0 +1,74 @@
+package io.millrace.proxy.serve;
+
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.HttpDates;
+import io.millrace.proxy.http.OutboundHead;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufUtil;
+
+/**
+ * The answers that the proxy makes itself: refusals and failures, as one plain line that says what and why.
+ *
+ * <p>Immutable: no state.
+ */
+public final class LocalAnswers {
+    private LocalAnswers() {}
+
+    /** The content; the caller owns it. */
+    public static ByteBuf content(ByteBufAllocator alloc, int status, String text) {
+        ByteBuf content = alloc.buffer(64 + text.length());
+        ByteBufUtil.writeAscii(content, Integer.toString(status));
+        content.writeByte(' ');
+        ByteBufUtil.writeAscii(content, reason(status));
+        ByteBufUtil.writeAscii(content, ": ");
+        ByteBufUtil.writeUtf8(content, text);
+        content.writeByte('\n');
+        return content;
+    }
+
+    /** The head to it. */
+    public static OutboundHead head(OutboundHead head, int status, long contentLength, long nowMillis) {
+        FieldSection.Builder fields = FieldSection.builder()
+                .add(FieldName.DATE, HttpDates.format(Math.floorDiv(nowMillis, 1000L)))
+                .add(FieldName.SERVER, "millrace")
+                .add(FieldName.CACHE_CONTROL, "no-store")
+                .add(FieldName.CONTENT_TYPE, "text/plain; charset=utf-8");
+        if (status == 503) {
+            fields.add(FieldName.RETRY_AFTER, "1");
+        }
+        return head.reset(status, reason(status), fields.build()).contentLength(contentLength);
+    }
+
+    /** The fields of a 416. */
+    static FieldSection unsatisfiable(long dateSeconds) {
+        return FieldSection.builder()
+                .add(FieldName.DATE, HttpDates.format(dateSeconds))
+                .build();
+    }
+
+    /** The reason phrase of the statuses that the proxy sends by itself (RFC 9110 s15). */
+    public static String reason(int status) {
+        return switch (status) {
+            case 400 -> "Bad Request";
+            case 403 -> "Forbidden";
+            case 404 -> "Not Found";
+            case 405 -> "Method Not Allowed";
+            case 408 -> "Request Timeout";
+            case 412 -> "Precondition Failed";
+            case 413 -> "Content Too Large";
+            case 414 -> "URI Too Long";
+            case 416 -> "Range Not Satisfiable";
+            case 431 -> "Request Header Fields Too Large";
+            case 500 -> "Internal Server Error";
+            case 501 -> "Not Implemented";
+            case 502 -> "Bad Gateway";
+            case 503 -> "Service Unavailable";
+            case 504 -> "Gateway Timeout";
+            case 505 -> "HTTP Version Not Supported";
+            case 508 -> "Loop Detected";
+            default -> "";
+        };
+    }
+}

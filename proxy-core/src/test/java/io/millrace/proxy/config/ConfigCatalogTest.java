@@ -1,0 +1,90 @@
+package io.millrace.proxy.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.caching.CacheSettings;
+import java.lang.reflect.Field;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+final class ConfigCatalogTest {
+    @Test
+    void listsEveryConstantInItsOrder() throws IllegalAccessException {
+        List<Object> constants = new ArrayList<>();
+        for (Field field : ConfigKeys.class.getDeclaredFields()) {
+            if (field.getType() == ConfigKey.class) {
+                constants.add(field.get(null));
+            }
+        }
+        assertEquals(constants, ConfigCatalog.keys());
+    }
+
+    @Test
+    void documentsEveryKeyWithASentence() {
+        for (ConfigKey<?> key : ConfigCatalog.keys()) {
+            assertTrue(key.sentence().endsWith(".") && key.sentence().length() > 15, key.path());
+            assertTrue(key.path().matches("[a-z_.\\[\\]]+"), key.path());
+        }
+    }
+
+    @Test
+    void documentsEverySection() {
+        for (ConfigKey<?> key : ConfigCatalog.keys()) {
+            int dot = key.path().lastIndexOf('.');
+            if (dot > 0 && !key.path().substring(0, dot).endsWith("[]")) {
+                assertNotNull(ConfigCatalog.sectionSentence(key.path().substring(0, dot)), key.path());
+            }
+        }
+    }
+
+    @Test
+    void boundsNumbersSizesAndDurations() {
+        for (ConfigKey<?> key : ConfigCatalog.keys()) {
+            if (List.of("integer", "number", "size", "duration")
+                    .contains(key.type().name())) {
+                assertNotNull(key.minText(), key.path());
+                assertNotNull(key.maxText(), key.path());
+            }
+        }
+    }
+
+    @Test
+    void hasDefaultsThatAreValid() throws InvalidValueException {
+        for (ConfigKey<?> key : ConfigCatalog.keys()) {
+            checkDefault(key);
+        }
+    }
+
+    private static <T> void checkDefault(ConfigKey<T> key) throws InvalidValueException {
+        T value = key.defaultValue();
+        if (value != null) {
+            assertEquals(value, key.read(key.type().format(value)), key.path());
+        }
+    }
+
+    @Test
+    void agreesWithTheDefaultsOfTheCachingRules() {
+        assertEquals(CacheSettings.DEFAULTS, ProxyConfig.defaults().cache().settings());
+    }
+
+    @Test
+    void findsKeysAndSuggestsNearOnes() {
+        assertSame(ConfigKeys.CACHE_RAM_SIZE, ConfigCatalog.find("cache.ram_size"));
+        assertEquals("cache.ram_size", ConfigCatalog.suggest("cache.ram_szie"));
+        assertEquals("cache.ram_size", ConfigCatalog.suggest("ram_size"));
+        assertEquals(null, ConfigCatalog.suggest("nothing.like.it"));
+    }
+
+    @Test
+    void takesWordsOfCachingAsTheyAreNamedThere() {
+        List<String> words = new ArrayList<>();
+        for (CacheSettings.RequiredHeaders constant : CacheSettings.RequiredHeaders.values()) {
+            words.add(constant.text());
+        }
+        assertEquals(words, ConfigKeys.CACHE_REQUIRED_HEADERS.type().words());
+    }
+}

@@ -1,0 +1,151 @@
+package io.millrace.proxy.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** The file that is shipped: valid, silent, and forgiving nothing while suggesting everything. */
+final class SampleConfigTest {
+    private static final Path SAMPLE = Path.of("../dist/src/main/dist/conf/millrace.yaml");
+    private static final Pattern KEY = Pattern.compile("^(?:#? *(?:- )?)([a-z_]+):(?: |$)");
+
+    @Test
+    void isValidWithoutAWarning() {
+        ConfigResult result = ConfigLoader.load(SAMPLE, Map.of());
+        assertEquals("", result.text());
+        assertNotNull(result.config());
+    }
+
+    @Test
+    void isValidWithItsCommentedKeysInForce() throws IOException {
+        List<String> lines = new ArrayList<>();
+        for (String line : Files.readAllLines(SAMPLE)) {
+            // A comment is a sentence; a commented key is a key, a colon and a value.
+            lines.add(line.matches(" *# ?( *- )? *[a-z_]+:( [^ ]+)?") ? line.replaceFirst("# ?", "") : line);
+        }
+        Path key = SAMPLE.toAbsolutePath();
+        String text = String.join("\n", lines)
+                .replaceAll("/etc/millrace/tls/.*", Matcher.quoteReplacement(key.toString()))
+                .replaceAll("(?m)^ - address", "  - address")
+                .replaceAll("(?m)^   (tls|  certificate|  key):", "    $1:");
+        ConfigResult result = ConfigLoader.parse(text, "millrace.yaml", Map.of());
+        assertEquals("", result.text(), text);
+        assertEquals(2, result.config().listeners().size(), text);
+        assertEquals(1, result.config().storage().size(), text);
+        assertEquals(4L << 30, result.config().cache().ramBytes());
+    }
+
+    @Test
+    void everySlipInAKeyOfTheSampleIsOneLineThatSaysWhatWasMeant() throws IOException {
+        assertTrue(mutateEveryKey(Files.readAllLines(SAMPLE)) > 500);
+    }
+
+    @Test
+    void everySlipInAnyKeyOfTheCatalogueIsOneLineThatSaysWhatWasMeant() {
+        List<String> lines = new ArrayList<>(List.of(
+                "listen:",
+                "- address: ':8080'",
+                "  tls:",
+                "    certificate: pom.xml",
+                "    key: pom.xml",
+                "remap:",
+                "- map: /",
+                "  to: https://o",
+                "  pristine_host_hdr: true",
+                "  cache:",
+                "    enabled: true",
+                "    heuristic_min_lifetime: 2s",
+                "    heuristic_max_lifetime: 3s",
+                "storage:",
+                "- path: /var/cache/millrace",
+                "  size: 1GiB"));
+        Set<String> opened = new LinkedHashSet<>();
+        for (ConfigKey<?> key : ConfigCatalog.keys()) {
+            if (key.path().indexOf('[') < 0 && key.type() != ValueType.LIST) {
+                append(key, opened, lines);
+            }
+        }
+        assertTrue(mutateEveryKey(lines) > 2000);
+    }
+
+    private static void append(ConfigKey<?> key, Set<String> opened, List<String> lines) {
+        String[] parts = key.path().split("\\.", -1);
+        String indent = "";
+        for (int i = 0; i < parts.length - 1; i++) {
+            String section = String.join(".", List.of(parts).subList(0, i + 1));
+            if (opened.add(section)) {
+                lines.add(indent + parts[i] + ":");
+            }
+            indent += "  ";
+        }
+        String value = key.path().equals("worker.java_home") ? System.getProperty("java.home") : key.defaultText();
+        if (value == null || key == ConfigKeys.CACHE_RAM_SIZE) {
+            value = key == ConfigKeys.ADMIN_LISTEN ? "':1'" : key == ConfigKeys.CACHE_RAM_SIZE ? "1GiB" : "/some/path";
+        }
+        lines.add(indent + parts[parts.length - 1] + ": " + value);
+    }
+
+    /** Every substitution, deletion, doubling and transposition at every place of every key, one at a time. */
+    private static int mutateEveryKey(List<String> lines) {
+        assertEquals("", parse(lines).text());
+        int mutants = 0;
+        for (int i = 0; i < lines.size(); i++) {
+            Matcher matcher = KEY.matcher(lines.get(i));
+            if (lines.get(i).stripLeading().startsWith("#") || !matcher.find()) {
+                continue;
+            }
+            String key = matcher.group(1);
+            for (String slip : slips(key)) {
+                List<String> changed = new ArrayList<>(lines);
+                changed.set(
+                        i,
+                        lines.get(i).substring(0, matcher.start(1))
+                                + slip
+                                + lines.get(i).substring(matcher.end(1)));
+                List<ConfigProblem> problems = parse(changed).problems();
+                assertEquals(1, problems.size(), () -> slip + " for " + key + ": " + problems);
+                String expected = "millrace.yaml:" + (i + 1) + ":" + (matcher.start(1) + 1) + ": ";
+                String text = problems.get(0).text();
+                assertTrue(text.startsWith(expected), text);
+                assertTrue(text.endsWith(" unknown key (did you mean " + key + "?)"), text);
+                mutants++;
+            }
+        }
+        return mutants;
+    }
+
+    private static Set<String> slips(String key) {
+        Set<String> slips = new LinkedHashSet<>();
+        for (int i = 0; i < key.length(); i++) {
+            String before = key.substring(0, i);
+            String after = key.substring(i + 1);
+            char c = key.charAt(i);
+            slips.add(before + (c == 'x' ? 'z' : 'x') + after);
+            slips.add(before + after);
+            slips.add(before + c + c + after);
+            slips.add(before + Character.toUpperCase(c) + after);
+            if (!after.isEmpty()) {
+                slips.add(before + after.charAt(0) + c + after.substring(1));
+            }
+        }
+        slips.remove(key);
+        slips.remove("");
+        return slips;
+    }
+
+    private static ConfigResult parse(List<String> lines) {
+        return ConfigLoader.parse(String.join("\n", lines) + "\n", "millrace.yaml", Map.of());
+    }
+}

@@ -1,0 +1,289 @@
+package io.millrace.proxy.fetch;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.fetch.OriginFailure.Reason;
+import io.netty.handler.ssl.OpenSsl;
+import io.netty.handler.ssl.SslContext;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import javax.net.ssl.ExtendedSSLSession;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Origins behind TLS, with a certificate made for {@code origin.test} by the JDK's keytool. */
+class FetchTlsTest extends FetchFixture {
+
+    private static final String OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+    private static final char[] PASSWORD = "changeit".toCharArray();
+
+    static byte[] certificate;
+    private static SSLContext serverContext;
+
+    private final AtomicReference<SSLSocket> lastSocket = new AtomicReference<>();
+    private SslContext clientContext;
+
+    @BeforeAll
+    static void makeCertificate(@TempDir Path directory) throws Exception {
+        Path store = directory.resolve("origin.p12");
+        Path pem = directory.resolve("origin.pem");
+        keytool(
+                "-genkeypair",
+                "-alias",
+                "origin",
+                "-keyalg",
+                "EC",
+                "-groupname",
+                "secp256r1",
+                "-validity",
+                "365",
+                "-dname",
+                "CN=origin.test",
+                "-ext",
+                "SAN=dns:origin.test,dns:www.origin.test",
+                "-storetype",
+                "PKCS12",
+                "-storepass",
+                "changeit",
+                "-keystore",
+                store.toString());
+        keytool(
+                "-exportcert",
+                "-rfc",
+                "-alias",
+                "origin",
+                "-storepass",
+                "changeit",
+                "-keystore",
+                store.toString(),
+                "-file",
+                pem.toString());
+        certificate = Files.readAllBytes(pem);
+        KeyStore keys = KeyStore.getInstance("PKCS12");
+        try (InputStream in = Files.newInputStream(store)) {
+            keys.load(in, PASSWORD);
+        }
+        KeyManagerFactory managers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        managers.init(keys, PASSWORD);
+        serverContext = SSLContext.getInstance("TLS");
+        serverContext.init(managers.getKeyManagers(), null, null);
+    }
+
+    private static void keytool(String... arguments) throws Exception {
+        ProcessBuilder builder = new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
+        builder.command().addAll(List.of(arguments));
+        Process process = builder.redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+        assertTrue(process.waitFor(RecordedResponse.WAIT_SECONDS, TimeUnit.SECONDS));
+        assertEquals(0, process.exitValue(), output);
+    }
+
+    /** Trusts the certificate, and verifies host names. */
+    SslContext context() {
+        return OriginTls.verifying(new ByteArrayInputStream(certificate));
+    }
+
+    @Override
+    OriginClientBuilder configure(OriginClientBuilder builder) {
+        clientContext = context();
+        return builder.sslContext(clientContext)
+                .resolver(new ScriptedResolver(
+                        loop,
+                        Map.of(
+                                "origin.test",
+                                List.of("127.0.0.1"),
+                                "www.origin.test",
+                                List.of("127.0.0.1"),
+                                "other.test",
+                                List.of("127.0.0.1"))));
+    }
+
+    @AfterEach
+    void forgetContext() {
+        clientContext = null;
+    }
+
+    private ScriptedOrigin secure(ScriptedOrigin.Script... scripts) throws IOException {
+        return ScriptedOrigin.secure(this::wrap, scripts);
+    }
+
+    private Socket wrap(Socket accepted) throws IOException {
+        SSLSocket socket =
+                (SSLSocket) serverContext.getSocketFactory().createSocket(accepted, null, accepted.getPort(), false);
+        socket.setUseClientMode(false);
+        lastSocket.set(socket);
+        return socket;
+    }
+
+    private String requestedName() {
+        return ((ExtendedSSLSession) lastSocket.get().getSession())
+                .getRequestedServerNames()
+                .toString();
+    }
+
+    @Test
+    void usesOpenSslWhereItIs() {
+        assertEquals(OpenSsl.isAvailable(), clientContext instanceof io.netty.handler.ssl.OpenSslContext);
+    }
+
+    @Test
+    void fetchesOverTlsNamesTheHostAndKeepsTheConnection() throws Exception {
+        try (ScriptedOrigin origin = secure(ScriptedOrigin.answering(OK))) {
+            Origin named = Origin.https("origin.test", origin.port());
+            assertEquals("ok", fetch(get(named)).content());
+            assertEquals("[type=host_name (0), value=origin.test]", requestedName());
+            assertEquals("ok", fetch(get(named)).content());
+            assertEquals(1, origin.connectionsAccepted());
+        }
+    }
+
+    @Test
+    void connectionsForAnotherTlsNameAreNotShared() throws Exception {
+        try (ScriptedOrigin origin = secure(ScriptedOrigin.answering(OK))) {
+            Origin named = Origin.https("other.test", origin.port());
+            fetch(request(named, builder -> builder.tlsName("origin.test")));
+            fetch(request(named, builder -> builder.tlsName("www.origin.test")));
+            assertEquals("[type=host_name (0), value=www.origin.test]", requestedName());
+            assertEquals(2, origin.connectionsAccepted());
+        }
+    }
+
+    @Test
+    void rfc9110Section4_3_4_aCertificateForAnotherNameIsTls() throws Exception {
+        try (ScriptedOrigin origin = secure(tolerant(ScriptedOrigin.answering(OK)))) {
+            OriginFailure failure = fetchFailing(get(Origin.https("other.test", origin.port())));
+            assertEquals(Reason.TLS, failure.reason(), failure.message());
+            assertTrue(
+                    failure.message().startsWith("https://other.test:" + origin.port() + ": TLS handshake: "),
+                    failure.message());
+            assertTrue(failure.beforeHead());
+            assertEquals(0, onLoop(() -> client.statistics().connects()));
+        }
+    }
+
+    @Test
+    void aCertificateThatNobodyVouchesForIsTls() throws Exception {
+        try (ScriptedOrigin origin = secure(tolerant(ScriptedOrigin.answering(OK)))) {
+            SslContext system = OriginTls.verifying();
+            OriginClient strict = onLoop(() -> OriginClient.builder(loop)
+                    .sslContext(system)
+                    .resolver(new ScriptedResolver(loop, Map.of("origin.test", List.of("127.0.0.1"))))
+                    .build());
+            RecordedResponse response = new RecordedResponse();
+            onLoop(() -> strict.fetch(get(Origin.https("origin.test", origin.port())), response));
+            assertEquals(Reason.TLS, response.awaitFailure().reason());
+            runOnLoop(strict::close);
+        }
+    }
+
+    @Test
+    void anyCertificateIsAcceptedWhenNothingIsVerified() throws Exception {
+        try (ScriptedOrigin origin = secure(ScriptedOrigin.answering(OK))) {
+            SslContext context = OriginTls.unverified();
+            OriginClient lenient =
+                    onLoop(() -> OriginClient.builder(loop).sslContext(context).build());
+            RecordedResponse response = new RecordedResponse();
+            onLoop(() -> lenient.fetch(get(Origin.https("127.0.0.1", origin.port())), response));
+            assertEquals("ok", response.awaitComplete().content());
+            runOnLoop(lenient::close);
+        }
+    }
+
+    @Test
+    void anOriginThatSpeaksNoTlsIsTls() throws Exception {
+        try (ScriptedOrigin origin = ScriptedOrigin.running(peer -> {
+            peer.send("HTTP/1.1 400 Bad Request\r\n\r\n");
+            peer.readToEnd();
+        })) {
+            assertEquals(
+                    Reason.TLS,
+                    fetchFailing(get(Origin.https("origin.test", origin.port())))
+                            .reason());
+        }
+    }
+
+    @Test
+    void anOriginThatClosesInTheHandshakeIsTls() throws Exception {
+        try (ScriptedOrigin origin = ScriptedOrigin.running(peer -> peer.read(1))) {
+            OriginFailure failure = fetchFailing(get(Origin.https("origin.test", origin.port())));
+            assertTrue(failure.reason() == Reason.TLS || failure.reason() == Reason.RESET, failure.toString());
+        }
+    }
+
+    @Test
+    void anOriginThatIsSilentInTheHandshakeIsConnectTimeout() throws Exception {
+        try (ScriptedOrigin origin = ScriptedOrigin.running(ScriptedOrigin.Peer::readToEnd)) {
+            FetchSettings impatient =
+                    settings().connectTimeoutNanos(millis(300)).build();
+            assertEquals(
+                    Reason.CONNECT_TIMEOUT,
+                    fetchFailing(get(Origin.https("origin.test", origin.port()), impatient))
+                            .reason());
+        }
+    }
+
+    @Test
+    void rfc9112Section9_8_contentThatTheCloseDelimitsNeedsCloseNotify() throws Exception {
+        String wire = "HTTP/1.1 200 OK\r\n\r\nall of it?";
+        try (ScriptedOrigin origin = secure(
+                peer -> {
+                    peer.readHead();
+                    peer.send(wire);
+                    peer.socket().close();
+                },
+                peer -> {
+                    peer.readHead();
+                    peer.send(wire);
+                    peer.cutOff();
+                })) {
+            assertEquals(
+                    "all of it?",
+                    fetch(get(Origin.https("origin.test", origin.port()))).content());
+            OriginFailure failure = fetchFailing(get(Origin.https("origin.test", origin.port())));
+            assertEquals(Reason.TRUNCATED, failure.reason(), failure.message());
+        }
+    }
+
+    @Test
+    void aStaleConnectionIsReplacedOverTlsToo() throws Exception {
+        try (ScriptedOrigin origin = secure(
+                peer -> {
+                    peer.readHead();
+                    peer.send(OK);
+                    peer.readHead();
+                },
+                ScriptedOrigin.answering(OK))) {
+            Origin named = Origin.https("origin.test", origin.port());
+            fetch(get(named));
+            assertEquals("ok", fetch(get(named)).content());
+            assertEquals(1, onLoop(() -> client.statistics().retries()));
+        }
+    }
+
+    /** The handshake's failure is what the test is about. */
+    private static ScriptedOrigin.Script tolerant(ScriptedOrigin.Script script) {
+        return peer -> {
+            try {
+                script.run(peer);
+            } catch (IOException e) {
+                assertTrue(e instanceof javax.net.ssl.SSLException, e.toString());
+            }
+        };
+    }
+}

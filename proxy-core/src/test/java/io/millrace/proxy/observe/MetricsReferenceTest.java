@@ -1,0 +1,76 @@
+package io.millrace.proxy.observe;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import org.junit.jupiter.api.Test;
+
+/** Holds {@code docs/metrics.md} to the tables {@link MetricFamily} and {@link Counter}. */
+class MetricsReferenceTest {
+    private static final Path PAGE = Path.of("..", "docs", "metrics.md");
+
+    @Test
+    void thePageIsTheOneMadeFromTheTables() throws IOException {
+        Path made = Path.of("target", "metrics.md");
+        Files.createDirectories(made.getParent());
+        Files.writeString(made, page());
+        String found = Files.exists(PAGE) ? Files.readString(PAGE) : "";
+        assertEquals(page(), found, "docs/metrics.md is out of date: copy proxy-core/target/metrics.md over it");
+    }
+
+    @Test
+    void everyMetricSaysWhatItIsInOneSentence() {
+        for (MetricFamily family : MetricFamily.values()) {
+            String sentence = family.description();
+            assertTrue(sentence.length() > 20 && sentence.endsWith("."), family.name());
+            assertEquals(sentence.length() - 1, sentence.lastIndexOf('.'), family.name());
+            assertTrue(family.metricName().startsWith("millrace_"), family.name());
+            assertEquals(
+                    family.kind() == MetricFamily.Kind.COUNTER,
+                    family.metricName().endsWith("_total"),
+                    family.name());
+        }
+    }
+
+    private static String page() {
+        StringBuilder page = new StringBuilder("""
+                # Metrics
+
+                `GET /metrics` on the admin socket answers in the Prometheus text format. Every series carries the label
+                `application="millrace"`. Beside the metrics below there are those of the JVM and the process
+                (`jvm_*`, `process_*`, `system_*`, `netty_allocator_*`) that the common JVM dashboards read.
+
+                This page is made from the tables `MetricFamily` and `Counter`; a test holds it to them.
+
+                | metric | kind | unit | labels | meaning |
+                |---|---|---|---|---|
+                """);
+        for (MetricFamily family : MetricFamily.values()) {
+            page.append("| `").append(family.metricName()).append("` | ");
+            page.append(family.kind().name().toLowerCase(Locale.ROOT)).append(" | ");
+            page.append(family.unit()).append(" | ");
+            page.append(family.labels().isEmpty() ? "" : "`" + String.join("`, `", family.labels()) + "`");
+            page.append(" | ").append(family.description()).append(" |\n");
+        }
+        page.append("\n## Label values of the counted series\n");
+        MetricFamily last = null;
+        for (Counter counter : Counter.values()) {
+            if (counter.labelValues().isEmpty()) {
+                continue;
+            }
+            if (counter.family() != last) {
+                last = counter.family();
+                page.append("\n`").append(last.metricName()).append("`\n\n");
+                page.append("| ").append(String.join(" | ", last.labels())).append(" | meaning |\n");
+                page.append("|---".repeat(last.labels().size())).append("|---|\n");
+            }
+            page.append("| `").append(String.join("` | `", counter.labelValues()));
+            page.append("` | ").append(counter.description()).append(" |\n");
+        }
+        return page.toString();
+    }
+}
