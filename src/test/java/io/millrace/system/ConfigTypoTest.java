@@ -110,9 +110,12 @@ class ConfigTypoTest {
     static final PackedProduct product = PackedProduct.asShipped();
 
     private static Path directory;
+    private static MillraceProcess asked;
 
     @BeforeAll
-    static void writeWhatTheSampleNames() throws IOException {
+    static void startAndWriteWhatTheSampleNames() throws IOException {
+        // With a launcher to ask, millctl needs no second JVM for each check.
+        asked = product.launch().origin(origin.url()).start();
         directory = product.newDirectory();
         for (String name : new String[] {"cert.pem", "key.pem", "token"}) {
             Files.writeString(directory.resolve(name), "not read by a check\n");
@@ -122,7 +125,7 @@ class ConfigTypoTest {
     @Test
     void sampleItselfHasNoProblem() throws Exception {
         Path file = Files.writeString(directory.resolve("millrace.yaml"), SAMPLE);
-        Command check = product.millctl("config", "check", file.toString());
+        Command check = asked.millctl("config", "check", file.toString());
         assertEquals(0, check.exitCode(), check::toString);
     }
 
@@ -138,11 +141,21 @@ class ConfigTypoTest {
                     files.filter(file -> file.toString().endsWith(".yaml")).toList();
             assertFalse(shipped.isEmpty(), "the product should ship a sample configuration");
             for (Path file : shipped) {
-                Command check = product.millctl("config", "check", file.toString());
+                Command check = asked.millctl("config", "check", file.toString());
                 assertEquals(0, check.exitCode(), check::toString);
                 assertEquals(List.of(), problemsWithTyposIn(Files.readString(file)));
             }
         }
+    }
+
+    @Test
+    void checkNeedsNoRunningProxy() throws Exception {
+        Path file = Files.writeString(directory.resolve("offline.yaml"), SAMPLE.replace("  ram_size:", "  ram_szie:"));
+        Command offline = product.millctl("config", "check", file.toString());
+        Command online = asked.millctl("config", "check", file.toString());
+        assertEquals(2, offline.exitCode(), offline::toString);
+        assertEquals(1, problemLines(offline, file).size(), offline::toString);
+        assertEquals(problemLines(online, file), problemLines(offline, file));
     }
 
     @Test
@@ -154,7 +167,7 @@ class ConfigTypoTest {
                   ram_szie: 1GiB
                   max_stale_age: forever
                 """);
-        Command check = product.millctl("config", "check", file.toString());
+        Command check = asked.millctl("config", "check", file.toString());
         assertEquals(2, check.exitCode(), check::toString);
         List<String> lines = problemLines(check, file);
         assertEquals(3, lines.size(), check::toString);
@@ -257,7 +270,7 @@ class ConfigTypoTest {
                 + line.substring(key.column() + key.name().length());
         Path file = Files.writeString(
                 directory.resolve("typo-" + key.line() + "-" + key.column() + ".yaml"), String.join("\n", lines));
-        Command check = product.millctl("config", "check", file.toString());
+        Command check = asked.millctl("config", "check", file.toString());
         List<String> problems = problemLines(check, file);
         String place = file + ":" + (key.line() + 1) + ":" + (key.column() + 1) + ": ";
         boolean right = check.exitCode() == 2

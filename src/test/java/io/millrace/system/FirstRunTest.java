@@ -327,9 +327,28 @@ class FirstRunTest {
     }
 
     @Test
+    void millctlFindsTheOnlyLauncherByItself() {
+        Path stateHome = product.newDirectory();
+        int port = PackedProduct.freePort();
+        MillraceProcess proxy = product.launch()
+                .origin(origin.url())
+                .port(port)
+                .state(stateHome.resolve("millrace").resolve(Integer.toString(port)))
+                .start();
+        Command status = Command.run(
+                stateHome,
+                stateHome,
+                List.of(product.home().resolve("bin/millctl").toString(), "status", "-o", "json"));
+        assertEquals(
+                proxy.pid(), status.succeeds().json().at("process.launcher_pid").number());
+    }
+
+    @Test
     void millctlWithoutALauncherSaysSoWithExitCode3() {
         Command status = product.millctl(
-                "--socket", product.newDirectory().resolve("nobody.sock").toString(), "status");
+                "status",
+                "--admin",
+                product.newDirectory().resolve("nobody.sock").toString());
         assertEquals(3, status.exitCode(), status::toString);
         assertFalse(status.err().contains("\tat "), status::toString);
     }

@@ -111,8 +111,8 @@ final class MillraceProcess {
 
     /** Runs {@code bin/millctl} against this launcher. */
     Command millctl(String... arguments) {
-        List<String> all = new ArrayList<>(List.of("--socket", adminSocket().toString()));
-        all.addAll(List.of(arguments));
+        List<String> all = new ArrayList<>(List.of(arguments));
+        all.addAll(List.of("--admin", adminSocket().toString()));
         return product.millctl(all.toArray(String[]::new));
     }
 
