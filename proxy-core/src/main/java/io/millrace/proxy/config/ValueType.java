@@ -103,7 +103,7 @@ public final class ValueType<T> {
         String unit = String.join(", ", words);
         return new ValueType<>(
                 "word",
-                numbered ? unit + " (or 0 to " + (words.size() - 1) + ")" : unit,
+                numbered ? unit + "; or 0 to " + (words.size() - 1) : unit,
                 enumClass,
                 text -> {
                     int index = words.indexOf(text.toLowerCase(Locale.ROOT));

@@ -45,6 +45,9 @@ final class YamlText {
         } catch (YamlEngineException e) {
             problems.error(
                     new ConfigProblems.Place(name, 0, 0), "", "YAML: " + oneLine(String.valueOf(e.getMessage())));
+        } catch (StackOverflowError e) {
+            // The parser recurses; nothing of it is kept, so that this is an error of the text and not of the process.
+            problems.error(new ConfigProblems.Place(name, 0, 0), "", "YAML: is nested too deeply");
         }
         return null;
     }

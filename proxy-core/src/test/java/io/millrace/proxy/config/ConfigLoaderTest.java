@@ -188,6 +188,15 @@ final class ConfigLoaderTest {
     }
 
     @Test
+    void survivesTextThatIsNestedTooDeeply() {
+        assertEquals(List.of("millrace.yaml: YAML: is nested too deeply"), bad("[".repeat(200_000)));
+        assertEquals(
+                List.of(
+                        "millrace.yaml:5:10: storage[0]: must be a section with keys such as path, size, this is a list"),
+                bad(GOOD + "storage: &a [*a]\n"));
+    }
+
+    @Test
     void reportsAnEmptyFileAndWhatIsNoMapping() {
         assertEquals(
                 List.of("millrace.yaml:1:1: is empty; a configuration has at least listen and remap"),
