@@ -1,4 +1,4 @@
-/** Placeholder sentence. */
+/** JMH benchmarks, in one package for each package under test. */
 @NullMarked
 package io.millrace.bench;
 

@@ -78,7 +78,10 @@ final class CacheInspection implements LookupSource {
 
     private void found(Inquiry inquiry, @Nullable StoredObject<StoredHead> object) {
         if (object == null) {
-            answer(inquiry, null, inquiry.throughMarker ? "nothing is stored for these request fields" : "nothing is stored");
+            answer(
+                    inquiry,
+                    null,
+                    inquiry.throughMarker ? "nothing is stored for these request fields" : "nothing is stored");
             return;
         }
         StoredHead head = object.head();
@@ -87,8 +90,7 @@ final class CacheInspection implements LookupSource {
         if (head.isVaryMarker() && !inquiry.throughMarker) {
             inquiry.throughMarker = true;
             inquiry.tier = "ram";
-            inquiry.key = proxy.store()
-                    .key(VariantKey.of(inquiry.key.bytes(), head, inquiry.request.fields()));
+            inquiry.key = proxy.store().key(VariantKey.of(inquiry.key.bytes(), head, inquiry.request.fields()));
             seek(inquiry);
             return;
         }
@@ -118,7 +120,8 @@ final class CacheInspection implements LookupSource {
             return "a request is answered from the cache: fresh, " + lifetime;
         }
         if (reuse instanceof Reuse.Validate validate) {
-            return "a request is validated at the origin first: " + validate.reason().text() + ", " + lifetime;
+            return "a request is validated at the origin first: "
+                    + validate.reason().text() + ", " + lifetime;
         }
         if (reuse instanceof Reuse.NotUsable notUsable) {
             return "a request is not answered from it: " + notUsable.reason().text() + ", " + lifetime;

@@ -20,9 +20,12 @@ final class ProxyMetrics {
             CacheStore<StoredHead> store,
             PooledByteBufAllocator allocator,
             @Nullable AccessLog accessLog) {
-        metrics.supplyGauge(MetricFamily.CACHE_BYTES, () -> store.statistics().ram().bytes(), "ram", "");
-        metrics.supplyGauge(MetricFamily.CACHE_BYTES_MAX, () -> store.statistics().ram().bytesMax(), "ram", "");
-        metrics.supplyGauge(MetricFamily.CACHE_ENTRIES, () -> store.statistics().ram().entries(), "ram", "");
+        metrics.supplyGauge(
+                MetricFamily.CACHE_BYTES, () -> store.statistics().ram().bytes(), "ram", "");
+        metrics.supplyGauge(
+                MetricFamily.CACHE_BYTES_MAX, () -> store.statistics().ram().bytesMax(), "ram", "");
+        metrics.supplyGauge(
+                MetricFamily.CACHE_ENTRIES, () -> store.statistics().ram().entries(), "ram", "");
         List<StoreStatistics.Volume> volumes = store.statistics().volumes();
         for (int i = 0; i < volumes.size(); i++) {
             String path = volumes.get(i).path().toString();

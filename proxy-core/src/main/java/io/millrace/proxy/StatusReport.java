@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 final class StatusReport implements StatusSource {
     private final ProxyServer proxy;
     private final @Nullable Path configFile;
-    private final String loadedAt = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
+    private final String loadedAt =
+            Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
 
     StatusReport(ProxyServer proxy, @Nullable Path configFile) {
         this.proxy = proxy;

@@ -30,7 +30,6 @@ final class PooledCall implements OriginCall {
     private @Nullable ConnectAttempt attempt;
     private @Nullable OriginConnection connection;
     private boolean withinFetch = true;
-    private boolean retried;
     private boolean finished;
     private boolean paused;
     private int heldBytes;
@@ -88,12 +87,11 @@ final class PooledCall implements OriginCall {
 
     /** Whether the request may be sent again, on the word of RFC 9110 s9.2.2 and because nothing is lost: all of its content is still here. */
     boolean isRepeatable() {
-        return !retried && !anySent && request.method().isIdempotent();
+        return !anySent && request.method().isIdempotent();
     }
 
-    /** Goes on with a fresh connection. */
+    /** Goes on with a fresh connection, which has served nobody before: so there is no second repetition. */
     void repeat() {
-        retried = true;
         connection = null;
         pool.retry(this);
     }

@@ -64,6 +64,26 @@ class FetchFailureTest extends FetchFixture {
     }
 
     @Test
+    void failedAttemptsToConnectLeaveTheirPlaceToOthers() throws Exception {
+        int port;
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = socket.getLocalPort();
+        }
+        OriginRequest refused = get(
+                Origin.http("origin.test", port), settings().connectionsMax(1).build());
+        RecordedResponse first = new RecordedResponse();
+        RecordedResponse waiting = new RecordedResponse();
+        onLoop(() -> {
+            client.fetch(refused, first);
+            return client.fetch(refused, waiting);
+        });
+        assertEquals(Reason.CONNECT_REFUSED, first.awaitFailure().reason());
+        assertEquals(Reason.CONNECT_REFUSED, waiting.awaitFailure().reason());
+        assertEquals(Reason.CONNECT_REFUSED, fetchFailing(refused).reason());
+        assertEquals(0, onLoop(() -> client.statistics().connectionsConnecting()));
+    }
+
+    @Test
     void nameServersSilenceIsConnectTimeout() throws Exception {
         OriginFailure failure = fetchFailing(get(Origin.http(ScriptedResolver.SILENT, 80), IMPATIENT));
         assertEquals(Reason.CONNECT_TIMEOUT, failure.reason());

@@ -167,6 +167,28 @@ class OriginPoolTest extends FetchFixture {
     }
 
     @Test
+    void bytesBehindAResponseAreNotTakenForTheResponseOfTheNextCall() throws Exception {
+        try (ScriptedOrigin origin = ScriptedOrigin.running(
+                peer -> {
+                    peer.readHead();
+                    peer.send(OK + "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison");
+                    assertTrue(peer.isClosedByPeer());
+                },
+                ScriptedOrigin.answering(OK))) {
+            FetchSettings one = settings().connectionsMax(1).build();
+            RecordedResponse first = new RecordedResponse();
+            RecordedResponse waiting = new RecordedResponse();
+            onLoop(() -> {
+                client.fetch(get(origin.origin(), one), first);
+                return client.fetch(get(origin.origin(), one), waiting);
+            });
+            assertEquals("ok", first.awaitComplete().content());
+            assertEquals("ok", waiting.awaitComplete().content());
+            assertEquals(2, origin.connectionsAccepted());
+        }
+    }
+
+    @Test
     void contentBehindAHeadResponseEndsTheConnection() throws Exception {
         try (ScriptedOrigin origin = ScriptedOrigin.running(
                 peer -> {

@@ -1,0 +1,31 @@
+package io.millrace.bench.caching;
+
+import io.millrace.bench.StoredResponses;
+import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.Reuse;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.http.RequestHead;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+
+/** The freshness decision of a hit: may this stored response answer this request now? Confined to one thread. */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+public class ReuseBenchmark {
+    private final RequestHead request = StoredResponses.browserRequest();
+    private final StoredHead stored = StoredResponses.storedHead();
+    private long nowMillis = StoredResponses.STORED_MILLIS;
+
+    /** Fresh, with a clock that moves. */
+    @Benchmark
+    public Reuse freshHit() {
+        nowMillis = nowMillis == StoredResponses.STORED_MILLIS ? nowMillis + 1000 : StoredResponses.STORED_MILLIS;
+        return Reuse.of(request, stored, nowMillis, CacheSettings.DEFAULTS);
+    }
+}

@@ -1,0 +1,52 @@
+package io.millrace.bench.http1;
+
+import io.millrace.bench.StoredResponses;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.http.OutboundHead;
+import io.millrace.proxy.http1.Http1HeadWriter;
+import io.millrace.proxy.http1.Http1HeadWriter.Framing;
+import io.millrace.proxy.http1.Http1HeadWriter.Persistence;
+import io.millrace.proxy.observe.CacheStatus;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.util.AsciiString;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+
+/** The head of a hit as it goes onto the wire: stored bytes, then Age, Via and Cache-Status. Confined to one thread. */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+public class StoredHeadWriteBenchmark {
+    private final StoredHead stored = StoredResponses.storedHead();
+    private final OutboundHead head = new OutboundHead();
+    private final CacheStatus cacheStatus = new CacheStatus("millrace");
+    private final AsciiString via = AsciiString.cached("1.1 millrace");
+    private final ByteBuf out = Unpooled.directBuffer(1024);
+    private final long nowMillis = StoredResponses.STORED_MILLIS + 12_000;
+
+    /** One head into a buffer that is used again. */
+    @Benchmark
+    public int hit() {
+        out.clear();
+        head.resetWire(stored.status(), stored.wireBytes(), true)
+                .contentLength(stored.contentLength())
+                .ageSeconds(stored.currentAgeSeconds(nowMillis))
+                .via(via);
+        cacheStatus.hit(head.cacheStatus(), stored.ttlSeconds(nowMillis));
+        Http1HeadWriter.write(head, Framing.LENGTH, Persistence.DEFAULT, out);
+        return out.readableBytes();
+    }
+
+    /** Gives the buffer back. */
+    @TearDown
+    public void release() {
+        out.release();
+    }
+}

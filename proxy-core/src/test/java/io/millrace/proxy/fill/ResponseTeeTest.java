@@ -1,0 +1,338 @@
+package io.millrace.proxy.fill;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.http.ContentFailure;
+import io.millrace.proxy.http.ContentSink;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.util.concurrent.DefaultEventExecutor;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.ImmediateEventExecutor;
+import java.io.ByteArrayOutputStream;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ResponseTeeTest {
+    private static final EventExecutor HERE = ImmediateEventExecutor.INSTANCE;
+    private static final int WINDOW = 100;
+
+    private final FlowRecorder feed = new FlowRecorder();
+    private final List<ByteBuf> handedIn = new ArrayList<>();
+
+    @AfterEach
+    void everyBufferIsReleased() {
+        for (ByteBuf buffer : handedIn) {
+            assertEquals(0, buffer.refCnt(), "a piece was not released");
+        }
+    }
+
+    @Test
+    void readerGetsEveryByteInOrder() {
+        ResponseTee tee = new ResponseTee(HERE, WINDOW, false, feed);
+        Reading reading = Reading.of(tee);
+        byte[] body = bytes(500);
+        feed(tee, body, 7);
+        tee.end();
+        assertArrayEquals(body, reading.bytes());
+        assertTrue(reading.ended);
+    }
+
+    @Test
+    void lateReaderStartsAtTheFirstByteWhileTheWindowHasIt() {
+        ResponseTee tee = new ResponseTee(HERE, WINDOW, true, feed);
+        Reading first = Reading.of(tee);
+        byte[] body = bytes(90);
+        feed(tee, body, 10);
+        assertTrue(tee.canRead(0));
+        Reading late = Reading.of(tee);
+        tee.end();
+        assertArrayEquals(body, first.bytes());
+        assertArrayEquals(body, late.bytes());
+    }
+
+    @Test
+    void noReaderJoinsOnceTheFirstByteIsGone() {
+        ResponseTee tee = new ResponseTee(HERE, WINDOW, true, feed);
+        Reading.of(tee);
+        feed(tee, bytes(WINDOW * 3), 10);
+        assertFalse(tee.canRead(0));
+        tee.end();
+    }
+
+    @Test
+    void originIsPausedWhileASlowReaderNeedsTheWindow() {
+        ResponseTee tee = new ResponseTee(HERE, WINDOW, false, feed);
+        Reading slow = Reading.stalled(tee);
+        feed(tee, bytes(WINDOW + 10), 10);
+        assertFalse(feed.open, "the origin goes on");
+        slow.go();
+        assertTrue(feed.open, "the origin stays paused");
+        tee.end();
+        assertEquals(WINDOW + 10, slow.bytes().length);
+    }
+
+    @Test
+    void leavingReaderFreesTheWindow() {
+        ResponseTee tee = new ResponseTee(HERE, WINDOW, false, feed);
+        Reading slow = Reading.stalled(tee);
+        Reading quick = Reading.of(tee);
+        feed(tee, bytes(WINDOW + 10), 10);
+        assertFalse(feed.open);
+        slow.reader.close();
+        assertTrue(feed.open);
+        tee.end();
+        assertEquals(WINDOW + 10, quick.bytes().length);
+    }
+
+    @Test
+    void lastReaderLeavingIsTold() {
+        ResponseTee tee = new ResponseTee(HERE, WINDOW, false, feed);
+        Reading only = Reading.of(tee);
+        only.reader.close();
+        assertEquals(1, feed.timesWithoutReaders);
+        tee.fail(ContentFailure.ORIGIN_TRUNCATED);
+    }
+
+    @Test
+    void failureComesAfterTheBytesBeforeIt() {
+        ResponseTee tee = new ResponseTee(HERE, WINDOW, false, feed);
+        Reading reading = Reading.stalled(tee);
+        feed(tee, bytes(30), 10);
+        tee.fail(ContentFailure.ORIGIN_TRUNCATED);
+        reading.go();
+        assertEquals(30, reading.bytes().length);
+        assertEquals(ContentFailure.ORIGIN_TRUNCATED, reading.failure);
+        assertFalse(reading.ended);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, 1, 9, 10, 11, 55})
+    void narrowedReaderGetsItsPartOnly(long first) {
+        ResponseTee tee = new ResponseTee(HERE, WINDOW, true, feed);
+        Reading reading = Reading.stalled(tee);
+        reading.reader.narrow(first, first + 20);
+        byte[] body = bytes(90);
+        feed(tee, body, 10);
+        reading.go();
+        assertArrayEquals(Arrays.copyOfRange(body, (int) first, (int) first + 20), reading.bytes());
+        assertTrue(reading.ended);
+        tee.end();
+    }
+
+    @Test
+    void slowReaderOfAStoredBodyReadsBehindTheWindowFromTheStore() {
+        ResponseTee tee = new ResponseTee(HERE, WINDOW, true, feed);
+        RecordedWriter writer = new RecordedWriter();
+        tee.storeTo(writer);
+        Reading slow = Reading.stalled(tee);
+        byte[] body = bytes(WINDOW * 5);
+        feed(tee, body, 10);
+        assertTrue(feed.open, "a stored body flows at the store's pace");
+        tee.end();
+        slow.go();
+        assertArrayEquals(body, slow.bytes());
+        assertArrayEquals(body, writer.bytes());
+        assertEquals(body.length, writer.completedLength);
+        assertEquals(0, writer.references, "the written object is released");
+    }
+
+    @Test
+    void originIsPausedWhileTheStoreIsFull() {
+        ResponseTee tee = new ResponseTee(HERE, WINDOW, true, feed);
+        RecordedWriter writer = new RecordedWriter();
+        tee.storeTo(writer);
+        Reading.of(tee);
+        writer.writable = false;
+        feed(tee, bytes(10), 10);
+        assertFalse(feed.open);
+        writer.makeWritable();
+        assertTrue(feed.open);
+        tee.end();
+    }
+
+    @Test
+    void failedFillIsGivenUpInTheStore() {
+        ResponseTee tee = new ResponseTee(HERE, WINDOW, true, feed);
+        RecordedWriter writer = new RecordedWriter();
+        tee.storeTo(writer);
+        Reading.of(tee);
+        feed(tee, bytes(10), 10);
+        tee.fail(ContentFailure.ORIGIN_TRUNCATED);
+        assertTrue(writer.aborted);
+        assertEquals(-1, writer.completedLength);
+        assertEquals(0, writer.references);
+    }
+
+    @Test
+    void readerOnAnotherThreadGetsEveryByte() throws Exception {
+        DefaultEventExecutor teeLoop = new DefaultEventExecutor();
+        DefaultEventExecutor readerLoop = new DefaultEventExecutor();
+        try {
+            byte[] body = bytes(5000);
+            ResponseTee tee = new ResponseTee(teeLoop, 100_000, true, feed);
+            CompletableFuture<Reading> done = new CompletableFuture<>();
+            ResponseTee.Reader[] reader = new ResponseTee.Reader[1];
+            Reading reading = new Reading();
+            reading.whenOver = () -> done.complete(reading);
+            teeLoop.submit(() -> {
+                        reader[0] = tee.read(readerLoop, reading);
+                        reading.reader = reader[0];
+                    })
+                    .sync();
+            readerLoop.execute(reading::go);
+            teeLoop.submit(() -> {
+                        feed(tee, body, 13);
+                        tee.end();
+                    })
+                    .sync();
+            assertArrayEquals(body, done.get().bytes());
+        } finally {
+            readerLoop
+                    .shutdownGracefully(0, 1, java.util.concurrent.TimeUnit.SECONDS)
+                    .sync();
+            teeLoop.shutdownGracefully(0, 1, java.util.concurrent.TimeUnit.SECONDS)
+                    .sync();
+        }
+    }
+
+    @Test
+    void randomReadersAllGetTheirBytes() {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        for (int round = 0; round < 200; round++) {
+            FlowRecorder flow = new FlowRecorder();
+            ResponseTee tee = new ResponseTee(HERE, 1 + random.nextInt(200), true, flow);
+            if (random.nextBoolean()) {
+                tee.storeTo(new RecordedWriter());
+            }
+            byte[] body = bytes(random.nextInt(1000));
+            List<Reading> readings = new ArrayList<>();
+            readings.add(Reading.of(tee));
+            int position = 0;
+            while (position < body.length) {
+                if (random.nextInt(10) == 0 && tee.canRead(0)) {
+                    readings.add(random.nextBoolean() ? Reading.of(tee) : Reading.stalled(tee));
+                }
+                int length = Math.min(body.length - position, 1 + random.nextInt(50));
+                tee.content(piece(Arrays.copyOfRange(body, position, position + length)));
+                position += length;
+            }
+            tee.end();
+            for (Reading reading : readings) {
+                reading.go();
+                assertArrayEquals(body, reading.bytes(), "seed " + seed + ", round " + round);
+                assertTrue(reading.ended);
+                assertNull(reading.failure);
+            }
+        }
+    }
+
+    private void feed(ResponseTee tee, byte[] body, int pieceLength) {
+        for (int position = 0; position < body.length; position += pieceLength) {
+            tee.content(piece(Arrays.copyOfRange(body, position, Math.min(body.length, position + pieceLength))));
+        }
+    }
+
+    private ByteBuf piece(byte[] bytes) {
+        ByteBuf buffer = Unpooled.directBuffer(bytes.length).writeBytes(bytes);
+        handedIn.add(buffer);
+        return buffer;
+    }
+
+    private static byte[] bytes(int length) {
+        byte[] bytes = new byte[length];
+        for (int i = 0; i < length; i++) {
+            bytes[i] = (byte) (i * 31 + (i >> 8));
+        }
+        return bytes;
+    }
+
+    private static final class FlowRecorder implements ResponseTee.Feed {
+        volatile boolean open = true;
+        int timesWithoutReaders;
+
+        @Override
+        public void onFlow(boolean now) {
+            open = now;
+        }
+
+        @Override
+        public void onNoReaders() {
+            timesWithoutReaders++;
+        }
+    }
+
+    /** A reader that pulls whenever it is allowed to. */
+    private static final class Reading implements ContentSink {
+        private final ByteArrayOutputStream received = new ByteArrayOutputStream();
+        ResponseTee.Reader reader;
+        boolean ended;
+        ContentFailure failure;
+        Runnable whenOver = () -> {};
+        private boolean going;
+        private boolean outstanding;
+
+        static Reading of(ResponseTee tee) {
+            Reading reading = stalled(tee);
+            reading.go();
+            return reading;
+        }
+
+        static Reading stalled(ResponseTee tee) {
+            Reading reading = new Reading();
+            reading.reader = tee.read(HERE, reading);
+            return reading;
+        }
+
+        void go() {
+            going = true;
+            pull();
+        }
+
+        private void pull() {
+            if (going && !outstanding && !ended && failure == null) {
+                outstanding = true;
+                reader.pull();
+            }
+        }
+
+        byte[] bytes() {
+            return received.toByteArray();
+        }
+
+        @Override
+        public void onContent(ByteBuf content) {
+            outstanding = false;
+            byte[] bytes = new byte[content.readableBytes()];
+            content.readBytes(bytes).release();
+            received.writeBytes(bytes);
+            pull();
+        }
+
+        @Override
+        public void onEnd() {
+            ended = true;
+            reader.close();
+            whenOver.run();
+        }
+
+        @Override
+        public void onFailure(ContentFailure reason) {
+            failure = reason;
+            reader.close();
+            whenOver.run();
+        }
+    }
+}
