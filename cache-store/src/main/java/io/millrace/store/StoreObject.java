@@ -1,0 +1,20 @@
+package io.millrace.store;
+
+/**
+ * What the store itself needs of its objects.
+ *
+ * @param <H> the decoded head
+ */
+interface StoreObject<H> extends StoredObject<H> {
+    /** No volume: the object is in RAM only. */
+    int NO_VOLUME = -1;
+
+    /** Id of the representation: unique in the store, kept when the head changes. */
+    long objectId();
+
+    /** Number of the volume that has it, or {@link #NO_VOLUME}. */
+    int volume();
+
+    /** Adds a reference unless the last one is gone. */
+    boolean tryRetain();
+}
