@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The configuration that {@code run} was asked for, to be read now and at every reload. Immutable. */
 final class ConfigReader {
-    private static final String COMMAND_LINE = "command line";
     private static final String LISTEN_DEFAULT = ":8080";
     private static final List<Path> PLACES = List.of(Path.of("millrace.yaml"), Path.of("/etc/millrace/millrace.yaml"));
 
@@ -73,14 +72,15 @@ final class ConfigReader {
 
     /** What the operator calls it. */
     String name() {
-        return file == null ? COMMAND_LINE : file.toString();
+        return file == null ? ConfigSource.COMMAND_LINE : file.toString();
     }
 
     /** Reads and checks it as it is now. */
     Reading read() {
         if (origin != null) {
             String text = "listen: " + flowSequence(listen) + "\nremap:\n  - map: /\n    to: " + quoted(origin) + "\n";
-            ConfigSource source = new ConfigSource(COMMAND_LINE, Path.of("").toAbsolutePath(), text, overrides);
+            ConfigSource source =
+                    new ConfigSource(ConfigSource.COMMAND_LINE, Path.of("").toAbsolutePath(), text, overrides);
             // The same settings; but here problems name the options that brought them.
             return new Reading(source, ConfigLoader.forOrigin(listen, origin, overrides));
         }

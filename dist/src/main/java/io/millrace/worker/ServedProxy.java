@@ -2,10 +2,12 @@ package io.millrace.worker;
 
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.worker.control.SettingChange;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /** The proxy as the worker sees it. Called on the worker's command thread, {@link #beat} on its control loop. */
 interface ServedProxy extends AutoCloseable {
@@ -13,17 +15,17 @@ interface ServedProxy extends AutoCloseable {
     /** Builds a proxy that does not serve yet. */
     interface Factory {
         /**
+         * @param configFile for the status; null when the configuration came from the command line
          * @param descriptors listening sockets by configured address; the proxy takes ownership. Empty: it binds by itself
-         * @param stateDirectory where the proxy keeps what the configuration does not place elsewhere
          * @param adminSocket where it serves the admin API for the launcher
          */
         ServedProxy build(
-                ProxyConfig config, Map<String, List<Integer>> descriptors, Path stateDirectory, Path adminSocket)
-                throws Exception;
+                ProxyConfig config, @Nullable Path configFile, Map<String, List<Integer>> descriptors, Path adminSocket)
+                throws IOException;
     }
 
-    /** Completes when connections are accepted. */
-    CompletionStage<Void> start();
+    /** Accepts connections when it returns. */
+    void start() throws IOException;
 
     /** Takes over what can change while serving, and says per changed setting what became of it. */
     List<SettingChange> reload(ProxyConfig config);

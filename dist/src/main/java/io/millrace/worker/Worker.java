@@ -164,21 +164,10 @@ final class Worker implements ControlLink.Listener {
     private void start(ConfigSource source) {
         try {
             ServedProxy proxy = factory.build(
-                    load(source),
-                    descriptors,
-                    options.placement().state(),
-                    options.control().workerAdmin(options.generation()));
-            var unused = proxy.start()
-                    .whenCompleteAsync(
-                            (nothing, failure) -> {
-                                if (failure == null) {
-                                    ready(proxy);
-                                } else {
-                                    fail(failure);
-                                }
-                            },
-                            commands);
-        } catch (Exception e) {
+                    load(source), source.file(), descriptors, options.control().workerAdmin(options.generation()));
+            proxy.start();
+            ready(proxy);
+        } catch (IOException | RuntimeException e) {
             fail(e);
         }
     }

@@ -7,9 +7,7 @@ public final class WorkerMain {
     private WorkerMain() {}
 
     public static void main(String[] arguments) {
-        System.exit(run(arguments, (config, descriptors, state, admin) -> {
-            throw new IllegalStateException("no proxy yet");
-        }));
+        System.exit(run(arguments, MillraceProxy::build));
     }
 
     static int run(String[] arguments, ServedProxy.Factory factory) {

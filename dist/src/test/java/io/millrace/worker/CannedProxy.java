@@ -65,7 +65,7 @@ final class CannedProxy implements ServedProxy {
     }
 
     @Override
-    public CompletionStage<Void> start() {
+    public void start() {
         if (descriptors.isEmpty()) {
             for (ListenerConfig listener : config.listeners()) {
                 listening.add(bootstrap(0)
@@ -82,7 +82,6 @@ final class CannedProxy implements ServedProxy {
                         bootstrap(descriptor).register().syncUninterruptibly().channel());
             }
         }
-        return CompletableFuture.completedStage(null);
     }
 
     private ServerBootstrap bootstrap(int descriptor) {

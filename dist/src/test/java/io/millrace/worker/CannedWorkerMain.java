@@ -6,6 +6,6 @@ public final class CannedWorkerMain {
 
     public static void main(String[] arguments) {
         System.exit(WorkerMain.run(
-                arguments, (config, descriptors, stateDirectory, adminSocket) -> new CannedProxy(config, descriptors)));
+                arguments, (config, configFile, descriptors, adminSocket) -> new CannedProxy(config, descriptors)));
     }
 }
