@@ -52,8 +52,9 @@ public sealed interface StaleServing {
     }
 
     /**
-     * Decides for a stored response that would answer the request if it were fresh. The origin's {@code stale-if-error}
-     * sets the limit where it is present, even beside {@code s-maxage}; else {@link CacheSettings#maxStaleSeconds} does.
+     * Decides for a stored response that would answer the request if it were fresh. The origin's {@code
+     * stale-if-error} sets the limit where it is present, even beside {@code s-maxage}; else {@link
+     * CacheSettings#maxStaleSeconds} does.
      */
     static StaleServing of(RequestHead request, StoredHead stored, long nowMillis, CacheSettings settings) {
         RefusalReason reason = refusal(request, stored, nowMillis, settings);

@@ -22,8 +22,8 @@ public final class Validation {
     public record Unstorable(StoredHead head, NoStoreReason reason) implements Outcome {
 
         /**
-         * Whether the stored response must go. It stays as it was, stale, when only this answer cannot be stored because
-         * the request had Authorization (RFC 9111 s3.5).
+         * Whether the stored response must go. It stays as it was, stale, when only this answer cannot be stored
+         * because the request had Authorization (RFC 9111 s3.5).
          */
         public boolean isRemoved() {
             return reason != NoStoreReason.AUTHORIZATION;

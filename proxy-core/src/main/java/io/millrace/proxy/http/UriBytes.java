@@ -19,10 +19,10 @@ public final class UriBytes {
     }
 
     /**
-     * Copies a path in normal form: percent-encoded unreserved bytes decoded, the digits of other encodings in capitals.
-     * An encoded dot stays encoded, so that no dot segment appears that was not there; dot segments and empty segments
-     * stay as they are. A path with a malformed encoding is copied byte for byte: decoding next to it could make it look
-     * like another path.
+     * Copies a path in normal form: percent-encoded unreserved bytes decoded, the digits of other encodings in
+     * capitals. An encoded dot stays encoded, so that no dot segment appears that was not there; dot segments and
+     * empty segments stay as they are. A path with a malformed encoding is copied byte for byte: decoding next to it
+     * could make it look like another path.
      *
      * @param to has room for {@code end - from} more bytes at {@code at}
      * @return the position after the last byte written
