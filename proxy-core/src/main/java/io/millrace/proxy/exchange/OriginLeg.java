@@ -12,6 +12,7 @@ import io.millrace.proxy.fetch.ResponseFraming;
 import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
+import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
@@ -230,22 +231,30 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
                 plan.request(), stale.head(), head, requestMillis, home.clock().millis(), plan.cacheSettings());
         if (outcome instanceof Validation.Freshened freshened) {
             home.store().update(stale, freshened.head());
-            confirm(stale, freshened.head());
+            confirm(stale, freshened.head(), head);
         } else if (outcome instanceof Validation.Unstorable unstorable) {
-            home.store().remove(stale.key(), home.loop(), (wasPresent, failure) -> {});
-            confirm(stale, unstorable.head());
+            if (unstorable.isRemoved()) {
+                home.store().remove(stale.key(), home.loop(), (wasPresent, failure) -> {});
+            }
+            confirm(stale, unstorable.head(), head);
         } else {
             // The 304 speaks of another representation (RFC 9111 s4.3.4): once it is read, ask without conditions.
             fetchAgain = true;
         }
     }
 
-    private void confirm(StoredObject<StoredHead> stale, StoredHead refreshed) {
+    /** Tells everybody who waits; a cookie in the 304 is for the one whose request was sent. */
+    private void confirm(StoredObject<StoredHead> stale, StoredHead refreshed, ResponseHead notModified) {
+        boolean shared = !notModified.fields().contains(FieldName.SET_COOKIE);
         List<Waiter> waiting = List.copyOf(waiters);
         boolean first = true;
         for (Waiter waiter : waiting) {
             boolean collapsed = !first;
             first = false;
+            if (collapsed && !shared) {
+                tell(waiter, () -> waiter.onNotShared(NotShared.REFUSED));
+                continue;
+            }
             StoredObject<StoredHead> object = stale.retain();
             tell(waiter, () -> waiter.onConfirmed(object, refreshed, collapsed));
         }
