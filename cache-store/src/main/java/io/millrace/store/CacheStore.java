@@ -1,5 +1,6 @@
 package io.millrace.store;
 
+import io.millrace.store.io.SystemFileIo;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.concurrent.Executor;
@@ -24,9 +25,8 @@ public interface CacheStore<H> extends Closeable {
      *
      * @throws IOException when another store holds the lease of one of the paths; the message names both
      */
-    @SuppressWarnings("DoNotCallSuggester")
     static <H> CacheStore<H> openStore(StoreConfig config, HeadCodec<H> codec) throws IOException {
-        throw new UnsupportedOperationException("not yet");
+        return new StoreEngine<>(config, codec, new SystemFileIo());
     }
 
     /** The key of these bytes, which are copied. At most {@link StoreKey#LENGTH_MAX}. */

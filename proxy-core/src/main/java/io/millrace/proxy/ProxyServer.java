@@ -214,7 +214,7 @@ public final class ProxyServer implements AutoCloseable {
 
     /**
      * Stops accepting, and lets what is under way finish: answers carry {@code Connection: close}, idle connections are closed.
-     * Sockets that a launcher shares stay open there.
+     * The store lets go of its volumes before this returns. Sockets that a launcher shares stay open there.
      *
      * @param nanos the longest time it may take; then what is left is closed by {@link #close}
      * @return completes when no client connection is left or the time is over
@@ -227,6 +227,12 @@ public final class ProxyServer implements AutoCloseable {
             for (Future<?> closing : listener.close()) {
                 closing.awaitUninterruptibly();
             }
+        }
+        try {
+            // A successor may open the volumes from now on; what is under way is still read, and no longer stored.
+            store.suspendWrites();
+        } catch (IOException e) {
+            log.warn("the store keeps its volumes until it is closed", e);
         }
         CompletableFuture<Void> drained = new CompletableFuture<>();
         AtomicInteger left = new AtomicInteger(loops.size());

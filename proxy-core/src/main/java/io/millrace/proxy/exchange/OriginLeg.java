@@ -21,8 +21,10 @@ import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -90,6 +92,7 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
     private long requestMillis;
     private long requestNanos;
     private boolean storing;
+    private @Nullable Queue<Runnable> held;
     private boolean discarding;
     private boolean fetchAgain;
     private boolean offering;
@@ -194,9 +197,30 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
             return;
         }
         if (!plan.request().method().isSafe() && head.status() < 400) {
-            home.invalidate(plan.request(), head, () -> deliver(head, framing));
+            hold();
+            home.invalidate(plan.request(), head, () -> goOn(head, framing));
         } else {
             deliver(head, framing);
+        }
+    }
+
+    /** What the origin says next waits until the invalidation is durable: at most one receive buffer, as reading stops. */
+    private void hold() {
+        held = new ArrayDeque<>();
+        if (call != null) {
+            call.pauseReading();
+        }
+    }
+
+    private void goOn(ResponseHead head, ResponseFraming framing) {
+        deliver(head, framing);
+        Queue<Runnable> events = held;
+        held = null;
+        while (events != null && !events.isEmpty()) {
+            events.remove().run();
+        }
+        if (call != null && state != State.ENDED) {
+            call.resumeReading();
         }
     }
 
@@ -315,7 +339,9 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
 
     @Override
     public void onContent(ByteBuf content) {
-        if (tee == null || discarding) {
+        if (held != null) {
+            held.add(() -> onContent(content));
+        } else if (tee == null || discarding) {
             content.release();
         } else {
             tee.content(content);
@@ -324,6 +350,10 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
 
     @Override
     public void onComplete(@Nullable FieldSection trailers) {
+        if (held != null) {
+            held.add(() -> onComplete(trailers));
+            return;
+        }
         if (fetchAgain) {
             fetchAgain = false;
             discarding = false;
@@ -343,6 +373,10 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
 
     @Override
     public void onFailure(OriginFailure failure) {
+        if (held != null) {
+            held.add(() -> onFailure(failure));
+            return;
+        }
         home.counters().increment(FailureCounters.of(failure.reason()));
         if (tee != null) {
             if (storing) {

@@ -1,0 +1,302 @@
+package io.millrace.store.disk;
+
+import io.millrace.store.index.Location;
+import io.millrace.store.io.Checksums;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The fixed first part of every record.
+ *
+ * <pre>
+ *    0  4  magic "MRRC"
+ *    4  1  type (RecordType)
+ *    5  1  format version
+ *    6  2  flags: 1 the body is whole, 2 the body lies in another record
+ *    8  8  sequence: segment sequence in the upper 32 bits, counted up within the segment in the lower
+ *   16  8  tag of the segment: random, so that no body can be written to look like a record of this segment
+ *   24  8  object id; 0 in a tombstone
+ *   32  8  hash, upper half: of the key, or of object id and block number
+ *   40  8  hash, lower half
+ *   48  8  length of the whole body, -1 while unknown
+ *   56  4  length of the content: the body bytes in this record
+ *   60  4  BLOCK: block number; HEAD: length of the extension (BodyPlace); else 0
+ *   64  4  length of the key
+ *   68  4  length of the head
+ *   72  4  expiry, seconds since the epoch, unsigned
+ *   76  4  CRC32C of the checksum table
+ *   80  8  zero
+ *   88  4  CRC32C of extension, key and head
+ *   92  4  CRC32C of bytes 0 to 91
+ * </pre>
+ *
+ * <p>After it come, without gaps: the checksum table (one CRC32C for each {@link #CHUNK_BYTES} of content, the last
+ * chunk being shorter), the extension, the key, the head, the content; then zeros up to a multiple of
+ * {@link Location#UNIT_BYTES}. The content is contiguous and holds no checksums, so it can be sent from the file as it
+ * is; and any part of it can be verified without reading the rest.
+ *
+ * <p>Mutable until appended, then left alone; confined to one thread.
+ */
+public final class RecordHeader {
+    /** Bytes of the header. */
+    public static final int BYTES = 96;
+    /** Content bytes under one checksum: what a read of any length must at most read in excess. */
+    public static final int CHUNK_BYTES = 64 * 1024;
+    /** Flag: all bytes of the body are stored. */
+    public static final int FLAG_WHOLE = 1;
+    /** Flag: the content lies in the record that the extension names. */
+    public static final int FLAG_BODY_ELSEWHERE = 2;
+
+    static final int FORMAT_VERSION = 1;
+    static final int MAGIC = 0x4352_524d;
+    private static final int CONTENT_LENGTH_MAX = 1 << 28;
+    private static final int PART_LENGTH_MAX = 1 << 21;
+
+    private final RecordType type;
+    private final long objectId;
+    private final long hashHigh;
+    private final long hashLow;
+    private int flags;
+    private long sequence;
+    private long tag;
+    private long bodyLength;
+    private int contentLength;
+    private int detail;
+    private int keyLength;
+    private int headLength;
+    private int expiry;
+    private int tableCrc;
+    private int metaCrc;
+
+    private RecordHeader(RecordType type, long objectId, long hashHigh, long hashLow) {
+        this.type = type;
+        this.objectId = objectId;
+        this.hashHigh = hashHigh;
+        this.hashLow = hashLow;
+    }
+
+    static RecordHeader complete(DiskKey key, long objectId, int headLength, int expiry, int contentLength) {
+        RecordHeader header = keyed(RecordType.COMPLETE, key, objectId);
+        header.flags = FLAG_WHOLE;
+        header.headLength = headLength;
+        header.expiry = expiry;
+        header.contentLength = contentLength;
+        header.bodyLength = contentLength;
+        return header;
+    }
+
+    static RecordHeader block(long objectId, int number, int contentLength) {
+        RecordHeader header = new RecordHeader(
+                RecordType.BLOCK, objectId, DiskKey.blockHashHigh(objectId), DiskKey.blockHashLow(objectId, number));
+        header.detail = number;
+        header.contentLength = contentLength;
+        header.bodyLength = -1;
+        return header;
+    }
+
+    static RecordHeader head(DiskKey key, long objectId, int headLength, int expiry, BodyPlace place) {
+        RecordHeader header = keyed(RecordType.HEAD, key, objectId);
+        header.flags = place.flags();
+        header.headLength = headLength;
+        header.expiry = expiry;
+        header.bodyLength = place.bodyLength();
+        header.detail = place.encodedLength();
+        return header;
+    }
+
+    static RecordHeader tombstone(DiskKey key) {
+        return keyed(RecordType.TOMBSTONE, key, 0);
+    }
+
+    private static RecordHeader keyed(RecordType type, DiskKey key, long objectId) {
+        RecordHeader header = new RecordHeader(type, objectId, key.hashHigh(), key.hashLow());
+        header.keyLength = key.bytes().length;
+        return header;
+    }
+
+    /** Gives the record its place in the log. */
+    void stamp(long sequence, long tag) {
+        this.sequence = sequence;
+        this.tag = tag;
+    }
+
+    /** Sets the checksums of what follows the header. */
+    void checksums(int tableCrc, int metaCrc) {
+        this.tableCrc = tableCrc;
+        this.metaCrc = metaCrc;
+    }
+
+    /** Writes the header at absolute {@code index} of a little-endian buffer. */
+    void encode(ByteBuffer out, int index) {
+        assert out.order() == ByteOrder.LITTLE_ENDIAN;
+        out.putInt(index, MAGIC);
+        out.put(index + 4, type.code());
+        out.put(index + 5, (byte) FORMAT_VERSION);
+        out.putShort(index + 6, (short) flags);
+        out.putLong(index + 8, sequence);
+        out.putLong(index + 16, tag);
+        out.putLong(index + 24, objectId);
+        out.putLong(index + 32, hashHigh);
+        out.putLong(index + 40, hashLow);
+        out.putLong(index + 48, bodyLength);
+        out.putInt(index + 56, contentLength);
+        out.putInt(index + 60, detail);
+        out.putInt(index + 64, keyLength);
+        out.putInt(index + 68, headLength);
+        out.putInt(index + 72, expiry);
+        out.putInt(index + 76, tableCrc);
+        out.putLong(index + 80, 0);
+        out.putInt(index + 88, metaCrc);
+        out.putInt(index + 92, Checksums.crc32c(out, index, 92));
+    }
+
+    /** The header at absolute {@code index} of a little-endian buffer; null when there is none. */
+    public static @Nullable RecordHeader decode(ByteBuffer in, int index) {
+        assert in.order() == ByteOrder.LITTLE_ENDIAN;
+        if (in.limit() - index < BYTES || in.getInt(index) != MAGIC || in.get(index + 5) != FORMAT_VERSION) {
+            return null;
+        }
+        RecordType type = RecordType.of(in.get(index + 4));
+        if (type == null || in.getInt(index + 92) != Checksums.crc32c(in, index, 92)) {
+            return null;
+        }
+        RecordHeader header =
+                new RecordHeader(type, in.getLong(index + 24), in.getLong(index + 32), in.getLong(index + 40));
+        header.flags = in.getShort(index + 6);
+        header.sequence = in.getLong(index + 8);
+        header.tag = in.getLong(index + 16);
+        header.bodyLength = in.getLong(index + 48);
+        header.contentLength = in.getInt(index + 56);
+        header.detail = in.getInt(index + 60);
+        header.keyLength = in.getInt(index + 64);
+        header.headLength = in.getInt(index + 68);
+        header.expiry = in.getInt(index + 72);
+        header.tableCrc = in.getInt(index + 76);
+        header.metaCrc = in.getInt(index + 88);
+        return header.hasSaneLengths() ? header : null;
+    }
+
+    private boolean hasSaneLengths() {
+        return contentLength >= 0
+                && contentLength <= CONTENT_LENGTH_MAX
+                && within(keyLength)
+                && within(headLength)
+                && within(extensionLength());
+    }
+
+    private static boolean within(int length) {
+        return length >= 0 && length <= PART_LENGTH_MAX;
+    }
+
+    /** What the record says. */
+    public RecordType type() {
+        return type;
+    }
+
+    /** Whether the flag is set. */
+    public boolean has(int flag) {
+        return (flags & flag) != 0;
+    }
+
+    /** Place in the volume's history. */
+    public long sequence() {
+        return sequence;
+    }
+
+    /** Tag of the segment that the record was written for. */
+    public long tag() {
+        return tag;
+    }
+
+    /** Id of the representation; 0 in a tombstone. */
+    public long objectId() {
+        return objectId;
+    }
+
+    /** Upper half of the hash that finds the record. */
+    public long hashHigh() {
+        return hashHigh;
+    }
+
+    /** Lower half of the hash that finds the record. */
+    public long hashLow() {
+        return hashLow;
+    }
+
+    /** Length of the whole body in bytes, -1 when not known. */
+    public long bodyLength() {
+        return bodyLength;
+    }
+
+    /** Body bytes in this record. */
+    public int contentLength() {
+        return contentLength;
+    }
+
+    /** Number of the block; for BLOCK only. */
+    public int blockNumber() {
+        return detail;
+    }
+
+    /** Bytes of the extension. */
+    public int extensionLength() {
+        return type == RecordType.HEAD ? detail : 0;
+    }
+
+    /** Bytes of the key. */
+    public int keyLength() {
+        return keyLength;
+    }
+
+    /** Bytes of the head. */
+    public int headLength() {
+        return headLength;
+    }
+
+    /** Expiry in seconds since the epoch, unsigned. */
+    public int expiry() {
+        return expiry;
+    }
+
+    int tableCrc() {
+        return tableCrc;
+    }
+
+    int metaCrc() {
+        return metaCrc;
+    }
+
+    /** Bytes of the checksum table. */
+    int tableLength() {
+        return (contentLength + CHUNK_BYTES - 1) / CHUNK_BYTES * Integer.BYTES;
+    }
+
+    /** Bytes of extension, key and head. */
+    int metaLength() {
+        return extensionLength() + keyLength + headLength;
+    }
+
+    /** Where the extension starts, counted from the record. */
+    int metaOffset() {
+        return BYTES + tableLength();
+    }
+
+    /** Where the content starts, counted from the record. */
+    public int contentOffset() {
+        return metaOffset() + metaLength();
+    }
+
+    /** Bytes of the record, padding included. */
+    public int recordLength() {
+        int length = contentOffset() + contentLength;
+        return (length + Location.UNIT_BYTES - 1) / Location.UNIT_BYTES * Location.UNIT_BYTES;
+    }
+
+    @Override
+    public String toString() {
+        return type + " sequence=" + Long.toHexString(sequence) + " object=" + Long.toHexString(objectId) + " content="
+                + contentLength + " body=" + bodyLength + " head=" + headLength + " key=" + keyLength
+                + (type == RecordType.BLOCK ? " block=" + detail : "");
+    }
+}

@@ -1,0 +1,122 @@
+package io.millrace.store.disk;
+
+import io.millrace.store.io.StoreFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The segments of a volume's file: reads and writes by segment and offset, headers, summaries and walks over records.
+ *
+ * <p>Thread-safe; who may write where is the caller's affair.
+ */
+public final class SegmentFile {
+    private static final int WALK_WINDOW_BYTES = 256 * 1024;
+
+    private final StoreFile file;
+    private final Superblock superblock;
+
+    /** The segments of a volume. */
+    public SegmentFile(StoreFile file, Superblock superblock) {
+        this.file = file;
+        this.superblock = superblock;
+    }
+
+    /** Sees the records of a segment in the order in which they lie there. */
+    @FunctionalInterface
+    public interface RecordVisitor {
+        /** One record whose header is sound; nothing behind the header has been looked at. */
+        void record(RecordHeader header, long offset) throws IOException;
+    }
+
+    /** Bytes of a segment. */
+    public int segmentBytes() {
+        return superblock.segmentBytes();
+    }
+
+    /** Reads up to the end of the segment at most; returns the bytes read. */
+    int read(int segment, long offset, ByteBuffer target) throws IOException {
+        long left = (long) segmentBytes() - offset;
+        if (left <= 0) {
+            return 0;
+        }
+        if (target.remaining() > left) {
+            target.limit(target.position() + (int) left);
+        }
+        return file.read(target, superblock.segmentPosition(segment) + offset);
+    }
+
+    void write(int segment, long offset, ByteBuffer source) throws IOException {
+        assert offset + source.remaining() <= segmentBytes();
+        file.write(source, superblock.segmentPosition(segment) + offset);
+    }
+
+    void force() throws IOException {
+        file.force();
+    }
+
+    /** The header of a segment, null when it holds nothing. */
+    public @Nullable SegmentHeader header(int segment) throws IOException {
+        ByteBuffer in = littleEndian(SegmentHeader.BYTES);
+        read(segment, 0, in);
+        SegmentHeader header = SegmentHeader.decode(in.flip());
+        return header != null && header.segment() == segment && header.tag() != 0 ? header : null;
+    }
+
+    /** The summary of a sealed segment; null when it is damaged or not that of this tag. */
+    public @Nullable SegmentSummary summary(int segment, long tag) throws IOException {
+        ByteBuffer footer = littleEndian(SegmentSummary.FOOTER_BYTES);
+        long footerAt = (long) segmentBytes() - SegmentSummary.FOOTER_BYTES;
+        read(segment, footerAt, footer);
+        int count = SegmentSummary.count(footer.flip(), tag);
+        if (count < 0 || count > footerAt / SegmentSummary.ENTRY_BYTES) {
+            return null;
+        }
+        ByteBuffer entries = littleEndian(count * SegmentSummary.ENTRY_BYTES);
+        read(segment, footerAt - entries.capacity(), entries);
+        return entries.hasRemaining() ? null : SegmentSummary.decode(footer, entries.flip());
+    }
+
+    /**
+     * Walks over the records of a segment that start in {@code [from, to)}.
+     *
+     * @param resync whether to look for more behind a place that holds no record (after a power failure pages may be
+     *     missing in the middle), or to stop there (the end of a log that the page cache kept whole)
+     * @return the offset behind the last record
+     */
+    public long walk(int segment, long tag, long from, long to, boolean resync, RecordVisitor visitor)
+            throws IOException {
+        ByteBuffer window = littleEndian(WALK_WINDOW_BYTES);
+        window.limit(0);
+        long windowAt = from;
+        long at = from;
+        long end = from;
+        while (at < to && at + RecordHeader.BYTES <= segmentBytes()) {
+            if (at < windowAt || at + RecordHeader.BYTES > windowAt + window.limit()) {
+                window.clear();
+                int length = read(segment, at, window);
+                window.flip();
+                windowAt = at;
+                if (length < RecordHeader.BYTES) {
+                    break;
+                }
+            }
+            RecordHeader header = RecordHeader.decode(window, (int) (at - windowAt));
+            if (header != null && header.tag() == tag && at + header.recordLength() <= segmentBytes()) {
+                visitor.record(header, at);
+                at += header.recordLength();
+                end = at;
+            } else if (resync) {
+                at += io.millrace.store.index.Location.UNIT_BYTES;
+            } else {
+                break;
+            }
+        }
+        return end;
+    }
+
+    private static ByteBuffer littleEndian(int length) {
+        return ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+    }
+}

@@ -1,0 +1,252 @@
+package io.millrace.store.disk;
+
+import io.millrace.store.index.Location;
+import io.millrace.store.index.MappedIndex;
+import io.millrace.store.io.Checksums;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.security.SecureRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The writing end of a volume: appends records to the active segment, seals it when full, and takes the next one from
+ * the ring.
+ *
+ * <p>A segment is taken from the free ones; when there are none the oldest sealed one is given up. Segments are always
+ * given up in the order in which they were begun, pinned ones too (they are just not written to until free): so a
+ * tombstone never goes before a record that it hides.
+ *
+ * <p>A record counts once its header is on disk. Long content is written first and the header after it.
+ *
+ * <p>Confined to the volume's writer thread.
+ */
+final class SegmentLog {
+    /** Records up to this length are put together and written at once. */
+    private static final int SINGLE_WRITE_BYTES = 128 * 1024;
+    /** Of the ring, one part in so many may be given up and still pinned; beyond it a writer must wait. */
+    private static final int PINNED_SHARE = 2;
+
+    private final SegmentFile segments;
+    private final SegmentTable table;
+    private final SegmentPins pins;
+    private final MappedIndex index;
+    private final SecureRandom random = new SecureRandom();
+    private final Runnable onSealed;
+
+    private ByteBuffer scratch = scratch(SINGLE_WRITE_BYTES);
+    private int active;
+    private long tag;
+    private long nextSequence;
+    private long offset;
+    /** Records of the active segment; null until it is looked through after opening. */
+    private @Nullable SegmentSummary summary;
+
+    private long reclaimed;
+
+    /**
+     * Goes on where the table says.
+     *
+     * @param onSealed called when a segment was filled: time to force the file
+     */
+    SegmentLog(SegmentFile segments, SegmentTable table, SegmentPins pins, MappedIndex index, Runnable onSealed) {
+        this.segments = segments;
+        this.table = table;
+        this.pins = pins;
+        this.index = index;
+        this.onSealed = onSealed;
+        active = table.active();
+        if (active >= 0) {
+            tag = table.tag(active);
+            offset = table.written(active);
+            nextSequence = Math.max(index.applied() + 1, table.sequence(active) << 32);
+        }
+    }
+
+    /** Segments given up so far. */
+    long reclaimed() {
+        return reclaimed;
+    }
+
+    /** Longest record that fits a segment with room for its summary. */
+    static int recordLengthMax(int segmentBytes) {
+        return segmentBytes - SegmentHeader.BYTES - SegmentSummary.ENTRY_BYTES - SegmentSummary.FOOTER_BYTES;
+    }
+
+    /** Appends a record; borrows what it is given. Returns where it lies. */
+    long append(RecordHeader header, @Nullable BodyPlace place, byte[] key, ByteBuf head, ByteBuf content)
+            throws IOException {
+        int length = header.recordLength();
+        makeRoom(length);
+        header.stamp(nextSequence, tag);
+        int metaBytes = header.contentOffset();
+        boolean single = length <= SINGLE_WRITE_BYTES;
+        if (metaBytes > scratch.capacity()) {
+            scratch = scratch(metaBytes);
+        }
+        ByteBuffer out = scratch.clear();
+        ByteBuffer body = content.nioBuffer();
+        encode(out, header, place, key, head, body);
+        if (single) {
+            out.put(metaBytes, body, 0, header.contentLength());
+            for (int i = metaBytes + header.contentLength(); i < length; i++) {
+                out.put(i, (byte) 0);
+            }
+            segments.write(active, offset, out.limit(length));
+        } else {
+            segments.write(active, offset + metaBytes, body);
+            segments.write(active, offset, out.limit(metaBytes));
+        }
+        long location = Location.pack(active, offset, length, tag);
+        if (summary != null) {
+            summary.add(header, offset);
+        }
+        offset += length;
+        nextSequence++;
+        return location;
+    }
+
+    /** Says that the index knows every record appended so far. */
+    void applied() {
+        index.applied(nextSequence - 1);
+        table.written(active, (int) offset);
+    }
+
+    private static void encode(
+            ByteBuffer out, RecordHeader header, @Nullable BodyPlace place, byte[] key, ByteBuf head, ByteBuffer body) {
+        int at = RecordHeader.BYTES;
+        for (int from = 0; from < header.contentLength(); from += RecordHeader.CHUNK_BYTES) {
+            int length = Math.min(RecordHeader.CHUNK_BYTES, header.contentLength() - from);
+            out.putInt(at, Checksums.crc32c(body, from, length));
+            at += Integer.BYTES;
+        }
+        assert at == header.metaOffset();
+        if (place != null) {
+            place.encode(out, at);
+            at += header.extensionLength();
+        }
+        out.put(at, key, 0, header.keyLength());
+        at += header.keyLength();
+        if (header.headLength() > 0) {
+            out.put(at, head.nioBuffer(), 0, header.headLength());
+        }
+        header.checksums(
+                Checksums.crc32c(out, RecordHeader.BYTES, header.tableLength()),
+                Checksums.crc32c(out, header.metaOffset(), header.metaLength()));
+        header.encode(out, 0);
+    }
+
+    private void makeRoom(int length) throws IOException {
+        if (length > recordLengthMax(segments.segmentBytes())) {
+            throw new IOException(
+                    "record of " + length + " bytes does not fit a segment of " + segments.segmentBytes());
+        }
+        if (active >= 0) {
+            SegmentSummary records = summary();
+            if (offset + length + records.encodedLength(1) <= segments.segmentBytes()) {
+                return;
+            }
+            seal(records);
+        }
+        begin(nextFree());
+    }
+
+    private SegmentSummary summary() throws IOException {
+        SegmentSummary records = summary;
+        if (records == null) {
+            records = new SegmentSummary();
+            SegmentSummary found = records;
+            segments.walk(active, tag, SegmentHeader.BYTES, offset, true, found::add);
+            summary = records;
+        }
+        return records;
+    }
+
+    private void seal(SegmentSummary records) throws IOException {
+        ByteBuffer encoded = records.encode(segments.segmentBytes(), tag);
+        segments.write(active, (long) segments.segmentBytes() - encoded.capacity(), encoded);
+        table.state(active, SegmentTable.State.SEALED);
+        active = -1;
+        summary = null;
+        onSealed.run();
+    }
+
+    private void begin(int segment) throws IOException {
+        long sequence = table.newestSequence() + 1;
+        long newTag = random.nextLong();
+        while (newTag == 0) {
+            newTag = random.nextLong();
+        }
+        segments.write(segment, 0, new SegmentHeader(segment, sequence, newTag).encode());
+        table.set(segment, SegmentTable.State.ACTIVE, sequence, newTag, SegmentHeader.BYTES);
+        active = segment;
+        tag = newTag;
+        offset = SegmentHeader.BYTES;
+        nextSequence = sequence << 32;
+        summary = new SegmentSummary();
+    }
+
+    private int nextFree() throws IOException {
+        int found = free();
+        int tries = Math.max(1, table.segments() / PINNED_SHARE) - retiredCount();
+        while (found < 0 && tries > 0) {
+            int oldest = table.oldestSealed();
+            if (oldest < 0) {
+                break;
+            }
+            retire(oldest);
+            found = free();
+            tries--;
+        }
+        if (found < 0) {
+            throw new AppendRefusedException(
+                    "no segment to write to: pinned=" + pins.pinnedSegments() + ", segments=" + table.segments());
+        }
+        return found;
+    }
+
+    private int retiredCount() {
+        int retired = 0;
+        for (int segment = 0; segment < table.segments(); segment++) {
+            retired += table.state(segment) == SegmentTable.State.RETIRED ? 1 : 0;
+        }
+        return retired;
+    }
+
+    private int free() {
+        for (int segment = 0; segment < table.segments(); segment++) {
+            SegmentTable.State state = table.state(segment);
+            if ((state == SegmentTable.State.FREE || state == SegmentTable.State.RETIRED) && !pins.isPinned(segment)) {
+                return segment;
+            }
+        }
+        return -1;
+    }
+
+    /** Gives a sealed segment up: first for good on disk, then for readers to come, then in the index. */
+    private void retire(int segment) throws IOException {
+        long oldTag = table.tag(segment);
+        segments.write(segment, 0, ByteBuffer.allocate(SegmentHeader.BYTES));
+        table.state(segment, SegmentTable.State.RETIRED);
+        reclaimed++;
+        SegmentSummary records = segments.summary(segment, oldTag);
+        if (records == null) {
+            index.removeSegment(segment);
+            return;
+        }
+        for (int i = 0; i < records.size(); i++) {
+            SegmentSummary.Entry entry = records.entry(i);
+            if (entry != null) {
+                index.removeIf(
+                        entry.hashHigh(),
+                        entry.hashLow(),
+                        Location.pack(segment, entry.offset(), entry.length(), oldTag));
+            }
+        }
+    }
+
+    private static ByteBuffer scratch(int length) {
+        return ByteBuffer.allocateDirect(length).order(ByteOrder.LITTLE_ENDIAN);
+    }
+}

@@ -1,0 +1,137 @@
+package io.millrace.store.disk;
+
+import io.millrace.store.io.Checksums;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The list of a sealed segment's records, written behind them: from it an index is rebuilt, and cleaned when the segment
+ * is given back, without reading the records.
+ *
+ * <pre>
+ * entry, 40 bytes                               footer, the last 64 bytes of the segment
+ *    0  8  hash, upper half                        0  8  magic "MRSUMRY\0"
+ *    8  8  hash, lower half                        8  4  format version
+ *   16  8  sequence                               12  4  number of entries
+ *   24  4  offset of the record in the segment    16  8  tag of the segment
+ *   28  4  length of the record                   24  4  offset of the first entry
+ *   32  4  expiry                                 28  4  CRC32C of the entries
+ *   36  1  type                                   32 28  zero
+ *   37  3  zero                                   60  4  CRC32C of bytes 0 to 59
+ * </pre>
+ *
+ * Entries stand in the order of their records, directly before the footer.
+ *
+ * <p>Confined to one thread.
+ */
+public final class SegmentSummary {
+    static final int ENTRY_BYTES = 40;
+    static final int FOOTER_BYTES = 64;
+
+    private static final long MAGIC = 0x0059_524d_5553_524dL;
+    private static final int FORMAT_VERSION = 1;
+
+    private ByteBuffer entries;
+    private int count;
+
+    SegmentSummary() {
+        entries = ByteBuffer.allocate(64 * ENTRY_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    private SegmentSummary(ByteBuffer entries, int count) {
+        this.entries = entries;
+        this.count = count;
+    }
+
+    /** One record of the segment. Immutable. */
+    public record Entry(
+            RecordType type, long hashHigh, long hashLow, long sequence, long offset, int length, int expiry) {}
+
+    /** The entry of a record that lies at {@code offset}. */
+    public static Entry entry(RecordHeader header, long offset) {
+        return new Entry(
+                header.type(),
+                header.hashHigh(),
+                header.hashLow(),
+                header.sequence(),
+                offset,
+                header.recordLength(),
+                header.expiry());
+    }
+
+    /** Number of records. */
+    public int size() {
+        return count;
+    }
+
+    /** Adds a record that was appended at {@code offset}. */
+    void add(RecordHeader header, long offset) {
+        int at = count * ENTRY_BYTES;
+        if (at == entries.capacity()) {
+            entries = ByteBuffer.allocate(at * 2).order(ByteOrder.LITTLE_ENDIAN).put(0, entries, 0, at);
+        }
+        entries.putLong(at, header.hashHigh());
+        entries.putLong(at + 8, header.hashLow());
+        entries.putLong(at + 16, header.sequence());
+        entries.putInt(at + 24, (int) offset);
+        entries.putInt(at + 28, header.recordLength());
+        entries.putInt(at + 32, header.expiry());
+        entries.put(at + 36, header.type().code());
+        count++;
+    }
+
+    /** The {@code n}th record; null when its type is unknown. */
+    public @Nullable Entry entry(int n) {
+        int at = n * ENTRY_BYTES;
+        RecordType type = RecordType.of(entries.get(at + 36));
+        return type == null
+                ? null
+                : new Entry(
+                        type,
+                        entries.getLong(at),
+                        entries.getLong(at + 8),
+                        entries.getLong(at + 16),
+                        Integer.toUnsignedLong(entries.getInt(at + 24)),
+                        entries.getInt(at + 28),
+                        entries.getInt(at + 32));
+    }
+
+    /** Bytes that the summary takes with {@code more} entries added. */
+    int encodedLength(int more) {
+        return (count + more) * ENTRY_BYTES + FOOTER_BYTES;
+    }
+
+    /** Entries and footer, to be written so that they end with the segment. */
+    ByteBuffer encode(long segmentBytes, long tag) {
+        int entryBytes = count * ENTRY_BYTES;
+        ByteBuffer out = ByteBuffer.allocateDirect(entryBytes + FOOTER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        out.put(0, entries, 0, entryBytes);
+        out.putLong(entryBytes, MAGIC);
+        out.putInt(entryBytes + 8, FORMAT_VERSION);
+        out.putInt(entryBytes + 12, count);
+        out.putLong(entryBytes + 16, tag);
+        out.putInt(entryBytes + 24, (int) (segmentBytes - FOOTER_BYTES - entryBytes));
+        out.putInt(entryBytes + 28, Checksums.crc32c(out, 0, entryBytes));
+        out.putInt(entryBytes + 60, Checksums.crc32c(out, entryBytes, 60));
+        return out;
+    }
+
+    /** Number of entries that a footer tells, -1 when it is none of this segment's. */
+    static int count(ByteBuffer footer, long tag) {
+        boolean good = footer.limit() == FOOTER_BYTES
+                && footer.getLong(0) == MAGIC
+                && footer.getInt(8) == FORMAT_VERSION
+                && footer.getLong(16) == tag
+                && footer.getInt(60) == Checksums.crc32c(footer, 0, 60);
+        return good ? footer.getInt(12) : -1;
+    }
+
+    /** The summary of entries read under a footer; null when they are damaged. */
+    static @Nullable SegmentSummary decode(ByteBuffer footer, ByteBuffer entries) {
+        if (footer.getInt(28) != Checksums.crc32c(entries, 0, entries.limit())) {
+            return null;
+        }
+        return new SegmentSummary(entries, footer.getInt(12));
+    }
+}

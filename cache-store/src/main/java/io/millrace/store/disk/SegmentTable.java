@@ -1,0 +1,195 @@
+package io.millrace.store.disk;
+
+import io.millrace.store.index.Location;
+import io.millrace.store.index.MappedIndex;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * State of every segment, mirrored in the auxiliary area of the index so that opening needs no read of the segments.
+ *
+ * <pre>
+ * entry, 32 bytes
+ *    0  8  segment sequence, 0 when it was never begun
+ *    8  8  tag
+ *   16  4  offset behind the last record
+ *   20  4  state: 0 free, 1 active, 2 sealed, 3 retired
+ *   24  8  zero
+ * </pre>
+ *
+ * <p>Thread-safe: {@link #isLive}, {@link #tag} and {@link #usedBytes} from any thread; the rest is confined to the
+ * volume's writer thread.
+ */
+public final class SegmentTable {
+    /** What a segment is used for. */
+    public enum State {
+        /** Holds nothing. */
+        FREE(0),
+        /** Takes the next records. */
+        ACTIVE(1),
+        /** Full, with a summary at its end. */
+        SEALED(2),
+        /** Given up, its records gone from the index; free as soon as no reader pins it. */
+        RETIRED(3);
+
+        private final int code;
+
+        State(int code) {
+            this.code = code;
+        }
+    }
+
+    private static final int ENTRY_BYTES = 32;
+    private static final State[] STATES = {State.FREE, State.ACTIVE, State.SEALED, State.RETIRED};
+
+    private final MappedIndex index;
+    private final AtomicLongArray tags;
+    private final long[] sequences;
+    private final int[] written;
+    private final State[] states;
+    private volatile long usedBytes;
+
+    private SegmentTable(MappedIndex index, int segments) {
+        this.index = index;
+        tags = new AtomicLongArray(segments);
+        sequences = new long[segments];
+        written = new int[segments];
+        states = new State[segments];
+        Arrays.fill(states, State.FREE);
+    }
+
+    /** Bytes of the auxiliary area for so many segments. */
+    public static int auxiliaryBytes(int segments) {
+        return segments * ENTRY_BYTES;
+    }
+
+    /** A table of free segments. */
+    public static SegmentTable create(MappedIndex index, int segments) {
+        return new SegmentTable(index, segments);
+    }
+
+    /** The table that the index remembers. */
+    public static SegmentTable load(MappedIndex index, int segments) {
+        SegmentTable table = new SegmentTable(index, segments);
+        ByteBuffer in = index.auxiliary();
+        for (int segment = 0; segment < segments; segment++) {
+            int at = segment * ENTRY_BYTES;
+            int state = in.getInt(at + 20);
+            table.sequences[segment] = in.getLong(at);
+            table.written[segment] = in.getInt(at + 16);
+            table.states[segment] = state > 0 && state < STATES.length ? STATES[state] : State.FREE;
+            if (table.states[segment] == State.ACTIVE || table.states[segment] == State.SEALED) {
+                table.tags.set(segment, in.getLong(at + 8));
+            }
+        }
+        table.countUsed();
+        return table;
+    }
+
+    /** Number of segments. */
+    public int segments() {
+        return states.length;
+    }
+
+    /** What the segment is used for. */
+    public State state(int segment) {
+        return states[segment];
+    }
+
+    /** When the segment was begun. */
+    public long sequence(int segment) {
+        return sequences[segment];
+    }
+
+    /** Offset behind its last record. */
+    public int written(int segment) {
+        return written[segment];
+    }
+
+    /** Tag of a segment that is active or sealed, else 0. */
+    public long tag(int segment) {
+        return tags.get(segment);
+    }
+
+    /** Whether the location's segment still holds what it held when the location was made (for all one can tell). */
+    public boolean isLive(long location) {
+        int segment = Location.segment(location);
+        if (segment >= tags.length()) {
+            return false;
+        }
+        long tag = tags.get(segment);
+        return tag != 0 && (tag & 0xFF) == Location.tag(location);
+    }
+
+    /** Bytes behind which records end, over all segments. */
+    public long usedBytes() {
+        return usedBytes;
+    }
+
+    /** Highest sequence of any segment. */
+    public long newestSequence() {
+        long newest = 0;
+        for (long sequence : sequences) {
+            newest = Math.max(newest, sequence);
+        }
+        return newest;
+    }
+
+    /** The sealed segment that was begun first, -1 when there is none. */
+    public int oldestSealed() {
+        int oldest = -1;
+        for (int segment = 0; segment < states.length; segment++) {
+            if (states[segment] == State.SEALED && (oldest < 0 || sequences[segment] < sequences[oldest])) {
+                oldest = segment;
+            }
+        }
+        return oldest;
+    }
+
+    /** The active segment, -1 when there is none. */
+    public int active() {
+        for (int segment = 0; segment < states.length; segment++) {
+            if (states[segment] == State.ACTIVE) {
+                return segment;
+            }
+        }
+        return -1;
+    }
+
+    /** Sets everything about a segment. */
+    public void set(int segment, State state, long sequence, long tag, int end) {
+        states[segment] = state;
+        sequences[segment] = sequence;
+        written[segment] = end;
+        tags.set(segment, state == State.ACTIVE || state == State.SEALED ? tag : 0);
+        ByteBuffer out = index.auxiliary();
+        int at = segment * ENTRY_BYTES;
+        out.putLong(at, sequence);
+        out.putLong(at + 8, tag);
+        out.putInt(at + 16, end);
+        out.putInt(at + 20, state.code);
+        countUsed();
+    }
+
+    /** Moves the end of the active segment. */
+    public void written(int segment, int end) {
+        long used = usedBytes + end - written[segment];
+        usedBytes = used;
+        written[segment] = end;
+        index.auxiliary().putInt(segment * ENTRY_BYTES + 16, end);
+    }
+
+    /** Changes the state only. */
+    void state(int segment, State state) {
+        set(segment, state, sequences[segment], tags.get(segment), state == State.RETIRED ? 0 : written[segment]);
+    }
+
+    private void countUsed() {
+        long used = 0;
+        for (int end : written) {
+            used += end;
+        }
+        usedBytes = used;
+    }
+}

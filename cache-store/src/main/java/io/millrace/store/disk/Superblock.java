@@ -1,0 +1,169 @@
+package io.millrace.store.disk;
+
+import io.millrace.store.io.Checksums;
+import io.millrace.store.io.StoreFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a volume is: kept twice at the start of its file, written in turn, the newer valid copy counts.
+ *
+ * <pre>
+ *    0  8  magic "MRVOLUM\0"
+ *    8  4  format version of everything in the volume
+ *   12  4  bytes of a segment
+ *   16  4  number of segments
+ *   20  4  number of members
+ *   24 16  volume id
+ *   40 16  store id: the same in all volumes of a store, and the seed of its key hash
+ *   56  8  generation: rises when a member is lost, so that a volume that missed removals is known when it returns
+ *   64  8  open count: rises with each opening; the upper part of object ids
+ *   72  8  write count: the copy with the higher one counts
+ *   80     ids of the store's volumes, 16 bytes each
+ * 4092  4  CRC32C of bytes 0 to 4091
+ * </pre>
+ *
+ * The copies are at 0 and 4096; segments start at {@value #SEGMENTS_AT}.
+ *
+ * <p>Immutable.
+ *
+ * @param volumeId id of this volume
+ * @param storeId id of the store
+ * @param segmentBytes bytes of a segment
+ * @param segmentCount number of segments
+ * @param generation membership generation
+ * @param openCount number of openings
+ * @param writeCount number of times a superblock was written
+ * @param members ids of the store's volumes
+ */
+public record Superblock(
+        UUID volumeId,
+        UUID storeId,
+        int segmentBytes,
+        int segmentCount,
+        long generation,
+        long openCount,
+        long writeCount,
+        List<UUID> members) {
+    /** The version of the format that this code writes and reads. */
+    public static final int FORMAT_VERSION = 1;
+    /** Where the first segment starts in the file. */
+    public static final long SEGMENTS_AT = 64 * 1024;
+    /** Most volumes of one store. */
+    public static final int MEMBERS_MAX = 64;
+
+    private static final long MAGIC = 0x004d_554c_4f56_524dL;
+    private static final int BYTES = 4096;
+
+    /** A copy that tells another membership, generation and open count. */
+    public Superblock with(UUID newStoreId, long newGeneration, long newOpenCount, List<UUID> newMembers) {
+        return new Superblock(
+                volumeId,
+                newStoreId,
+                segmentBytes,
+                segmentCount,
+                newGeneration,
+                newOpenCount,
+                writeCount,
+                List.copyOf(newMembers));
+    }
+
+    /** Bytes of the volume's file. */
+    public long fileBytes() {
+        return SEGMENTS_AT + (long) segmentBytes * segmentCount;
+    }
+
+    /** Where a segment starts in the file. */
+    public long segmentPosition(int segment) {
+        return SEGMENTS_AT + (long) segmentBytes * segment;
+    }
+
+    /** Writes the copy that is due, forces it, and returns it as it now stands. */
+    public Superblock write(StoreFile file) throws IOException {
+        Superblock next = new Superblock(
+                volumeId, storeId, segmentBytes, segmentCount, generation, openCount, writeCount + 1, members);
+        file.write(next.encode(), next.writeCount % 2 * BYTES);
+        file.force();
+        return next;
+    }
+
+    private ByteBuffer encode() {
+        ByteBuffer out = ByteBuffer.allocate(BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        out.putLong(0, MAGIC);
+        out.putInt(8, FORMAT_VERSION);
+        out.putInt(12, segmentBytes);
+        out.putInt(16, segmentCount);
+        out.putInt(20, members.size());
+        putId(out, 24, volumeId);
+        putId(out, 40, storeId);
+        out.putLong(56, generation);
+        out.putLong(64, openCount);
+        out.putLong(72, writeCount);
+        for (int i = 0; i < members.size(); i++) {
+            putId(out, 80 + 16 * i, members.get(i));
+        }
+        out.putInt(BYTES - 4, Checksums.crc32c(out, 0, BYTES - 4));
+        return out;
+    }
+
+    /**
+     * The newer valid copy in the file, null when there is none.
+     *
+     * @throws IOException also when the format is newer than this code
+     */
+    public static @Nullable Superblock read(StoreFile file) throws IOException {
+        Superblock newest = null;
+        for (int copy = 0; copy < 2; copy++) {
+            ByteBuffer in = ByteBuffer.allocate(BYTES).order(ByteOrder.LITTLE_ENDIAN);
+            if (file.read(in, (long) copy * BYTES) < BYTES) {
+                continue;
+            }
+            Superblock found = decode(file, in);
+            if (found != null && (newest == null || found.writeCount > newest.writeCount)) {
+                newest = found;
+            }
+        }
+        return newest;
+    }
+
+    private static @Nullable Superblock decode(StoreFile file, ByteBuffer in) throws IOException {
+        if (in.getLong(0) != MAGIC || in.getInt(BYTES - 4) != Checksums.crc32c(in, 0, BYTES - 4)) {
+            return null;
+        }
+        int version = in.getInt(8);
+        if (version > FORMAT_VERSION) {
+            throw new IOException(file + ": format version actual=" + version + ", newest known=" + FORMAT_VERSION);
+        }
+        int members = in.getInt(20);
+        if (version < 1 || members < 0 || members > MEMBERS_MAX) {
+            return null;
+        }
+        List<UUID> ids = new ArrayList<>(members);
+        for (int i = 0; i < members; i++) {
+            ids.add(id(in, 80 + 16 * i));
+        }
+        return new Superblock(
+                id(in, 24),
+                id(in, 40),
+                in.getInt(12),
+                in.getInt(16),
+                in.getLong(56),
+                in.getLong(64),
+                in.getLong(72),
+                List.copyOf(ids));
+    }
+
+    private static void putId(ByteBuffer out, int at, UUID id) {
+        out.putLong(at, id.getMostSignificantBits());
+        out.putLong(at + 8, id.getLeastSignificantBits());
+    }
+
+    private static UUID id(ByteBuffer in, int at) {
+        return new UUID(in.getLong(at), in.getLong(at + 8));
+    }
+}

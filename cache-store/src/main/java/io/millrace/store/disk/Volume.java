@@ -1,0 +1,460 @@
+package io.millrace.store.disk;
+
+import io.millrace.store.index.Location;
+import io.millrace.store.index.MappedIndex;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One storage path at work: its log, its index, its readers, and whether it still can be trusted to work.
+ *
+ * <p>All changes are tasks given to {@link #execute}; they run one after the other on the volume's own thread, and only
+ * there may the {@code append…} and {@code drop} methods be called. So the order of the log, of the index and of what
+ * callers were told is the same.
+ *
+ * <p>Thread-safe, but for what is said to be confined to the volume's thread.
+ */
+public final class Volume {
+    /** I/O errors in a row after which the volume is given up. */
+    public static final int ERRORS_IN_A_ROW_MAX = 8;
+
+    private static final Logger LOG = LoggerFactory.getLogger(Volume.class);
+    private static final int QUEUE_TASKS_MAX = 1 << 16;
+    private static final byte[] NO_KEY = {};
+
+    private final VolumeParts parts;
+    private final MappedIndex index;
+    private final SegmentTable table;
+    private final SegmentFile segments;
+    private final RecordReader reader;
+    private final SegmentLog log;
+    private final VolumeThread thread;
+    private final Listener listener;
+    private final AtomicLong queuedBytes = new AtomicLong();
+    private final AtomicLong errors = new AtomicLong();
+    private final AtomicInteger errorsInARow = new AtomicInteger();
+    private Superblock superblock;
+    private volatile State state;
+    /** Whether anything was written since the last force. */
+    private volatile boolean dirty;
+
+    private volatile @Nullable IOException lastError;
+
+    /** Whether a volume works. */
+    public enum State {
+        /** Its index is being rebuilt: what it does not find may be there all the same. */
+        OPENING,
+        /** It reads and writes. */
+        ONLINE,
+        /** Its lease was given back; pinned records can still be read. */
+        SUSPENDED,
+        /** Given up after errors. */
+        OFFLINE,
+        /** Closed. */
+        CLOSED
+    }
+
+    /** Is told of changes; called on any thread of the store. */
+    public interface Listener {
+        /** A segment was filled: time to force the file. */
+        void segmentSealed(Volume volume);
+
+        /** The index is whole from now on. */
+        void opened(Volume volume);
+
+        /** The volume was given up. */
+        void offline(Volume volume);
+    }
+
+    /** Work that makes the index whole while the volume already runs. */
+    @FunctionalInterface
+    public interface Rebuild {
+        /** Does a little on the volume's thread; false when the index is whole. */
+        boolean step() throws IOException;
+    }
+
+    /**
+     * Makes the volume; {@link #start} sets it going.
+     *
+     * @param rebuild what is still to be done for the index, null when it is whole
+     */
+    public Volume(VolumeParts parts, ByteBufAllocator allocator, Listener listener, @Nullable Rebuild rebuild) {
+        this.parts = parts;
+        this.listener = listener;
+        superblock = parts.superblock();
+        index = parts.index();
+        table = parts.table();
+        segments = new SegmentFile(parts.file(), superblock);
+        reader = new RecordReader(segments, allocator);
+        log = new SegmentLog(segments, table, parts.pins(), index, () -> listener.segmentSealed(this));
+        state = rebuild == null ? State.ONLINE : State.OPENING;
+        thread = new VolumeThread(
+                "millrace-store-" + parts.directory().getFileName(),
+                QUEUE_TASKS_MAX,
+                rebuild == null ? null : () -> step(rebuild));
+    }
+
+    /** Starts the volume's thread. */
+    public void start() {
+        thread.start();
+    }
+
+    private boolean step(Rebuild rebuild) {
+        if (state != State.OPENING) {
+            return false;
+        }
+        try {
+            if (rebuild.step()) {
+                return true;
+            }
+            index.finishRebuild();
+            state = State.ONLINE;
+            listener.opened(this);
+        } catch (IOException e) {
+            failed(e);
+            giveUp(e);
+        } catch (RuntimeException | InternalError e) {
+            giveUp(new IOException("rebuild of the index failed", e));
+        }
+        return false;
+    }
+
+    /** The storage path. */
+    public Path directory() {
+        return parts.directory();
+    }
+
+    /** Whether it works. */
+    public State state() {
+        return state;
+    }
+
+    /** Whether records can be found and written. */
+    public boolean isWorking() {
+        State now = state;
+        return now == State.ONLINE || now == State.OPENING;
+    }
+
+    /** What the volume is. */
+    public Superblock superblock() {
+        return superblock;
+    }
+
+    /** Who reads its segments. */
+    public SegmentPins pins() {
+        return parts.pins();
+    }
+
+    /** Reads its records. */
+    public RecordReader reader() {
+        return reader;
+    }
+
+    /** Longest record that it can take. */
+    public int recordLengthMax() {
+        return SegmentLog.recordLengthMax(superblock.segmentBytes());
+    }
+
+    /** Where the hash's newest record lies, {@link Location#NONE} when it has none or the volume does not work. */
+    public long find(long hashHigh, long hashLow) {
+        if (!isWorking()) {
+            return Location.NONE;
+        }
+        long location = index.find(hashHigh, hashLow);
+        return location != Location.NONE && table.isLive(location) ? location : Location.NONE;
+    }
+
+    /** Whether the hash may have a record: as {@link #find}, but true for all while the index is being rebuilt. */
+    public boolean mayHold(long hashHigh, long hashLow) {
+        return state == State.OPENING || find(hashHigh, hashLow) != Location.NONE;
+    }
+
+    /** Notes in the index that the entry was used. */
+    public void hit(long hashHigh, long hashLow) {
+        index.hit(hashHigh, hashLow);
+    }
+
+    /**
+     * Keeps a segment from being written over until {@link #unpin}.
+     *
+     * @return the segment's tag; 0 when it is not in use any more (it is then not pinned)
+     */
+    public long pin(int segment) {
+        if (segment >= table.segments()) {
+            return 0;
+        }
+        parts.pins().add(segment);
+        long tag = table.tag(segment);
+        if (tag == 0) {
+            parts.pins().remove(segment);
+        }
+        return tag;
+    }
+
+    /** Ends a {@link #pin}. */
+    public void unpin(int segment) {
+        parts.pins().remove(segment);
+    }
+
+    /** Queues a task for the volume's thread; false, and it will never run, when it cannot be taken. */
+    public boolean execute(Runnable task) {
+        return isWorking() && thread.execute(task);
+    }
+
+    /** Counts bytes that wait to be written (negative: that no longer wait). */
+    public void queued(long bytes) {
+        queuedBytes.addAndGet(bytes);
+    }
+
+    /** Bytes that wait to be written. */
+    public long queuedBytes() {
+        return queuedBytes.get();
+    }
+
+    /**
+     * Appends a whole object and makes it what the key holds. On the volume's thread; borrows the buffers.
+     *
+     * @throws IOException when it could not be done; the key then holds nothing here
+     */
+    public void appendComplete(DiskKey key, long objectId, int expiry, ByteBuf head, ByteBuf body) throws IOException {
+        RecordHeader header = RecordHeader.complete(key, objectId, head.readableBytes(), expiry, body.readableBytes());
+        appendObject(header, null, key, head, body);
+    }
+
+    /** As {@link #appendComplete}, for an object whose body was appended before. */
+    public void appendHead(DiskKey key, long objectId, int expiry, ByteBuf head, BodyPlace place) throws IOException {
+        RecordHeader header = RecordHeader.head(key, objectId, head.readableBytes(), expiry, place);
+        appendObject(header, place, key, head, Unpooled.EMPTY_BUFFER);
+    }
+
+    private void appendObject(RecordHeader header, @Nullable BodyPlace place, DiskKey key, ByteBuf head, ByteBuf body)
+            throws IOException {
+        try {
+            checkWorking();
+            long location = log.append(header, place, key.bytes(), head, body);
+            index.put(key.hashHigh(), key.hashLow(), location, header.expiry());
+            succeeded();
+        } catch (IOException e) {
+            index.remove(key.hashHigh(), key.hashLow());
+            throw failed(e);
+        }
+    }
+
+    /** Appends one block; returns where it lies. On the volume's thread; borrows the buffer. */
+    public long appendBlock(long objectId, int number, ByteBuf content) throws IOException {
+        try {
+            checkWorking();
+            RecordHeader header = RecordHeader.block(objectId, number, content.readableBytes());
+            long location = log.append(header, null, NO_KEY, Unpooled.EMPTY_BUFFER, content);
+            index.putBlock(header.hashHigh(), header.hashLow(), location);
+            succeeded();
+            return location;
+        } catch (IOException e) {
+            throw failed(e);
+        }
+    }
+
+    /** Appends a tombstone; from here on the key holds nothing, come what may. On the volume's thread. */
+    public boolean appendTombstone(DiskKey key) throws IOException {
+        boolean present = mayHold(key.hashHigh(), key.hashLow());
+        try {
+            checkWorking();
+            long location = log.append(
+                    RecordHeader.tombstone(key), null, key.bytes(), Unpooled.EMPTY_BUFFER, Unpooled.EMPTY_BUFFER);
+            if (state == State.OPENING) {
+                index.putTombstone(key.hashHigh(), key.hashLow(), location);
+            } else {
+                index.remove(key.hashHigh(), key.hashLow());
+            }
+            succeeded();
+            return present;
+        } catch (IOException e) {
+            index.remove(key.hashHigh(), key.hashLow());
+            throw failed(e);
+        }
+    }
+
+    /** Takes an entry out of the index if it still is what was found damaged. On the volume's thread. */
+    public void drop(long hashHigh, long hashLow, long location) {
+        index.removeIf(hashHigh, hashLow, location);
+    }
+
+    /** The key holds nothing here any more, as far as the index goes. On the volume's thread. */
+    public void forget(DiskKey key) {
+        index.remove(key.hashHigh(), key.hashLow());
+    }
+
+    private void checkWorking() throws IOException {
+        if (!isWorking()) {
+            throw new IOException(directory() + ": volume is " + state);
+        }
+    }
+
+    private void succeeded() {
+        log.applied();
+        dirty = true;
+        errorsInARow.set(0);
+    }
+
+    /** Counts an I/O error of any thread; returns it. */
+    public IOException failed(IOException e) {
+        if (e instanceof AppendRefusedException || e instanceof DamagedRecordException || !isWorking()) {
+            return e;
+        }
+        errors.incrementAndGet();
+        lastError = e;
+        if (errorsInARow.incrementAndGet() >= ERRORS_IN_A_ROW_MAX) {
+            giveUp(e);
+        } else {
+            LOG.warn("{}: {}", directory(), e.toString());
+        }
+        return e;
+    }
+
+    private void giveUp(IOException cause) {
+        if (isWorking()) {
+            state = State.OFFLINE;
+            LOG.error("{}: volume taken out after I/O errors: {}", directory(), cause.toString());
+            listener.offline(this);
+        }
+    }
+
+    /** Writes the superblock with another generation. On the volume's thread. */
+    public void generation(long generation) {
+        try {
+            Superblock next =
+                    superblock.with(superblock.storeId(), generation, superblock.openCount(), superblock.members());
+            superblock = next.write(parts.file());
+        } catch (IOException e) {
+            failed(e);
+        }
+    }
+
+    /** Waits until what was queued before has been done. Not for the volume's own thread. */
+    public void drain() throws IOException {
+        CountDownLatch done = new CountDownLatch(1);
+        if (!execute(done::countDown)) {
+            throw new IOException(directory() + ": volume is " + state + " or its queue is full");
+        }
+        try {
+            done.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException(directory() + ": interrupted", e);
+        }
+    }
+
+    /** Forces what was written to the device, if anything was. Blocks. */
+    public void force() throws IOException {
+        if (!dirty) {
+            return;
+        }
+        dirty = false;
+        try {
+            segments.force();
+        } catch (IOException e) {
+            dirty = true;
+            throw failed(e);
+        }
+    }
+
+    /**
+     * Writes what is queued, forces it, and gives the lease back. Pinned records stay readable until
+     * {@link #closeFile}.
+     */
+    public void suspend() throws IOException {
+        end(State.SUSPENDED);
+    }
+
+    /** As {@link #suspend}, and closes the file: reads fail from here on. */
+    public void close() throws IOException {
+        try {
+            end(State.CLOSED);
+        } finally {
+            closeFile();
+        }
+    }
+
+    /** Closes the file: reads fail from here on. */
+    public void closeFile() throws IOException {
+        parts.file().close();
+    }
+
+    private void end(State last) throws IOException {
+        IOException[] failure = {null};
+        try {
+            thread.stop(() -> {
+                State before = state;
+                state = last;
+                failure[0] = finish(before);
+            });
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException(directory() + ": interrupted while closing", e);
+        } finally {
+            parts.lease().close();
+        }
+        if (failure[0] != null) {
+            throw failure[0];
+        }
+    }
+
+    private @Nullable IOException finish(State before) {
+        try {
+            if (before == State.ONLINE) {
+                segments.force();
+                if (state == State.CLOSED) {
+                    index.close();
+                }
+            }
+            return null;
+        } catch (IOException e) {
+            return e;
+        }
+    }
+
+    /** Objects in the index. */
+    public long entries() {
+        return index.objects();
+    }
+
+    /** Bytes of segments that hold records. */
+    public long usedBytes() {
+        return table.usedBytes();
+    }
+
+    /** Bytes of all segments. */
+    public long bytesMax() {
+        return (long) superblock.segmentBytes() * superblock.segmentCount();
+    }
+
+    /** I/O errors so far. */
+    public long errors() {
+        return errors.get();
+    }
+
+    /** The last I/O error. */
+    public @Nullable IOException lastError() {
+        return lastError;
+    }
+
+    /** Segments given up so far. */
+    public long segmentsReclaimed() {
+        return log.reclaimed();
+    }
+
+    /** Id of the volume. */
+    public UUID id() {
+        return superblock.volumeId();
+    }
+}

@@ -1,0 +1,95 @@
+package io.millrace.store.io;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+
+/**
+ * A file behind a {@link FileChannel}: a full disk or a bad sector is an {@link IOException}, never a signal.
+ *
+ * <p>Thread-safe. An interrupt of a thread that is inside closes the channel for all, so the store's threads are ended
+ * by a message and never interrupted.
+ */
+final class ChannelFile implements StoreFile {
+    private final Path path;
+    private final FileChannel channel;
+
+    ChannelFile(Path path, FileChannel channel) {
+        this.path = path;
+        this.channel = channel;
+    }
+
+    @Override
+    public long length() throws IOException {
+        return channel.size();
+    }
+
+    @Override
+    public void resize(long length) throws IOException {
+        if (length < channel.size()) {
+            channel.truncate(length);
+        } else if (length > channel.size()) {
+            channel.write(ByteBuffer.allocate(1), length - 1);
+        }
+    }
+
+    @Override
+    public int read(ByteBuffer target, long position) throws IOException {
+        int total = 0;
+        while (target.hasRemaining()) {
+            int count = channel.read(target, position + total);
+            if (count < 0) {
+                break;
+            }
+            total += count;
+        }
+        return total;
+    }
+
+    @Override
+    public void write(ByteBuffer source, long position) throws IOException {
+        long at = position;
+        while (source.hasRemaining()) {
+            at += channel.write(source, at);
+        }
+    }
+
+    @Override
+    public void force() throws IOException {
+        channel.force(false);
+    }
+
+    @Override
+    public MappedRegion map(long position, long length) throws IOException {
+        if (position + length > channel.size()) {
+            // Mapping past the end would make the file longer, or fault on access.
+            throw new EOFException(
+                    path + ": mapping ends at " + (position + length) + ", file ends at " + channel.size());
+        }
+        return new Region(channel.map(FileChannel.MapMode.READ_WRITE, position, length));
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+
+    @Override
+    public String toString() {
+        return path.toString();
+    }
+
+    private record Region(MappedByteBuffer buffer) implements MappedRegion {
+        @Override
+        public void force() throws IOException {
+            try {
+                buffer.force();
+            } catch (java.io.UncheckedIOException e) {
+                throw e.getCause();
+            }
+        }
+    }
+}

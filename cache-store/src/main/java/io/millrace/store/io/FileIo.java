@@ -1,0 +1,44 @@
+package io.millrace.store.io;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/**
+ * What the store needs of a file system.
+ *
+ * <p>Thread-safe.
+ */
+public interface FileIo {
+    /** Opens a file for reading and writing, creating it when missing. */
+    StoreFile open(Path file) throws IOException;
+
+    /** Opens a file for reading only; it must exist. Writing to it or mapping it writable fails. */
+    StoreFile openForReading(Path file) throws IOException;
+
+    /** Whether the path names something. */
+    boolean exists(Path path);
+
+    /** Makes the directory and those above it; nothing happens when it exists. */
+    void createDirectories(Path directory) throws IOException;
+
+    /** Renames {@code from} to {@code to} in one step, replacing what is there. */
+    void rename(Path from, Path to) throws IOException;
+
+    /** Deletes the file if it exists. */
+    void delete(Path file) throws IOException;
+
+    /**
+     * Takes the lease of a directory: one holder at a time over all processes, given up by closing it or by the death
+     * of the process.
+     *
+     * @throws LeaseHeldException when another holds it; the message says who, as far as that is known
+     */
+    Closeable lease(Path directory) throws IOException;
+
+    /**
+     * What names the present boot of the machine: as long as it is the same, pages written by a process that was killed
+     * are still in the page cache. Empty when the platform does not tell; then no two are the same.
+     */
+    String bootId();
+}

@@ -1,0 +1,13 @@
+package io.millrace.store.io;
+
+import java.io.IOException;
+
+/** Another store works on the same directory. */
+public final class LeaseHeldException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    /** The message names the directory and the holder. */
+    public LeaseHeldException(String message) {
+        super(message);
+    }
+}

@@ -1,0 +1,196 @@
+package io.millrace.store.memory;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.RemovalCause;
+import io.netty.util.concurrent.FastThreadLocal;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import org.jctools.queues.MpmcArrayQueue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Objects in RAM under a byte budget.
+ *
+ * <pre>
+ *   get ──> RamTable (what is here) ──hits, 32 at a time──> Caffeine (what is worth keeping)
+ *                 ^                                                        │
+ *                 └────────────── eviction takes it out ───────────────────┘
+ * </pre>
+ *
+ * The table alone says what is resident. An entry in it holds one reference of the tier's; the thread that unlinks it,
+ * be it by eviction, replacement or removal, gives that up, and the buffer goes when the last reader does.
+ *
+ * <p>Thread-safe. Lookups never block.
+ *
+ * @param <E> the kind of entry
+ */
+public final class RamTier<E extends RamEntry> {
+    private static final int BATCH_SIZE = 32;
+    private static final int BATCHES_MAX = 64;
+
+    private final long bytesMax;
+    private final RamTable table;
+    private final Cache<RamEntry, RamEntry> policy;
+    private final Executor housekeeping;
+    private final AtomicLong bytes = new AtomicLong();
+    private final AtomicLong entries = new AtomicLong();
+    private final LongAdder evictions = new LongAdder();
+    private final MpmcArrayQueue<RamEntry[]> batches = new MpmcArrayQueue<>(BATCHES_MAX);
+    private final Runnable drain = this::drain;
+    private final FastThreadLocal<Batch> hits = new FastThreadLocal<>() {
+        @Override
+        protected Batch initialValue() {
+            return new Batch();
+        }
+    };
+
+    /** Hits of one thread that the policy has not heard of. */
+    private static final class Batch {
+        private RamEntry[] entries = new RamEntry[BATCH_SIZE];
+        private int size;
+    }
+
+    /**
+     * An empty tier.
+     *
+     * @param bytesMax the budget; with 0 nothing is kept
+     * @param housekeeping runs what the policy has to do
+     */
+    public RamTier(long bytesMax, Executor housekeeping) {
+        this.bytesMax = bytesMax;
+        this.housekeeping = housekeeping;
+        this.table = new RamTable(bytesMax);
+        this.policy = Caffeine.newBuilder()
+                .maximumWeight(bytesMax)
+                .weigher((RamEntry key, RamEntry value) -> value.weight())
+                .executor(housekeeping)
+                .evictionListener((@Nullable RamEntry key, @Nullable RamEntry value, RemovalCause cause) -> {
+                    if (key != null) {
+                        evictions.increment();
+                        unlink(key);
+                    }
+                })
+                .build();
+    }
+
+    /** Whether a body of so many bytes may be kept at all. */
+    public boolean isEnabled() {
+        return bytesMax > 0;
+    }
+
+    /** The entry of the key, retained for the caller; null when it is not here. */
+    public @Nullable E get(long hashLow, byte[] keyBytes) {
+        E entry = peek(hashLow, keyBytes);
+        if (entry == null || !entry.tryRetain()) {
+            return null;
+        }
+        noteHit(entry);
+        return entry;
+    }
+
+    /** The entry of the key, not retained and not counted as a hit. */
+    @SuppressWarnings("unchecked") // only entries of this kind are put in
+    public @Nullable E peek(long hashLow, byte[] keyBytes) {
+        return (E) table.find(hashLow, keyBytes);
+    }
+
+    private void noteHit(RamEntry entry) {
+        Batch batch = hits.get();
+        batch.entries[batch.size++] = entry;
+        if (batch.size == BATCH_SIZE) {
+            batch.size = 0;
+            // A batch that finds no room is forgotten: the policy works on samples.
+            if (batches.offer(batch.entries)) {
+                batch.entries = new RamEntry[BATCH_SIZE];
+                housekeeping.execute(drain);
+            }
+        }
+    }
+
+    private void drain() {
+        for (RamEntry[] batch = batches.poll(); batch != null; batch = batches.poll()) {
+            for (RamEntry entry : batch) {
+                var unused = policy.getIfPresent(entry);
+            }
+        }
+    }
+
+    /** Keeps the entry, in place of the one of the same key; borrows the caller's reference and takes its own. */
+    public void put(E entry) {
+        if (!isEnabled() || entry.weight() > bytesMax || !entry.tryRetain()) {
+            remove(entry.hashLow(), entry.keyBytes());
+            return;
+        }
+        if (!entry.link()) {
+            entry.releaseEntry();
+            throw new IllegalStateException("an entry is put in once");
+        }
+        bytes.addAndGet(entry.weight());
+        entries.incrementAndGet();
+        RamEntry replaced = table.put(entry);
+        if (replaced != null) {
+            drop(replaced);
+        }
+        policy.put(entry, entry);
+        if (!entry.isLinked()) {
+            // Taken out between the two puts: the policy must not go on counting it.
+            policy.invalidate(entry);
+        }
+        if (bytes.get() > bytesMax) {
+            policy.cleanUp();
+        }
+    }
+
+    /** Removes what is here under the key; true when there was something. */
+    public boolean remove(long hashLow, byte[] keyBytes) {
+        RamEntry entry = table.find(hashLow, keyBytes);
+        return entry != null && drop(entry);
+    }
+
+    private boolean drop(RamEntry entry) {
+        boolean mine = unlink(entry);
+        policy.invalidate(entry);
+        return mine;
+    }
+
+    private boolean unlink(RamEntry entry) {
+        if (!entry.unlink()) {
+            return false;
+        }
+        table.remove(entry);
+        bytes.addAndGet(-entry.weight());
+        entries.decrementAndGet();
+        entry.releaseEntry();
+        return true;
+    }
+
+    /** Removes everything. */
+    public void clear() {
+        for (RamEntry entry : policy.asMap().keySet()) {
+            drop(entry);
+        }
+        policy.cleanUp();
+    }
+
+    /** Bytes in use. */
+    public long bytes() {
+        return bytes.get();
+    }
+
+    /** The budget. */
+    public long bytesMax() {
+        return bytesMax;
+    }
+
+    /** Number of entries. */
+    public long entries() {
+        return entries.get();
+    }
+
+    /** Entries that the policy put out or did not admit. */
+    public long evictions() {
+        return evictions.sum();
+    }
+}

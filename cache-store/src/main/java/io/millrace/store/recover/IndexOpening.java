@@ -1,0 +1,118 @@
+package io.millrace.store.recover;
+
+import io.millrace.store.disk.RecordHeader;
+import io.millrace.store.disk.SegmentFile;
+import io.millrace.store.disk.SegmentHeader;
+import io.millrace.store.disk.SegmentPins;
+import io.millrace.store.disk.SegmentTable;
+import io.millrace.store.disk.Superblock;
+import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.VolumeParts;
+import io.millrace.store.index.IndexUnusableException;
+import io.millrace.store.index.Location;
+import io.millrace.store.index.MappedIndex;
+import io.millrace.store.io.FileIo;
+import io.netty.buffer.ByteBufAllocator;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Gives a volume its index: the one that is there, brought up to the end of the log, or a new one that is rebuilt from
+ * the segments while the volume already runs.
+ *
+ * <p>Confined to one thread.
+ */
+final class IndexOpening {
+    private static final Logger LOG = LoggerFactory.getLogger(IndexOpening.class);
+    /** Bytes of volume for each entry that a new index has room for; it grows when objects are smaller. */
+    private static final long BYTES_PER_ENTRY = 32 * 1024;
+
+    private final FileIo io;
+    private final VolumeFiles files;
+    private final Superblock superblock;
+    private final SegmentFile segments;
+    private final Path directory;
+
+    private IndexOpening(FileIo io, VolumeFiles files) {
+        this.io = io;
+        this.files = files;
+        superblock = files.superblock();
+        segments = new SegmentFile(files.file(), superblock);
+        directory = files.spec().directory();
+    }
+
+    static Volume open(FileIo io, VolumeFiles files, ByteBufAllocator allocator, Volume.Listener listener)
+            throws IOException {
+        IndexOpening opening = new IndexOpening(io, files);
+        if (!files.isFresh()) {
+            try {
+                return opening.reuse(allocator, listener);
+            } catch (IndexUnusableException e) {
+                LOG.info("index is rebuilt from the segments: {}", e.getMessage());
+            }
+        }
+        return opening.rebuild(allocator, listener);
+    }
+
+    private Volume reuse(ByteBufAllocator allocator, Volume.Listener listener) throws IOException {
+        int count = superblock.segmentCount();
+        MappedIndex index = MappedIndex.open(io, directory, superblock.volumeId(), SegmentTable.auxiliaryBytes(count));
+        SegmentTable table = SegmentTable.load(index, count);
+        int active = table.active();
+        if (active >= 0) {
+            replay(index, table, active);
+        }
+        return new Volume(parts(index, table), allocator, listener, null);
+    }
+
+    /** Applies the records that were appended after the index was last changed. */
+    private void replay(MappedIndex index, SegmentTable table, int active) throws IOException {
+        SegmentHeader header = segments.header(active);
+        long tag = table.tag(active);
+        if (header == null || header.tag() != tag) {
+            throw new IndexUnusableException(directory + ": segment " + active + " is not the one the index knows");
+        }
+        long end = segments.walk(
+                active,
+                tag,
+                table.written(active),
+                segments.segmentBytes(),
+                false,
+                (record, offset) -> apply(index, active, record, offset));
+        table.written(active, (int) end);
+    }
+
+    private static void apply(MappedIndex index, int segment, RecordHeader record, long offset) throws IOException {
+        long location = Location.pack(segment, offset, record.recordLength(), record.tag());
+        switch (record.type()) {
+            case COMPLETE, HEAD -> index.put(record.hashHigh(), record.hashLow(), location, record.expiry());
+            case BLOCK -> index.putBlock(record.hashHigh(), record.hashLow(), location);
+            case TOMBSTONE -> index.remove(record.hashHigh(), record.hashLow());
+        }
+        index.applied(record.sequence());
+    }
+
+    private Volume rebuild(ByteBufAllocator allocator, Volume.Listener listener) throws IOException {
+        int count = superblock.segmentCount();
+        long bytes = (long) superblock.segmentBytes() * count;
+        MappedIndex index = MappedIndex.create(
+                io, directory, superblock.volumeId(), SegmentTable.auxiliaryBytes(count), bytes / BYTES_PER_ENTRY);
+        SegmentTable table = SegmentTable.create(index, count);
+        IndexRebuild rebuild = IndexRebuild.prepare(directory, segments, table, index);
+        if (rebuild.isEmpty()) {
+            index.finishRebuild();
+            return new Volume(parts(index, table), allocator, listener, null);
+        }
+        return new Volume(parts(index, table), allocator, listener, rebuild);
+    }
+
+    private VolumeParts parts(MappedIndex index, SegmentTable table) {
+        SegmentPins before = files.spec().pins();
+        SegmentPins pins = before != null && before.segments() == superblock.segmentCount()
+                ? before
+                : new SegmentPins(superblock.segmentCount());
+        return new VolumeParts(directory, files.lease(), files.file(), superblock, index, table, pins);
+    }
+}

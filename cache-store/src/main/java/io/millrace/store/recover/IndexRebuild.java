@@ -1,0 +1,147 @@
+package io.millrace.store.recover;
+
+import io.millrace.store.disk.RecordType;
+import io.millrace.store.disk.SegmentFile;
+import io.millrace.store.disk.SegmentHeader;
+import io.millrace.store.disk.SegmentSummary;
+import io.millrace.store.disk.SegmentTable;
+import io.millrace.store.disk.Volume;
+import io.millrace.store.index.Location;
+import io.millrace.store.index.MappedIndex;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Fills a new index from the segments, newest first, one segment a step: an entry that is there already is newer and
+ * stays. Tombstones are entries until the end, so that they hide what older segments hold. New records may be appended
+ * meanwhile, as they are newer than all of these.
+ *
+ * <p>A segment that cannot be read may have held tombstones. What is older than it is given up rather than brought back
+ * to life.
+ *
+ * <p>Confined to the volume's thread, once prepared.
+ */
+final class IndexRebuild implements Volume.Rebuild {
+    private static final Logger LOG = LoggerFactory.getLogger(IndexRebuild.class);
+
+    private final Path directory;
+    private final SegmentFile segments;
+    private final SegmentTable table;
+    private final MappedIndex index;
+    private final List<SegmentHeader> newestFirst;
+    private int next;
+    private long entries;
+
+    private IndexRebuild(
+            Path directory,
+            SegmentFile segments,
+            SegmentTable table,
+            MappedIndex index,
+            List<SegmentHeader> newestFirst) {
+        this.directory = directory;
+        this.segments = segments;
+        this.table = table;
+        this.index = index;
+        this.newestFirst = newestFirst;
+    }
+
+    /** Reads the segments' headers and enters them in the table, all as sealed: the log goes on in a new one. */
+    static IndexRebuild prepare(Path directory, SegmentFile segments, SegmentTable table, MappedIndex index) {
+        List<SegmentHeader> found = new ArrayList<>();
+        for (int segment = 0; segment < table.segments(); segment++) {
+            try {
+                SegmentHeader header = segments.header(segment);
+                if (header != null) {
+                    found.add(header);
+                    table.set(
+                            segment,
+                            SegmentTable.State.SEALED,
+                            header.sequence(),
+                            header.tag(),
+                            segments.segmentBytes());
+                }
+            } catch (IOException e) {
+                LOG.warn("{}: header of segment {}: {}", directory, segment, e.toString());
+            }
+        }
+        found.sort(Comparator.comparingLong(SegmentHeader::sequence).reversed());
+        return new IndexRebuild(directory, segments, table, index, found);
+    }
+
+    boolean isEmpty() {
+        return newestFirst.isEmpty();
+    }
+
+    @Override
+    public boolean step() throws IOException {
+        if (next == newestFirst.size()) {
+            LOG.info("{}: index rebuilt, segments={}, records={}", directory, newestFirst.size(), entries);
+            return false;
+        }
+        SegmentHeader segment = newestFirst.get(next++);
+        if (table.tag(segment.segment()) != segment.tag()) {
+            // Given up since.
+            return true;
+        }
+        List<SegmentSummary.Entry> records;
+        try {
+            records = records(segment);
+        } catch (IOException e) {
+            LOG.warn("{}: segment {} and those older are given up: {}", directory, segment.segment(), e.toString());
+            giveUpFrom(next - 1);
+            return true;
+        }
+        for (int i = records.size() - 1; i >= 0; i--) {
+            enter(segment, records.get(i));
+        }
+        entries += records.size();
+        return true;
+    }
+
+    private List<SegmentSummary.Entry> records(SegmentHeader segment) throws IOException {
+        List<SegmentSummary.Entry> records = new ArrayList<>();
+        SegmentSummary summary = segments.summary(segment.segment(), segment.tag());
+        if (summary != null) {
+            for (int i = 0; i < summary.size(); i++) {
+                SegmentSummary.Entry entry = summary.entry(i);
+                if (entry != null) {
+                    records.add(entry);
+                }
+            }
+            return records;
+        }
+        segments.walk(
+                segment.segment(),
+                segment.tag(),
+                SegmentHeader.BYTES,
+                segments.segmentBytes(),
+                true,
+                (header, offset) -> records.add(SegmentSummary.entry(header, offset)));
+        return records;
+    }
+
+    private void enter(SegmentHeader segment, SegmentSummary.Entry entry) throws IOException {
+        index.putOlder(
+                entry.hashHigh(),
+                entry.hashLow(),
+                Location.pack(segment.segment(), entry.offset(), entry.length(), segment.tag()),
+                entry.expiry(),
+                entry.type() == RecordType.BLOCK,
+                entry.type() == RecordType.TOMBSTONE);
+    }
+
+    private void giveUpFrom(int position) {
+        for (int i = position; i < newestFirst.size(); i++) {
+            SegmentHeader header = newestFirst.get(i);
+            if (table.tag(header.segment()) == header.tag()) {
+                table.set(header.segment(), SegmentTable.State.FREE, header.sequence(), 0, 0);
+            }
+        }
+        next = newestFirst.size();
+    }
+}

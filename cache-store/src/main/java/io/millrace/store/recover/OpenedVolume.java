@@ -1,0 +1,15 @@
+package io.millrace.store.recover;
+
+import io.millrace.store.disk.Volume;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What became of one configured volume: exactly one of volume and failure is there.
+ *
+ * @param spec what it shall be
+ * @param volume the volume, not yet started
+ * @param failure why there is none
+ */
+public record OpenedVolume(
+        VolumeSpec spec, @Nullable Volume volume, @Nullable IOException failure) {}

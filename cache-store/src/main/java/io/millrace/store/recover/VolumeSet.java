@@ -1,0 +1,171 @@
+package io.millrace.store.recover;
+
+import io.millrace.store.disk.Superblock;
+import io.millrace.store.disk.Volume;
+import io.millrace.store.io.FileIo;
+import io.millrace.store.io.LeaseHeldException;
+import io.netty.buffer.ByteBufAllocator;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Opens the volumes of a store together, and settles who belongs to it.
+ *
+ * <p>Volumes of one store share its id and a generation. When a member is missing the generation of the others rises, so
+ * that a volume that comes back later, and has missed removals, is known by its lower generation and starts empty. So
+ * does one of another store. The store is that of the first volume in the list that is not new.
+ *
+ * <p>Confined to one thread.
+ */
+public final class VolumeSet {
+    private static final Logger LOG = LoggerFactory.getLogger(VolumeSet.class);
+
+    private final FileIo io;
+    private final List<OpenedVolume> results = new ArrayList<>();
+    private UUID storeId = UUID.randomUUID();
+    private long generation;
+    private long openCount;
+
+    private VolumeSet(FileIo io) {
+        this.io = io;
+    }
+
+    /**
+     * Opens what can be opened; what cannot is in the results as a failure.
+     *
+     * @throws LeaseHeldException when one of the paths is in use; nothing is open then
+     */
+    public static VolumeSet open(
+            FileIo io, List<VolumeSpec> specs, ByteBufAllocator allocator, Volume.Listener listener)
+            throws IOException {
+        VolumeSet set = new VolumeSet(io);
+        set.openAll(specs, allocator, listener);
+        return set;
+    }
+
+    /** What became of each, in the order of the list given. */
+    public List<OpenedVolume> volumes() {
+        return results;
+    }
+
+    /** Id of the store, and the seed of its hash. */
+    public UUID storeId() {
+        return storeId;
+    }
+
+    /** How often the store was opened, this time included. */
+    public long openCount() {
+        return openCount;
+    }
+
+    /** Generation of the members. */
+    public long generation() {
+        return generation;
+    }
+
+    private void openAll(List<VolumeSpec> specs, ByteBufAllocator allocator, Volume.Listener listener)
+            throws IOException {
+        List<VolumeFiles> files = new ArrayList<>();
+        try {
+            for (VolumeSpec spec : specs) {
+                try {
+                    files.add(VolumeFiles.open(io, spec));
+                } catch (LeaseHeldException e) {
+                    throw e;
+                } catch (IOException e) {
+                    results.add(new OpenedVolume(spec, null, e));
+                }
+            }
+        } catch (LeaseHeldException e) {
+            for (VolumeFiles opened : files) {
+                opened.close();
+            }
+            throw e;
+        }
+        join(files);
+        for (VolumeFiles volume : files) {
+            try {
+                results.add(new OpenedVolume(volume.spec(), IndexOpening.open(io, volume, allocator, listener), null));
+            } catch (IOException e) {
+                fail(volume, e);
+            }
+        }
+        results.sort((a, b) -> Integer.compare(specs.indexOf(a.spec()), specs.indexOf(b.spec())));
+    }
+
+    private void fail(VolumeFiles volume, IOException e) throws IOException {
+        LOG.error("{}: cannot be opened: {}", volume.spec().directory(), e.toString());
+        results.add(new OpenedVolume(volume.spec(), null, e));
+        volume.close();
+    }
+
+    /** Settles membership and writes it to every volume; those that cannot be written leave the list. */
+    private void join(List<VolumeFiles> files) throws IOException {
+        Superblock first = null;
+        for (VolumeFiles volume : files) {
+            Superblock found = volume.found();
+            if (found != null) {
+                first = first == null ? found : first;
+                openCount = Math.max(openCount, found.openCount());
+                if (found.storeId().equals(first.storeId())) {
+                    generation = Math.max(generation, found.generation());
+                }
+            }
+        }
+        storeId = first == null ? storeId : first.storeId();
+        openCount++;
+        List<UUID> missing = new ArrayList<>();
+        for (VolumeFiles volume : List.copyOf(files)) {
+            Superblock found = volume.found();
+            if (found != null && found.storeId().equals(storeId) && found.generation() == generation) {
+                missing.addAll(found.members());
+            } else {
+                formatOrFail(files, volume);
+            }
+        }
+        for (VolumeFiles volume : files) {
+            UUID id = volume.superblock().volumeId();
+            missing.removeIf(id::equals);
+        }
+        if (!missing.isEmpty()) {
+            generation++;
+        }
+        writeAll(files);
+    }
+
+    private void formatOrFail(List<VolumeFiles> files, VolumeFiles volume) throws IOException {
+        try {
+            volume.format(storeId);
+        } catch (IOException e) {
+            files.remove(volume);
+            fail(volume, e);
+        }
+    }
+
+    private void writeAll(List<VolumeFiles> files) throws IOException {
+        boolean again = true;
+        while (again) {
+            again = false;
+            List<UUID> members = new ArrayList<>();
+            for (VolumeFiles volume : files) {
+                members.add(volume.superblock().volumeId());
+            }
+            for (VolumeFiles volume : List.copyOf(files)) {
+                try {
+                    volume.write(storeId, generation, openCount, members);
+                } catch (IOException e) {
+                    files.remove(volume);
+                    fail(volume, e);
+                    again = true;
+                }
+            }
+            if (again) {
+                generation++;
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package io.millrace.store.tool;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What {@link StoreCheck} found in one volume.
+ *
+ * <p>Confined to one thread while it is being made, then read-only.
+ */
+public final class CheckReport {
+    /** Most findings of one kind that are kept as text; all are counted. */
+    private static final int TEXTS_MAX = 100;
+
+    private final Path directory;
+    private final List<String> facts = new ArrayList<>();
+    private final Map<Kind, List<String>> findings = new EnumMap<>(Kind.class);
+    private final Map<Kind, Integer> counts = new EnumMap<>(Kind.class);
+
+    /** How bad a finding is. */
+    public enum Kind {
+        /** A store would give wrong answers: the index names a record that is not the newest of its key. */
+        WRONG("wrong"),
+        /** Something that was stored cannot be read any more; a store treats it as absent. */
+        DAMAGED("damaged"),
+        /** Left over by a crash or an error, and harmless. */
+        STALE("stale");
+
+        private final String word;
+
+        Kind(String word) {
+            this.word = word;
+        }
+    }
+
+    CheckReport(Path directory) {
+        this.directory = directory;
+        for (Kind kind : Kind.values()) {
+            findings.put(kind, new ArrayList<>());
+            counts.put(kind, 0);
+        }
+    }
+
+    void fact(String text) {
+        facts.add(text);
+    }
+
+    void finding(Kind kind, String text) {
+        counts.merge(kind, 1, Integer::sum);
+        List<String> texts = findings(kind);
+        if (texts.size() < TEXTS_MAX) {
+            texts.add(text);
+        }
+    }
+
+    /** Number of findings of a kind. */
+    public int count(Kind kind) {
+        return counts.getOrDefault(kind, 0);
+    }
+
+    /** The findings of a kind, the first hundred of them. */
+    public List<String> findings(Kind kind) {
+        return findings.getOrDefault(kind, List.of());
+    }
+
+    /** Whether nothing is wrong or damaged. */
+    public boolean isSound() {
+        return count(Kind.WRONG) == 0 && count(Kind.DAMAGED) == 0;
+    }
+
+    /** The report as text, one finding a line. */
+    @Override
+    public String toString() {
+        StringBuilder out = new StringBuilder();
+        out.append(directory)
+                .append(": ")
+                .append(isSound() ? "sound" : "NOT SOUND")
+                .append('\n');
+        for (String fact : facts) {
+            out.append("  ").append(fact).append('\n');
+        }
+        for (Kind kind : Kind.values()) {
+            for (String text : findings(kind)) {
+                out.append("  ").append(kind.word).append(": ").append(text).append('\n');
+            }
+            int more = count(kind) - findings(kind).size();
+            if (more > 0) {
+                out.append("  ").append(kind.word).append(": and ").append(more).append(" more\n");
+            }
+        }
+        return out.toString();
+    }
+}

@@ -1,0 +1,449 @@
+package io.millrace.store.io;
+
+import java.io.Closeable;
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A file system in memory that fails on demand, can be killed in the middle of a write, and knows what a power failure
+ * would leave: what was forced, and of the rest some sectors.
+ *
+ * <p>Thread-safe: one lock for all.
+ */
+public final class FaultyFileIo implements FileIo {
+    private static final int SECTOR = 512;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Map<Path, Content> files = new HashMap<>();
+    private final Set<Path> leases = new HashSet<>();
+    private final String bootId;
+    private long writesUntilKill = -1;
+    private Random tearing = new Random(0);
+    private boolean dead;
+    private Map<Path, Content> image = Map.of();
+    private boolean failWrites;
+    private boolean failReads;
+    private Path onlyUnder = Path.of("/");
+
+    /** An empty file system of a machine just booted. */
+    public FaultyFileIo() {
+        this(UUID.randomUUID().toString(), Map.of());
+    }
+
+    private FaultyFileIo(String bootId, Map<Path, Content> content) {
+        this.bootId = bootId;
+        content.forEach((path, file) -> files.put(path, file.copy()));
+    }
+
+    private static final class Content {
+        private byte[] bytes = {};
+        private byte[] durable = {};
+        private final BitSet unforced = new BitSet();
+        private final List<Mapped> mapped = new ArrayList<>();
+
+        Content copy() {
+            Content copy = new Content();
+            copy.bytes = bytes.clone();
+            for (Mapped region : mapped) {
+                region.buffer.get(0, copy.bytes, (int) region.position, region.buffer.capacity());
+                copy.unforced.set((int) region.position / SECTOR, (copy.bytes.length + SECTOR - 1) / SECTOR);
+            }
+            copy.durable = durable.clone();
+            copy.unforced.or(unforced);
+            return copy;
+        }
+
+        void resize(int length) {
+            bytes = Arrays.copyOf(bytes, length);
+            // A file's length is metadata; a journaling file system keeps it.
+            durable = Arrays.copyOf(durable, length);
+        }
+
+        /** What a power failure leaves. */
+        void losePower(Random random) {
+            byte[] left = durable.clone();
+            for (int sector = unforced.nextSetBit(0); sector >= 0; sector = unforced.nextSetBit(sector + 1)) {
+                int from = sector * SECTOR;
+                if (from < bytes.length && random.nextInt(3) > 0) {
+                    System.arraycopy(bytes, from, left, from, Math.min(SECTOR, bytes.length - from));
+                }
+            }
+            bytes = left;
+            durable = left.clone();
+            unforced.clear();
+        }
+    }
+
+    private static final class Mapped {
+        final long position;
+        final ByteBuffer buffer;
+
+        Mapped(long position, ByteBuffer buffer) {
+            this.position = position;
+            this.buffer = buffer;
+        }
+    }
+
+    /** After so many more writes the process dies in the middle of one: nothing works from then on. */
+    public void killAfterWrites(long writes, Random random) {
+        lock.lock();
+        try {
+            writesUntilKill = writes;
+            tearing = random;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The process dies now. */
+    public void kill() {
+        lock.lock();
+        try {
+            die();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void die() {
+        if (!dead) {
+            dead = true;
+            image = new HashMap<>();
+            files.forEach((path, file) -> image.put(path, file.copy()));
+        }
+    }
+
+    /** Whether the process died. */
+    public boolean isDead() {
+        lock.lock();
+        try {
+            return dead;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What the next process finds: the page cache outlived the one that died. */
+    public FaultyFileIo afterKill() {
+        kill();
+        return new FaultyFileIo(bootId, image);
+    }
+
+    /** What is found after the machine lost power at the moment when the process died. */
+    public FaultyFileIo afterPowerLoss(Random random) {
+        kill();
+        FaultyFileIo next = new FaultyFileIo(UUID.randomUUID().toString(), image);
+        next.files.values().forEach(file -> file.losePower(random));
+        return next;
+    }
+
+    /** What is found after a clean reboot: everything. */
+    public FaultyFileIo afterReboot() {
+        kill();
+        return new FaultyFileIo(UUID.randomUUID().toString(), image);
+    }
+
+    /** From now on writes under the path fail as on a full disk. */
+    public void failWrites(boolean fail, Path under) {
+        lock.lock();
+        try {
+            failWrites = fail;
+            onlyUnder = under;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** From now on reads under the path fail. */
+    public void failReads(boolean fail, Path under) {
+        lock.lock();
+        try {
+            failReads = fail;
+            onlyUnder = under;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Flips one bit of a file. */
+    public void flipBit(Path path, long bit) {
+        lock.lock();
+        try {
+            files.get(path).bytes[(int) (bit / 8)] ^= (byte) (1 << bit % 8);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Cuts a file off. */
+    public void truncate(Path path, long length) {
+        lock.lock();
+        try {
+            files.get(path).resize((int) length);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Length of a file. */
+    public long length(Path path) {
+        lock.lock();
+        try {
+            return files.get(path).bytes.length;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public StoreFile open(Path file) throws IOException {
+        lock.lock();
+        try {
+            check(failWrites, file);
+            return new MemoryFile(file, files.computeIfAbsent(file, path -> new Content()));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public StoreFile openForReading(Path file) throws IOException {
+        if (!exists(file)) {
+            throw new NoSuchFileException(file.toString());
+        }
+        return open(file);
+    }
+
+    @Override
+    public boolean exists(Path path) {
+        lock.lock();
+        try {
+            return files.containsKey(path);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void createDirectories(Path directory) {
+        // Directories are where files are.
+    }
+
+    @Override
+    public void rename(Path from, Path to) throws IOException {
+        lock.lock();
+        try {
+            check(failWrites, from);
+            files.put(to, files.remove(from));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void delete(Path file) throws IOException {
+        lock.lock();
+        try {
+            check(failWrites, file);
+            files.remove(file);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public Closeable lease(Path directory) throws IOException {
+        lock.lock();
+        try {
+            if (!leases.add(directory)) {
+                throw new LeaseHeldException(directory + ": in use");
+            }
+            return () -> {
+                lock.lock();
+                try {
+                    leases.remove(directory);
+                } finally {
+                    lock.unlock();
+                }
+            };
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public String bootId() {
+        return bootId;
+    }
+
+    private void check(boolean fail, Path path) throws IOException {
+        if (dead) {
+            throw new IOException("the process is dead");
+        }
+        if (fail && path.startsWith(onlyUnder)) {
+            throw new IOException(path + ": No space left on device");
+        }
+    }
+
+    private final class MemoryFile implements StoreFile {
+        private final Path path;
+        private final Content content;
+        private boolean closed;
+
+        MemoryFile(Path path, Content content) {
+            this.path = path;
+            this.content = content;
+        }
+
+        private void check(boolean fail) throws IOException {
+            FaultyFileIo.this.check(fail, path);
+            if (closed) {
+                throw new IOException(path + ": closed");
+            }
+        }
+
+        @Override
+        public long length() throws IOException {
+            lock.lock();
+            try {
+                check(false);
+                return content.bytes.length;
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        @Override
+        public void resize(long length) throws IOException {
+            lock.lock();
+            try {
+                check(failWrites);
+                content.resize((int) length);
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        @Override
+        public int read(ByteBuffer target, long position) throws IOException {
+            lock.lock();
+            try {
+                check(failReads);
+                int count = (int) Math.max(0, Math.min(target.remaining(), content.bytes.length - position));
+                for (Mapped region : content.mapped) {
+                    region.buffer.get(0, content.bytes, (int) region.position, region.buffer.capacity());
+                }
+                target.put(content.bytes, (int) Math.min(position, content.bytes.length), count);
+                return count;
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        @Override
+        public void write(ByteBuffer source, long position) throws IOException {
+            lock.lock();
+            try {
+                check(failWrites);
+                if (writesUntilKill == 0) {
+                    // Torn: a part of it made it into the page cache.
+                    put(source.limit(source.position() + tearing.nextInt(source.remaining() + 1)), position);
+                    die();
+                    throw new IOException("killed while writing");
+                }
+                writesUntilKill -= writesUntilKill > 0 ? 1 : 0;
+                put(source, position);
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        private void put(ByteBuffer source, long position) {
+            int count = source.remaining();
+            if (position + count > content.bytes.length) {
+                content.resize((int) position + count);
+            }
+            source.get(content.bytes, (int) position, count);
+            content.unforced.set((int) position / SECTOR, (int) (position + count + SECTOR - 1) / SECTOR);
+        }
+
+        @Override
+        public void force() throws IOException {
+            lock.lock();
+            try {
+                check(failWrites);
+                content.durable = content.bytes.clone();
+                content.unforced.clear();
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        @Override
+        public MappedRegion map(long position, long length) throws IOException {
+            lock.lock();
+            try {
+                check(false);
+                if (position + length > content.bytes.length) {
+                    throw new EOFException(path + ": mapped past the end");
+                }
+                Mapped region = new Mapped(
+                        position, ByteBuffer.allocateDirect((int) length).order(ByteOrder.LITTLE_ENDIAN));
+                region.buffer.put(0, content.bytes, (int) position, (int) length);
+                content.mapped.add(region);
+                return new MemoryRegion(region);
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        private final class MemoryRegion implements MappedRegion {
+            private final Mapped region;
+
+            MemoryRegion(Mapped region) {
+                this.region = region;
+            }
+
+            @Override
+            public ByteBuffer buffer() {
+                return region.buffer;
+            }
+
+            @Override
+            public void force() throws IOException {
+                lock.lock();
+                try {
+                    FaultyFileIo.this.check(failWrites, path);
+                    region.buffer.get(0, content.durable, (int) region.position, region.buffer.capacity());
+                } finally {
+                    lock.unlock();
+                }
+            }
+        }
+
+        @Override
+        public void close() {
+            lock.lock();
+            try {
+                closed = true;
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+}
