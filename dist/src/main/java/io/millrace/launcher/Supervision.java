@@ -43,7 +43,7 @@ final class Supervision implements AutoCloseable {
         group = transport.newEventLoopGroup("launcher");
         supervisor = new Supervisor(
                 group.next(),
-                new WorkerIdentity(workplace.state().control().workerIdentity()),
+                workplace.state().control(),
                 TimeUnit.MILLISECONDS.toNanos(first.worker().heartbeatTimeoutMillis()),
                 firstReady::complete);
         server = new ControlServer(group.next(), transport, workplace.state().control(), supervisor);
@@ -57,8 +57,9 @@ final class Supervision implements AutoCloseable {
         try {
             supervision.server.open();
             ListeningSockets sockets = supervision.listen(first, workplace);
-            supervision.config.start(first, new WorkerPlan(source, workplace.starter(first), sockets));
+            supervision.config.begin(first, new WorkerPlan(source, workplace.starter(first), sockets));
             supervision.admin = LauncherAdmin.start(first, workplace, supervision.supervisor, supervision.config);
+            supervision.config.serve();
             return supervision;
         } catch (LaunchException | IOException e) {
             supervision.close();
@@ -105,8 +106,7 @@ final class Supervision implements AutoCloseable {
     private void stop() {
         if (!stopping.compareAndSet(false, true)) {
             LOG.warn("stopping at once");
-            supervisor.stopAtOnce();
-            exitCode.complete(ExitCode.CUT_SHORT);
+            supervisor.stopAtOnce().thenRun(() -> exitCode.complete(ExitCode.CUT_SHORT));
             return;
         }
         LOG.info("stopping: waiting for requests in flight; a second signal stops at once");
@@ -131,7 +131,7 @@ final class Supervision implements AutoCloseable {
         if (admin != null) {
             admin.close();
         }
-        supervisor.stopAtOnce();
+        // Workers have exited by now; or the start failed, and a worker of an earlier launcher is to serve on.
         try {
             server.close();
         } catch (IOException e) {
