@@ -17,6 +17,8 @@ final class DiskObject<H> extends CountedObject<H> {
     private final ObjectPlace place;
     private final BlockMap blocks;
     private final ReadPool pool;
+    /** The object whose pins this one uses, null when they are its own. */
+    private final @Nullable DiskObject<H> base;
 
     /** Takes over the pins of {@code blocks}; the caller holds the first reference. */
     DiskObject(StoreKey key, H head, long length, ObjectPlace place, BlockMap blocks, ReadPool pool) {
@@ -26,6 +28,28 @@ final class DiskObject<H> extends CountedObject<H> {
         this.place = place;
         this.blocks = blocks;
         this.pool = pool;
+        this.base = null;
+    }
+
+    private DiskObject(DiskObject<H> base, H head) {
+        this.key = base.key;
+        this.head = head;
+        this.length = base.length;
+        this.place = base.place;
+        this.blocks = base.blocks;
+        this.pool = base.pool;
+        this.base = base;
+        base.retain();
+    }
+
+    @Override
+    public DiskObject<H> withHead(H newHead, int headBytes) {
+        return new DiskObject<>(base == null ? this : base, newHead);
+    }
+
+    @Override
+    public long location() {
+        return place.location();
     }
 
     @Override
@@ -97,7 +121,11 @@ final class DiskObject<H> extends CountedObject<H> {
 
     @Override
     void deallocate() {
-        blocks.unpin();
+        if (base != null) {
+            base.release();
+        } else {
+            blocks.unpin();
+        }
     }
 
     @Override

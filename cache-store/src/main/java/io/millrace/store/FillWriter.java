@@ -218,7 +218,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
                 known,
                 engine.codec().heapBytes(known),
                 object.singleBody(finalLength),
-                new ObjectPlace(object.objectId(), object.volume(), 0));
+                ObjectPlace.unwritten(object.objectId(), object.volume()));
         boolean stored = engine.publish(target, resident, volume -> engine.appendComplete(volume, resident));
         if (stored) {
             object.complete(finalLength);

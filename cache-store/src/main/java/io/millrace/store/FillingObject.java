@@ -419,6 +419,16 @@ final class FillingObject<H> extends CountedObject<H> {
     }
 
     @Override
+    public long location() {
+        return 0;
+    }
+
+    @Override
+    public @Nullable StoreObject<H> withHead(H newHead, int headBytes) {
+        return null;
+    }
+
+    @Override
     public long objectId() {
         return objectId;
     }

@@ -50,7 +50,7 @@ final class ObjectLoader<H> {
                 if (!record.hasKey(key.bytes())) {
                     return null;
                 }
-                ObjectPlace place = new ObjectPlace(header.objectId(), number, header.sequence());
+                ObjectPlace place = new ObjectPlace(header.objectId(), number, header.sequence(), location);
                 return switch (header.type()) {
                     case COMPLETE -> inOneRecord(volume, record, location, key, place);
                     case HEAD -> withBodyElsewhere(volume, record, key, place);

@@ -14,24 +14,24 @@ import org.jspecify.annotations.Nullable;
 final class ResidentObject<H> extends RamEntry implements StoreObject<H> {
     private final StoreKey key;
     private final H head;
-    private final long objectId;
-    private final int volume;
-    private final long sequence;
+    private final ObjectPlace place;
 
     /** Takes ownership of the body, whose readable bytes start at 0; the caller holds the first reference. */
     ResidentObject(StoreKey key, H head, int headBytes, ByteBuf body, ObjectPlace place) {
         super(key.bytes(), key.hashLow(), body, headBytes);
         this.key = key;
         this.head = head;
-        this.objectId = place.objectId();
-        this.volume = place.volume();
-        this.sequence = place.sequence();
+        this.place = place;
     }
 
-    /** The same representation with another head, sharing the body; the caller holds its first reference. */
-    ResidentObject<H> withHead(H newHead, int newHeadBytes) {
-        return new ResidentObject<>(
-                key, newHead, newHeadBytes, body().retain(), new ObjectPlace(objectId, volume, sequence));
+    @Override
+    public ResidentObject<H> withHead(H newHead, int headBytes) {
+        return new ResidentObject<>(key, newHead, headBytes, body().retain(), place);
+    }
+
+    @Override
+    public long location() {
+        return place.location();
     }
 
     /** The body; borrowed. */
@@ -66,7 +66,7 @@ final class ResidentObject<H> extends RamEntry implements StoreObject<H> {
 
     @Override
     public long sequence() {
-        return sequence;
+        return place.sequence();
     }
 
     @Override
@@ -98,11 +98,11 @@ final class ResidentObject<H> extends RamEntry implements StoreObject<H> {
 
     @Override
     public long objectId() {
-        return objectId;
+        return place.objectId();
     }
 
     @Override
     public int volume() {
-        return volume;
+        return place.volume();
     }
 }

@@ -297,7 +297,7 @@ final class StoreEngine<H> implements CacheStore<H> {
         long stamp = stamps.get(stampOf(key));
         int home = suspended || closed ? StoreObject.NO_VOLUME : volumes.home(key);
         Volume volume = volumes.working(home);
-        ObjectPlace place = new ObjectPlace(objectIds.incrementAndGet(), home, 0);
+        ObjectPlace place = ObjectPlace.unwritten(objectIds.incrementAndGet(), home);
         FillTarget target;
         BlockMap blocks = null;
         if (closed || (suspended && volumes.isConfigured())) {
@@ -467,37 +467,58 @@ final class StoreEngine<H> implements CacheStore<H> {
             @Nullable PendingChange<H> before,
             @Nullable StoreObject<H> current,
             H newHead) {
-        ResidentObject<H> updated = null;
-        if (current instanceof ResidentObject<H> resident && resident.tryRetain()) {
-            updated = resident.withHead(newHead, codec.heapBytes(newHead));
-            resident.release();
-            if (ram.peek(key.hashLow(), key.bytes()) != null) {
-                ram.put(updated);
-            }
-        }
         Volume volume = volumes.working(given.volume());
-        PendingChange<H> change = null;
-        if (volume != null) {
-            change = updated == null ? null : PendingChange.stored(updated);
-            VolumeWrite write = working -> {
-                BodyPlace body = loader.bodyPlace(working, key, given.objectId());
-                if (body != null) {
-                    appendHead(working, given, newHead, body);
-                }
-            };
-            if (change == null) {
-                enqueueUpdate(volume, write);
-            } else if (!enqueue(volume, key, change, write)) {
-                change.release();
-                return before;
-            }
-        } else if (updated != null) {
-            updated.release();
+        StoreObject<H> updated = withHead(key, given, current, volume, newHead);
+        if (updated instanceof ResidentObject<H> resident && ram.peek(key.hashLow(), key.bytes()) != null) {
+            ram.put(resident);
         }
-        return change == null ? before : change;
+        if (volume == null) {
+            if (updated != null) {
+                updated.release();
+            }
+            return before;
+        }
+        VolumeWrite write = working -> {
+            BodyPlace body = loader.bodyPlace(working, key, given.objectId());
+            if (body != null) {
+                appendHead(working, given, newHead, body);
+            }
+        };
+        if (updated == null) {
+            enqueueUpdate(volume, write);
+            return before;
+        }
+        PendingChange<H> change = PendingChange.stored(updated);
+        if (!enqueue(volume, key, change, write)) {
+            change.release();
+            return before;
+        }
+        return change;
     }
 
-    /** An update whose object is not in RAM shows when it is appended. */
+    /** What the key holds with the new head, to be released; null when it cannot be told without asking the disk. */
+    private @Nullable StoreObject<H> withHead(
+            StoreKey key, StoreObject<H> given, @Nullable StoreObject<H> current, @Nullable Volume volume, H newHead) {
+        StoreObject<H> base = current;
+        if (base == null) {
+            boolean unchanged = volume != null
+                    && given.location() != Location.NONE
+                    && volume.find(key.hashHigh(), key.hashLow()) == given.location();
+            base = unchanged ? given : null;
+        }
+        if (base == null || !base.tryRetain()) {
+            return null;
+        }
+        StoreObject<H> updated = base.withHead(newHead, codec.heapBytes(newHead));
+        if (updated == null && base instanceof FillingObject<H> filling) {
+            filling.head(newHead, filling.length());
+            return filling;
+        }
+        base.release();
+        return updated;
+    }
+
+    /** An update that shows when it is appended. */
     private void enqueueUpdate(Volume volume, VolumeWrite write) {
         volume.execute(() -> {
             try {
@@ -625,9 +646,9 @@ final class StoreEngine<H> implements CacheStore<H> {
             try {
                 reads.close();
             } finally {
-                volumes.close(suspended);
                 ram.clear();
                 housekeeping.close();
+                volumes.close(suspended);
             }
         } finally {
             lifeCycle.unlock();

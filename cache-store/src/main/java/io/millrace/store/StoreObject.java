@@ -1,5 +1,7 @@
 package io.millrace.store;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What the store itself needs of its objects.
  *
@@ -14,6 +16,18 @@ interface StoreObject<H> extends StoredObject<H> {
 
     /** Number of the volume that has it, or {@link #NO_VOLUME}. */
     int volume();
+
+    /** Where its record lay when it was read, 0 when it was not read. */
+    long location();
+
+    /**
+     * The same representation with another head, the caller's to release; null for an object being filled, which knows
+     * one head only.
+     *
+     * @param headBytes heap that the head retains
+     */
+    @Nullable
+    StoreObject<H> withHead(H newHead, int headBytes);
 
     /** Adds a reference unless the last one is gone. */
     boolean tryRetain();

@@ -428,7 +428,7 @@ public final class FaultyFileIo implements FileIo {
             public void force() throws IOException {
                 lock.lock();
                 try {
-                    check(failWrites);
+                    FaultyFileIo.this.check(failWrites, path);
                     region.buffer.get(0, content.durable, (int) region.position, region.buffer.capacity());
                 } finally {
                     lock.unlock();

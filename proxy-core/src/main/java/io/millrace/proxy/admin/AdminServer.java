@@ -4,7 +4,6 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFactory;
 import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.ServerChannel;
@@ -98,7 +97,6 @@ public final class AdminServer implements AutoCloseable {
         ChannelFuture bound = new ServerBootstrap()
                 .group(group)
                 .channelFactory(channels)
-                .childOption(ChannelOption.AUTO_READ, false)
                 .childHandler(new AdminPipeline(routes, worker, guard))
                 .bind(address)
                 .awaitUninterruptibly();
