@@ -1,6 +1,7 @@
 package io.millrace.proxy.admin;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.HttpExchange.Response;
@@ -16,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -68,9 +70,20 @@ class ForwardingTest {
         startWorker(transport);
         startLauncher(transport, workerSocket(), Duration.ofSeconds(30));
 
-        assertEquals(
-                "{" + PROCESS + "," + ResourcesTest.STATUS_MEMBERS + "}",
-                get("/v1/status").body());
+        String config = "\"config\":{\"file\":null,\"loaded_at\":\"2026-11-20T11:00:00Z\",\"last_reload\":null}";
+        String status = get("/v1/status").body();
+        assertTrue(status.startsWith("{" + PROCESS + "," + config + ",\"product\":\"Millrace\","), status);
+        assertTrue(status.contains("\"state\":\"running\",\"uptime_seconds\":77,"), status);
+        assertTrue(status.endsWith("\"transport\":\"epoll\",\"tls\":\"BoringSSL\"}"), status);
+        assertEquals(status.indexOf("\"config\""), status.lastIndexOf("\"config\""), "twice");
+    }
+
+    @Test
+    void healthIsPublicWhereverItIsAnswered() {
+        for (String path : List.of("/livez", "/readyz")) {
+            assertTrue(new ForwardingResource(null, "GET", path, () -> null, Duration.ZERO).isPublic(), path);
+        }
+        assertFalse(new ForwardingResource(null, "GET", "/metrics", () -> null, Duration.ZERO).isPublic());
     }
 
     @ParameterizedTest

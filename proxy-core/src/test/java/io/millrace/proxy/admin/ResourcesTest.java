@@ -222,6 +222,13 @@ class ResourcesTest {
                 post("/v1/config/check", "{\"file\":\"/etc/m.yaml\"}").body());
     }
 
+    @Test
+    void aConfigurationWithWarningsOnlyIsOk() throws IOException {
+        assertEquals(
+                "{\"ok\":true,\"problems\":[" + PROBLEM_JSON + "]}",
+                post("/v1/config/check", "{\"file\":\"/etc/warned.yaml\"}").body());
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"", "{}", "{\"file\":\"relative.yaml\"}", "{\"file\":\"/nul\\u0000\"}"})
     void checkNeedsAnAbsolutePath(String body) throws IOException {
@@ -299,6 +306,9 @@ class ResourcesTest {
 
         @Override
         public CheckReport check(Path file) {
+            if (file.endsWith("warned.yaml")) {
+                return new CheckReport(true, List.of(PROBLEM));
+            }
             return new CheckReport(file.endsWith("m.yaml") ? List.of(PROBLEM) : List.of());
         }
 

@@ -165,7 +165,8 @@ final class AccessLogWriter implements Runnable {
             while (unwritten.hasRemaining()) {
                 target.write(unwritten);
             }
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
+            // Whatever it is, the thread goes on: it is tried again.
             faults.report(
                     "the access log cannot be written; records are dropped until it can", target.description(), e);
             target.close();
