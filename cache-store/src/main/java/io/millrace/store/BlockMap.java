@@ -108,6 +108,11 @@ final class BlockMap {
         }
     }
 
+    /** Takes the object whose body this is out of the index, unless it has another record by now. Any thread. */
+    void forget(StoreKey key, long location) {
+        volume.execute(() -> volume.drop(key.hashHigh(), key.hashLow(), location));
+    }
+
     /** Gives up the pins. */
     void unpin() {
         for (int segment : tags.keySet()) {

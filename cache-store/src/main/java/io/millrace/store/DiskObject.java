@@ -1,5 +1,6 @@
 package io.millrace.store;
 
+import io.millrace.store.disk.DamagedRecordException;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.util.concurrent.Executor;
@@ -103,6 +104,11 @@ final class DiskObject<H> extends CountedObject<H> {
         ByteBuf content;
         try {
             content = readChunk(position, count);
+        } catch (DamagedRecordException e) {
+            pool.damaged();
+            blocks.forget(key, place.location());
+            Replies.failed(replyOn, reply, e);
+            return;
         } catch (IOException e) {
             Replies.failed(replyOn, reply, e);
             return;

@@ -17,8 +17,10 @@ final class ReadPool {
     private static final long CLOSE_WAIT_SECONDS = 30;
 
     private final ThreadPoolExecutor executor;
+    private final StoreCounters counters;
 
-    ReadPool(int threads) {
+    ReadPool(int threads, StoreCounters counters) {
+        this.counters = counters;
         executor = new ThreadPoolExecutor(
                 threads,
                 threads,
@@ -36,6 +38,11 @@ final class ReadPool {
         } catch (RejectedExecutionException e) {
             return false;
         }
+    }
+
+    /** A record did not pass its checks. */
+    void damaged() {
+        counters.recordsDamaged.increment();
     }
 
     /** Runs what is queued and ends the threads. Never interrupts one: that would close the files under it. */

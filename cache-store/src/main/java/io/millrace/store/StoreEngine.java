@@ -81,7 +81,7 @@ final class StoreEngine<H> implements CacheStore<H> {
         this.codec = codec;
         ByteBufAllocator given = config.allocator();
         allocator = given != null ? given : ownAllocator();
-        reads = new ReadPool(config.ioThreads());
+        reads = new ReadPool(config.ioThreads(), counters);
         housekeeping = new Housekeeping();
         ram = new RamTier<>(config.ramBytes(), housekeeping);
         volumes = new VolumeGroup(io, config, allocator, new VolumeListener());

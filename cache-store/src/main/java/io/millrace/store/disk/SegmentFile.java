@@ -52,6 +52,11 @@ public final class SegmentFile {
         file.write(source, superblock.segmentPosition(segment) + offset);
     }
 
+    /** Overwrites the header of a record that was not finished, so that nobody takes it for one. */
+    public void erase(int segment, long offset) throws IOException {
+        write(segment, offset, ByteBuffer.allocate(RecordHeader.BYTES));
+    }
+
     void force() throws IOException {
         file.force();
     }

@@ -97,6 +97,8 @@ public final class MappedIndex {
         }
         table.field(SlotTable.CLEAN_AT, 0);
         writeHeader(table, volumeId, auxiliaryBytes, boot);
+        // Else the mark of the last close might be all that a power failure leaves of this page.
+        table.forceHeader();
         return new MappedIndex(io, directory, table);
     }
 

@@ -190,6 +190,10 @@ final class SlotTable {
         LONGS.setRelease(region(slot), base(slot) + 16, mark);
     }
 
+    void forceHeader() throws IOException {
+        headRegion.force();
+    }
+
     void force() throws IOException {
         for (MappedRegion region : regions) {
             region.force();

@@ -1,6 +1,8 @@
 package io.millrace.store.recover;
 
+import io.millrace.store.disk.DamagedRecordException;
 import io.millrace.store.disk.RecordHeader;
+import io.millrace.store.disk.RecordReader;
 import io.millrace.store.disk.SegmentFile;
 import io.millrace.store.disk.SegmentHeader;
 import io.millrace.store.disk.SegmentPins;
@@ -13,6 +15,7 @@ import io.millrace.store.index.Location;
 import io.millrace.store.index.MappedIndex;
 import io.millrace.store.io.FileIo;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.slf4j.Logger;
@@ -74,14 +77,20 @@ final class IndexOpening {
         if (header == null || header.tag() != tag) {
             throw new IndexUnusableException(directory + ": segment " + active + " is not the one the index knows");
         }
-        long end = segments.walk(
-                active,
-                tag,
-                table.written(active),
-                segments.segmentBytes(),
-                false,
-                (record, offset) -> apply(index, active, record, offset));
-        table.written(active, (int) end);
+        RecordReader reader = new RecordReader(segments, UnpooledByteBufAllocator.DEFAULT);
+        long[] end = {table.written(active)};
+        try {
+            segments.walk(active, tag, end[0], segments.segmentBytes(), false, (record, offset) -> {
+                reader.readHead(active, offset, tag).release();
+                reader.verifyContent(active, offset, record);
+                apply(index, active, record, offset);
+                end[0] = offset + record.recordLength();
+            });
+        } catch (DamagedRecordException e) {
+            LOG.info("{}: the last record was not finished: {}", directory, e.getMessage());
+            segments.erase(active, end[0]);
+        }
+        table.written(active, (int) end[0]);
     }
 
     private static void apply(MappedIndex index, int segment, RecordHeader record, long offset) throws IOException {

@@ -56,13 +56,20 @@ public final class FaultyFileIo implements FileIo {
         private final BitSet unforced = new BitSet();
         private final List<Mapped> mapped = new ArrayList<>();
 
+        /** What was stored into mappings is what reading finds. */
+        void pull() {
+            // The header, mapped last, first: what it says is then true of the rest.
+            for (int i = mapped.size() - 1; i >= 0; i--) {
+                Mapped region = mapped.get(i);
+                region.buffer.get(0, bytes, (int) region.position, region.buffer.capacity());
+                unforced.set((int) region.position / SECTOR, (bytes.length + SECTOR - 1) / SECTOR);
+            }
+        }
+
         Content copy() {
+            pull();
             Content copy = new Content();
             copy.bytes = bytes.clone();
-            for (Mapped region : mapped) {
-                region.buffer.get(0, copy.bytes, (int) region.position, region.buffer.capacity());
-                copy.unforced.set((int) region.position / SECTOR, (copy.bytes.length + SECTOR - 1) / SECTOR);
-            }
             copy.durable = durable.clone();
             copy.unforced.or(unforced);
             return copy;
@@ -345,9 +352,7 @@ public final class FaultyFileIo implements FileIo {
             try {
                 check(failReads);
                 int count = (int) Math.max(0, Math.min(target.remaining(), content.bytes.length - position));
-                for (Mapped region : content.mapped) {
-                    region.buffer.get(0, content.bytes, (int) region.position, region.buffer.capacity());
-                }
+                content.pull();
                 target.put(content.bytes, (int) Math.min(position, content.bytes.length), count);
                 return count;
             } finally {
@@ -387,7 +392,13 @@ public final class FaultyFileIo implements FileIo {
             lock.lock();
             try {
                 check(failWrites);
-                content.durable = content.bytes.clone();
+                content.unforced.stream().forEach(sector -> {
+                    int from = sector * SECTOR;
+                    int length = Math.min(SECTOR, content.bytes.length - from);
+                    if (length > 0) {
+                        System.arraycopy(content.bytes, from, content.durable, from, length);
+                    }
+                });
                 content.unforced.clear();
             } finally {
                 lock.unlock();
@@ -401,6 +412,11 @@ public final class FaultyFileIo implements FileIo {
                 check(false);
                 if (position + length > content.bytes.length) {
                     throw new EOFException(path + ": mapped past the end");
+                }
+                for (Mapped known : content.mapped) {
+                    if (known.position == position && known.buffer.capacity() == length) {
+                        return new MemoryRegion(known);
+                    }
                 }
                 Mapped region = new Mapped(
                         position, ByteBuffer.allocateDirect((int) length).order(ByteOrder.LITTLE_ENDIAN));

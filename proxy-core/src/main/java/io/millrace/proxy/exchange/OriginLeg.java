@@ -312,7 +312,7 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
         }
         ObjectWriter<StoredHead> writer = home.store().create(key);
         writer.head(stored, framing.contentLength());
-        body.storeTo(writer);
+        body.storeTo(writer, framing.contentLength());
         storing = true;
     }
 
