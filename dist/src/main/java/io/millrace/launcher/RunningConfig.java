@@ -83,6 +83,11 @@ final class RunningConfig implements ConfigControl {
         return running().config().timeouts().drainNanos();
     }
 
+    /** How workers are started now. */
+    WorkerCommand command() {
+        return workplace.starter(config());
+    }
+
     /** With the ports they got. */
     List<ListenerSockets> listeners() {
         Current running = running();

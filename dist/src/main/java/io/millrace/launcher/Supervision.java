@@ -29,6 +29,9 @@ import org.slf4j.LoggerFactory;
 final class Supervision implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Supervision.class);
 
+    /** The first requests come first. */
+    private static final long REHEARSAL_DELAY_MILLIS = 1000;
+
     private final EventLoopGroup group;
     private final Supervisor supervisor;
     private final ControlServer server;
@@ -36,6 +39,7 @@ final class Supervision implements AutoCloseable {
     private final CompletableFuture<WorkerStatus> firstReady = new CompletableFuture<>();
     private final CompletableFuture<Integer> exitCode = new CompletableFuture<>();
     private final AtomicBoolean stopping = new AtomicBoolean();
+    private final RehearsalRun rehearsal;
     private @Nullable LauncherAdmin admin;
 
     private Supervision(ConfigReader reader, ProxyConfig first, Workplace workplace) {
@@ -48,6 +52,7 @@ final class Supervision implements AutoCloseable {
                 firstReady::complete);
         server = new ControlServer(group.next(), transport, workplace.state().control(), supervisor);
         config = new RunningConfig(reader, workplace, supervisor);
+        rehearsal = new RehearsalRun(workplace.state().control().rehearsal());
     }
 
     /** Binds the sockets and starts the worker, or takes over the one that a dead launcher has left. */
@@ -97,6 +102,8 @@ final class Supervision implements AutoCloseable {
         firstReady.thenAccept(status -> config.startMessage(demo)
                 .lines(ProcessHandle.current().pid(), status)
                 .forEach(out::println));
+        firstReady.thenRun(() -> group.schedule(
+                () -> rehearsal.start(config.command()), REHEARSAL_DELAY_MILLIS, TimeUnit.MILLISECONDS));
         ProcessSignals.handle("TERM", this::stop);
         ProcessSignals.handle("INT", this::stop);
         ProcessSignals.handle("HUP", this::reload);
@@ -128,6 +135,7 @@ final class Supervision implements AutoCloseable {
 
     @Override
     public void close() {
+        rehearsal.close();
         if (admin != null) {
             admin.close();
         }
