@@ -1,6 +1,7 @@
 package io.millrace.launcher;
 
 import io.millrace.worker.control.ListenerSockets;
+import io.netty.channel.epoll.Epoll;
 import io.netty.channel.unix.Errors;
 import io.netty.channel.unix.FileDescriptor;
 import io.netty.channel.unix.Socket;
@@ -11,7 +12,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,6 +28,8 @@ final class ListeningSockets implements AutoCloseable {
     private static final int BACKLOG = 4096;
 
     private static final Logger LOG = LoggerFactory.getLogger(ListeningSockets.class);
+
+    private static final Path PROC = Path.of("/proc");
 
     private static final int EACCES = -13;
     private static final int EADDRINUSE = -98;
@@ -91,6 +93,7 @@ final class ListeningSockets implements AutoCloseable {
     }
 
     private static Group bindGroup(String address, InetSocketAddress at, int count) throws LaunchException {
+        Epoll.ensureAvailability();
         List<FileDescriptor> sockets = new ArrayList<>(count);
         try {
             InetSocketAddress bound = at;
@@ -118,22 +121,31 @@ final class ListeningSockets implements AutoCloseable {
         }
     }
 
-    /** Fails when {@code address} cannot be bound, naming the process that has it; binds nothing. */
+    /**
+     * Fails when {@code address} cannot be bound, naming the process that has it; binds nothing. For workers that bind by
+     * themselves, on machines without epoll.
+     */
     static void checkFree(String address, InetSocketAddress at) throws LaunchException {
-        try (PlainBind plain = new PlainBind(at)) {
-            assert plain.port() > 0;
+        try (java.net.Socket probe = new java.net.Socket()) {
+            probe.setReuseAddress(true);
+            probe.bind(at);
         } catch (IOException e) {
-            throw refused(address, at, e);
+            throw PortOwner.find(PROC, at.getPort())
+                    .map(owner -> inUse(address, owner))
+                    .orElse(new LaunchException(address + " cannot be bound: " + e.getMessage()));
         }
+    }
+
+    private static LaunchException inUse(String address, PortOwner owner) {
+        return new LaunchException(address + " is in use by " + owner.command() + " (pid " + owner.pid() + ")");
     }
 
     private static LaunchException refused(String address, InetSocketAddress at, IOException cause) {
         int error = cause instanceof Errors.NativeIoException known ? known.expectedErr() : 0;
         if (error == EADDRINUSE) {
-            Optional<PortOwner> owner = PortOwner.find(Path.of("/proc"), at.getPort());
-            return new LaunchException(address + " is in use by "
-                    + owner.map(process -> process.command() + " (pid " + process.pid() + ")")
-                            .orElse("a process that this user may not see"));
+            return PortOwner.find(PROC, at.getPort())
+                    .map(owner -> inUse(address, owner))
+                    .orElse(new LaunchException(address + " is in use by a process that this user may not see"));
         }
         if (error == EACCES) {
             return new LaunchException(
@@ -186,6 +198,9 @@ final class ListeningSockets implements AutoCloseable {
 
     private static String text(InetSocketAddress address) {
         InetAddress ip = address.getAddress();
+        if (ip.isAnyLocalAddress()) {
+            return ":" + address.getPort();
+        }
         String host = ip.getHostAddress();
         return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + address.getPort();
     }

@@ -48,10 +48,14 @@ final class RunningConfig implements ConfigControl {
         this.supervisor = supervisor;
     }
 
-    /** Starts serving {@code config}. */
-    void start(ProxyConfig config, WorkerPlan plan) {
+    /** What {@link #serve} will serve. */
+    void begin(ProxyConfig config, WorkerPlan plan) {
         current = new Current(config, plan, Instant.now());
-        supervisor.start(plan, config.timeouts().drainNanos());
+    }
+
+    /** Starts the first worker. */
+    void serve() {
+        supervisor.start(running().plan(), drainNanos());
     }
 
     private Current running() {
@@ -77,6 +81,11 @@ final class RunningConfig implements ConfigControl {
 
     long drainNanos() {
         return running().config().timeouts().drainNanos();
+    }
+
+    /** How workers are started now. */
+    WorkerCommand command() {
+        return workplace.starter(config());
     }
 
     /** With the ports they got. */

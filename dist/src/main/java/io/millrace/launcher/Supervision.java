@@ -29,6 +29,9 @@ import org.slf4j.LoggerFactory;
 final class Supervision implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Supervision.class);
 
+    /** The first requests come first. */
+    private static final long REHEARSAL_DELAY_MILLIS = 1000;
+
     private final EventLoopGroup group;
     private final Supervisor supervisor;
     private final ControlServer server;
@@ -36,6 +39,7 @@ final class Supervision implements AutoCloseable {
     private final CompletableFuture<WorkerStatus> firstReady = new CompletableFuture<>();
     private final CompletableFuture<Integer> exitCode = new CompletableFuture<>();
     private final AtomicBoolean stopping = new AtomicBoolean();
+    private final RehearsalRun rehearsal;
     private @Nullable LauncherAdmin admin;
 
     private Supervision(ConfigReader reader, ProxyConfig first, Workplace workplace) {
@@ -43,11 +47,12 @@ final class Supervision implements AutoCloseable {
         group = transport.newEventLoopGroup("launcher");
         supervisor = new Supervisor(
                 group.next(),
-                new WorkerIdentity(workplace.state().control().workerIdentity()),
+                workplace.state().control(),
                 TimeUnit.MILLISECONDS.toNanos(first.worker().heartbeatTimeoutMillis()),
                 firstReady::complete);
         server = new ControlServer(group.next(), transport, workplace.state().control(), supervisor);
         config = new RunningConfig(reader, workplace, supervisor);
+        rehearsal = new RehearsalRun(workplace.state().control().rehearsal());
     }
 
     /** Binds the sockets and starts the worker, or takes over the one that a dead launcher has left. */
@@ -57,8 +62,9 @@ final class Supervision implements AutoCloseable {
         try {
             supervision.server.open();
             ListeningSockets sockets = supervision.listen(first, workplace);
-            supervision.config.start(first, new WorkerPlan(source, workplace.starter(first), sockets));
+            supervision.config.begin(first, new WorkerPlan(source, workplace.starter(first), sockets));
             supervision.admin = LauncherAdmin.start(first, workplace, supervision.supervisor, supervision.config);
+            supervision.config.serve();
             return supervision;
         } catch (LaunchException | IOException e) {
             supervision.close();
@@ -96,6 +102,8 @@ final class Supervision implements AutoCloseable {
         firstReady.thenAccept(status -> config.startMessage(demo)
                 .lines(ProcessHandle.current().pid(), status)
                 .forEach(out::println));
+        firstReady.thenRun(() -> group.schedule(
+                () -> rehearsal.start(config.command()), REHEARSAL_DELAY_MILLIS, TimeUnit.MILLISECONDS));
         ProcessSignals.handle("TERM", this::stop);
         ProcessSignals.handle("INT", this::stop);
         ProcessSignals.handle("HUP", this::reload);
@@ -105,8 +113,7 @@ final class Supervision implements AutoCloseable {
     private void stop() {
         if (!stopping.compareAndSet(false, true)) {
             LOG.warn("stopping at once");
-            supervisor.stopAtOnce();
-            exitCode.complete(ExitCode.CUT_SHORT);
+            supervisor.stopAtOnce().thenRun(() -> exitCode.complete(ExitCode.CUT_SHORT));
             return;
         }
         LOG.info("stopping: waiting for requests in flight; a second signal stops at once");
@@ -128,10 +135,11 @@ final class Supervision implements AutoCloseable {
 
     @Override
     public void close() {
+        rehearsal.close();
         if (admin != null) {
             admin.close();
         }
-        supervisor.stopAtOnce();
+        // Workers have exited by now; or the start failed, and a worker of an earlier launcher is to serve on.
         try {
             server.close();
         } catch (IOException e) {

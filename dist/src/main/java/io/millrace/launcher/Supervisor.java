@@ -2,15 +2,13 @@ package io.millrace.launcher;
 
 import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.ControlMessage;
+import io.millrace.worker.control.ControlPaths;
 import io.millrace.worker.control.ListenerSockets;
 import io.millrace.worker.control.SettingChange;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import io.netty.channel.unix.FileDescriptor;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -33,11 +31,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Confined to the event loop, except {@link #status()} and the methods that say so.
  */
-final class Supervisor implements ControlServer.Peers {
+final class Supervisor implements ControlServer.Peers, Workforce.Listener {
     private static final Logger LOG = LoggerFactory.getLogger(Supervisor.class);
-
-    /** A worker that is not ready by then is taken for hung: a slow disk may cost seconds, never a minute. */
-    static final long START_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     /** A worker that was ready for this long did not die of its own start. */
     static final long HEALTHY_LIFE_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -51,9 +46,6 @@ final class Supervisor implements ControlServer.Peers {
     /** For a worker to exit after its control socket has closed. */
     private static final long DISCONNECTED_GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** A worker without launcher tries to connect several times a second. */
-    private static final long ADOPTION_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(5);
-
     private static final long RELOAD_TIMEOUT_SECONDS = 30;
 
     /** For a drain that somebody else began: it has a deadline of its own, which is not known here. */
@@ -64,13 +56,12 @@ final class Supervisor implements ControlServer.Peers {
 
     private final EventLoop loop;
     private final WorkerIdentity identity;
-    private final long heartbeatTimeoutNanos;
+    private final Workforce workforce;
+    private final Adoption adoption = new Adoption();
     private final Consumer<WorkerStatus> onReady;
     private final RestartBackoff backoff =
             new RestartBackoff(BACKOFF_FIRST_NANOS, BACKOFF_LONGEST_NANOS, HEALTHY_LIFE_NANOS);
-    private final Map<Long, WorkerProcess> workers = new HashMap<>();
     private final CompletableFuture<Void> stopped = new CompletableFuture<>();
-    private final CompletableFuture<Map<ListenerSockets, List<FileDescriptor>>> adopted = new CompletableFuture<>();
 
     private @Nullable WorkerPlan plan;
     private @Nullable WorkerProcess current;
@@ -78,20 +69,16 @@ final class Supervisor implements ControlServer.Peers {
     private boolean candidateStandsBy;
     private @Nullable Roll roll;
     private @Nullable CompletableFuture<List<SettingChange>> reload;
-    private List<ListenerSockets> heldByAdopted = List.of();
-    private long generation;
     private long restarts;
     private boolean stopping;
     private volatile WorkerStatus status = WorkerStatus.NONE;
 
     /** @param onReady told on the event loop whenever a worker of this launcher has become ready */
-    Supervisor(EventLoop loop, WorkerIdentity identity, long heartbeatTimeoutNanos, Consumer<WorkerStatus> onReady) {
+    Supervisor(EventLoop loop, ControlPaths paths, long heartbeatTimeoutNanos, Consumer<WorkerStatus> onReady) {
         this.loop = loop;
-        this.identity = identity;
-        this.heartbeatTimeoutNanos = heartbeatTimeoutNanos;
+        this.identity = new WorkerIdentity(paths.workerIdentity());
+        this.workforce = new Workforce(loop, paths, heartbeatTimeoutNanos, this);
         this.onReady = onReady;
-        long period = Math.max(TimeUnit.MILLISECONDS.toNanos(20), heartbeatTimeoutNanos / 10);
-        var unused = loop.scheduleAtFixedRate(this::check, period, period, TimeUnit.NANOSECONDS);
     }
 
     /**
@@ -101,20 +88,10 @@ final class Supervisor implements ControlServer.Peers {
      */
     CompletableFuture<Map<ListenerSockets, List<FileDescriptor>>> adopt(WorkerIdentity.Survivor survivor) {
         loop.execute(() -> {
-            generation = survivor.generation();
-            long now = System.nanoTime();
-            WorkerProcess worker = new WorkerProcess(
-                    generation,
-                    survivor.process(),
-                    null,
-                    new HeartbeatWatch(heartbeatTimeoutNanos, now),
-                    now + ADOPTION_TIMEOUT_NANOS);
-            workers.put(worker.pid(), worker);
-            current = worker;
+            current = workforce.adopt(survivor);
             publish();
-            var unused = survivor.process().onExit().thenRunAsync(() -> exited(worker, 0), loop);
         });
-        return adopted;
+        return adoption.taken();
     }
 
     /**
@@ -143,8 +120,8 @@ final class Supervisor implements ControlServer.Peers {
     CompletableFuture<Void> stop(long drainNanos) {
         loop.execute(() -> {
             stopping = true;
-            for (WorkerProcess worker : List.copyOf(workers.values())) {
-                if (worker.state() == WorkerState.READY) {
+            for (WorkerProcess worker : workforce.all()) {
+                if (worker.state() == WorkerState.READY || worker.state() == WorkerState.DRAINING) {
                     worker.send(new ControlMessage.Drain(drainNanos));
                     worker.draining(System.nanoTime() + drainNanos + EXIT_GRACE_NANOS);
                 } else if (worker.state() == WorkerState.STARTING) {
@@ -157,17 +134,18 @@ final class Supervisor implements ControlServer.Peers {
         return stopped;
     }
 
-    /** Kills the workers. Any thread. */
-    void stopAtOnce() {
+    /** Kills the workers, and completes when they have exited. Any thread. */
+    CompletableFuture<Void> stopAtOnce() {
         loop.execute(() -> {
             stopping = true;
-            workers.values().forEach(WorkerProcess::kill);
+            workforce.all().forEach(WorkerProcess::kill);
             stoppedWhenEmpty();
         });
+        return stopped;
     }
 
     private void stoppedWhenEmpty() {
-        if (stopping && workers.isEmpty()) {
+        if (stopping && workforce.isEmpty()) {
             closeSockets();
             stopped.complete(null);
         }
@@ -192,7 +170,7 @@ final class Supervisor implements ControlServer.Peers {
             }
             reload = result;
             worker.send(new ControlMessage.Reload(changed));
-            var unused = result.orTimeout(RELOAD_TIMEOUT_SECONDS, TimeUnit.SECONDS)
+            result.orTimeout(RELOAD_TIMEOUT_SECONDS, TimeUnit.SECONDS)
                     .whenCompleteAsync((settings, failure) -> reloaded(changed, settings), loop);
         });
         return result;
@@ -249,7 +227,7 @@ final class Supervisor implements ControlServer.Peers {
 
     /** Any thread. */
     void reopenLogs() {
-        loop.execute(() -> workers.values().forEach(worker -> worker.send(new ControlMessage.ReopenLogs())));
+        loop.execute(() -> workforce.all().forEach(worker -> worker.send(new ControlMessage.ReopenLogs())));
     }
 
     /** {@code changed} holds from now on. */
@@ -269,7 +247,7 @@ final class Supervisor implements ControlServer.Peers {
         }
         try {
             candidateStandsBy = false;
-            candidate = launch(requested.plan());
+            candidate = workforce.launch(requested.plan());
         } catch (IOException e) {
             rollFailed(e.getMessage());
         }
@@ -302,7 +280,7 @@ final class Supervisor implements ControlServer.Peers {
         } else if (candidateStandsBy) {
             candidate = null;
             current = next;
-            next.expectReadyBy(System.nanoTime() + START_TIMEOUT_NANOS);
+            workforce.expectReady(next);
             identity.write(next.process(), next.generation());
             next.send(new ControlMessage.Serve());
             publish();
@@ -316,7 +294,7 @@ final class Supervisor implements ControlServer.Peers {
             return;
         }
         try {
-            WorkerProcess worker = launch(next);
+            WorkerProcess worker = workforce.launch(next);
             current = worker;
             identity.write(worker.process(), worker.generation());
             publish();
@@ -326,52 +304,35 @@ final class Supervisor implements ControlServer.Peers {
         }
     }
 
-    private WorkerProcess launch(WorkerPlan next) throws IOException {
-        generation++;
-        long now = System.nanoTime();
-        Process process = next.starter().start(generation);
-        WorkerProcess worker = new WorkerProcess(
-                generation,
-                process.toHandle(),
-                next,
-                new HeartbeatWatch(heartbeatTimeoutNanos, now),
-                now + START_TIMEOUT_NANOS);
-        workers.put(worker.pid(), worker);
-        var unused = process.onExit().thenAcceptAsync(ended -> exited(worker, ended.exitValue()), loop);
-        return worker;
-    }
-
     private void spawnAfter(long delayNanos) {
         if (delayNanos == 0) {
             spawn();
         } else {
-            var unused = loop.schedule(this::spawn, delayNanos, TimeUnit.NANOSECONDS);
+            loop.schedule(this::spawn, delayNanos, TimeUnit.NANOSECONDS);
         }
     }
 
-    private void exited(WorkerProcess worker, int exitValue) {
-        WorkerState before = worker.state();
-        workers.remove(worker.pid());
-        worker.gone();
+    @Override
+    public void exited(WorkerProcess worker, WorkerState before, String cause) {
         if (worker == candidate) {
             candidate = null;
-            rollFailed(causeOfDeath(worker, exitValue));
+            rollFailed(cause);
             if (current == null) {
                 spawn();
             }
         } else if (worker == current) {
-            currentExited(worker, before, exitValue);
+            currentExited(worker, before, cause);
         } else {
             LOG.info("worker {} has finished and exited", worker.pid());
         }
         stoppedWhenEmpty();
     }
 
-    private void currentExited(WorkerProcess worker, WorkerState before, int exitValue) {
+    private void currentExited(WorkerProcess worker, WorkerState before, String cause) {
         current = null;
         identity.clear();
         publish();
-        adopted.complete(Map.of());
+        adoption.nothing();
         if (reload != null) {
             reload.completeExceptionally(new IOException("the worker died during the reload"));
         }
@@ -383,7 +344,6 @@ final class Supervisor implements ControlServer.Peers {
             return;
         }
         restarts++;
-        String cause = causeOfDeath(worker, exitValue);
         if (candidate != null) {
             LOG.error("worker {} {}; connections wait for its successor", worker.pid(), cause);
             succeed();
@@ -401,62 +361,21 @@ final class Supervisor implements ControlServer.Peers {
         spawnAfter(delayNanos);
     }
 
-    private static String causeOfDeath(WorkerProcess worker, int exitValue) {
-        String failure = worker.failure();
-        if (failure != null) {
-            return "gave up: " + failure;
-        }
-        // The JDK reports death by signal n as 128 + n, as shells do.
-        return exitValue > 128 && exitValue < 160
-                ? "was killed by signal " + (exitValue - 128)
-                : "exited with status " + exitValue;
-    }
-
-    /** Looks for workers that do not live as they should. */
-    private void check() {
-        long now = System.nanoTime();
-        for (WorkerProcess worker : List.copyOf(workers.values())) {
-            boolean overdue = worker.heartbeat().isOverdue(now);
-            switch (worker.state()) {
-                case STARTING -> {
-                    if (now - worker.readyDeadlineNanos() > 0) {
-                        kill(worker, "did not become ready in time");
-                    }
-                }
-                case READY -> {
-                    if (overdue) {
-                        kill(
-                                worker,
-                                "has been silent for longer than "
-                                        + TimeUnit.NANOSECONDS.toMillis(heartbeatTimeoutNanos) + " ms");
-                    }
-                }
-                case DRAINING -> {
-                    if (now - worker.exitDeadlineNanos() > 0) {
-                        kill(worker, "did not exit within its drain timeout");
-                    }
-                }
-                case DYING, GONE -> {}
-            }
-        }
-    }
-
-    private void kill(WorkerProcess worker, String reason) {
-        LOG.error("worker {} {}; killing it", worker.pid(), reason);
-        worker.kill();
+    @Override
+    public void killed(WorkerProcess worker) {
         publish();
     }
 
     private void publish() {
         WorkerProcess worker = current;
         status = worker == null
-                ? new WorkerStatus(-1, WorkerState.GONE, generation, restarts, null)
+                ? new WorkerStatus(-1, WorkerState.GONE, workforce.generation(), restarts, null)
                 : new WorkerStatus(worker.pid(), worker.state(), worker.generation(), restarts, worker.ready());
     }
 
     /** The worker with that process id; where the transport cannot tell, there is one worker at a time. */
     private @Nullable WorkerProcess workerOf(long pid) {
-        return pid < 0 ? current : workers.get(pid);
+        return pid < 0 ? current : workforce.byPid(pid);
     }
 
     @Override
@@ -506,7 +425,7 @@ final class Supervisor implements ControlServer.Peers {
 
     private void greet(WorkerProcess worker, ControlMessage.Hello hello) {
         if (hello.protocolVersion() != ControlMessage.PROTOCOL_VERSION) {
-            kill(
+            workforce.kill(
                     worker,
                     "speaks version " + hello.protocolVersion() + " of the control protocol, not "
                             + ControlMessage.PROTOCOL_VERSION);
@@ -514,10 +433,9 @@ final class Supervisor implements ControlServer.Peers {
             // It was told to stop before this launcher came: it has no sockets to give, and exits by itself.
             worker.draining(System.nanoTime() + FOREIGN_DRAIN_NANOS);
             current = null;
-            adopted.complete(Map.of());
+            adoption.nothing();
         } else if (worker.plan() == null) {
-            heldByAdopted = hello.listeners();
-            worker.send(new ControlMessage.GiveBack());
+            adoption.ask(worker, hello.listeners());
         } else {
             worker.send(new ControlMessage.Assignment(
                     worker.plan().listeners(), worker.plan().config(), worker == candidate));
@@ -525,6 +443,9 @@ final class Supervisor implements ControlServer.Peers {
     }
 
     private void becameReady(WorkerProcess worker, ControlMessage.Ready ready) {
+        if (worker.state() != WorkerState.STARTING) {
+            return;
+        }
         worker.becameReady(ready, System.nanoTime());
         publish();
         Roll finished = roll;
@@ -566,10 +487,10 @@ final class Supervisor implements ControlServer.Peers {
         if (worker == null || worker.state() == WorkerState.DRAINING) {
             return;
         }
-        var unused = loop.schedule(
+        loop.schedule(
                 () -> {
                     if (worker.state() != WorkerState.DYING && worker.state() != WorkerState.GONE) {
-                        kill(worker, "has closed its control socket");
+                        workforce.kill(worker, "has closed its control socket");
                     }
                 },
                 DISCONNECTED_GRACE_NANOS,
@@ -587,17 +508,6 @@ final class Supervisor implements ControlServer.Peers {
 
     @Override
     public void took(long pid, List<FileDescriptor> descriptors) {
-        int expected = heldByAdopted.stream().mapToInt(ListenerSockets::count).sum();
-        if (adopted.isDone() || descriptors.size() != expected) {
-            ListeningSockets.closeAll(descriptors);
-            return;
-        }
-        Map<ListenerSockets, List<FileDescriptor>> byListener = new LinkedHashMap<>();
-        int next = 0;
-        for (ListenerSockets listener : heldByAdopted) {
-            byListener.put(listener, new ArrayList<>(descriptors.subList(next, next + listener.count())));
-            next += listener.count();
-        }
-        adopted.complete(byListener);
+        adoption.took(descriptors);
     }
 }

@@ -37,7 +37,7 @@ record Workplace(StateDirectory state, String workerClass) {
         return configured == null ? state.adminSocket() : configured;
     }
 
-    WorkerStarter starter(ProxyConfig config) {
+    WorkerCommand starter(ProxyConfig config) {
         return new WorkerCommand(home(), config, state, workerClass);
     }
 

@@ -27,4 +27,9 @@ public record ControlPaths(Path directory) {
     public Path workerIdentity() {
         return directory.resolve("worker.pid");
     }
+
+    /** Directory of a rehearsal while it runs. */
+    public Path rehearsal() {
+        return directory.resolve("rehearsal");
+    }
 }
