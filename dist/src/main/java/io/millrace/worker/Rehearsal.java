@@ -18,8 +18,7 @@ import java.util.concurrent.TimeUnit;
  * start in half the time. Serves one page on loopback, to itself, from the origin, from RAM and not at all.
  */
 public final class Rehearsal {
-    private static final String PAGE =
-            """
+    private static final String PAGE = """
             HTTP/1.1 200 OK\r
             Date: Fri, 20 Nov 2026 12:00:00 GMT\r
             Cache-Control: max-age=60\r
