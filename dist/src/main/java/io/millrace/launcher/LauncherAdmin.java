@@ -14,6 +14,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -105,7 +106,7 @@ final class LauncherAdmin implements AutoCloseable {
                     0,
                     new ProxyStatus.Cache(
                             0, 0, new ProxyStatus.Tier(0, config.cache().ramBytes(), 0), List.of()),
-                    new ProxyStatus.Config(running.name(), running.loadedAt().toString(), running.lastReload()),
+                    new ProxyStatus.Config(running.name(), running.loadedAt().truncatedTo(ChronoUnit.SECONDS).toString(), running.lastReload()),
                     System.getProperty("java.version", ""),
                     "",
                     "");
