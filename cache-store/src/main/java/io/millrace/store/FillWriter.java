@@ -210,6 +210,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
             drop();
             changes.counters().writesFailed.increment();
         }
+        changes.fills().end(target.key(), target.ticket());
         object.release();
     }
 
@@ -258,6 +259,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
         ended = true;
         fail();
         drop();
+        changes.fills().end(target.key(), target.ticket());
         object.release();
     }
 
@@ -286,7 +288,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
 
     @Override
     public boolean isFailed() {
-        return failed || changes.isInvalidated(target);
+        return failed || target.ticket().isInvalidated();
     }
 
     @Override

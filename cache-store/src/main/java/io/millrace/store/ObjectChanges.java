@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,13 +21,12 @@ import org.jspecify.annotations.Nullable;
  * and are queued to the volume there, so that memory, log and index see them in the same order. A pending change is
  * taken out by the task that applied it, unless a newer one has taken its place.
  *
- * <p>Writers in flight are found by a stamp, not by a list: a removal raises the stamp of its key (striped: some other
- * key's writer may fail with it, which costs that object its place in the cache and nothing else).
+ * <p>Fills in flight have a ticket, which a removal of their key marks inside the same {@code compute}: so they end
+ * before it or are not stored.
  *
  * <p>Thread-safe.
  */
 final class ObjectChanges<H> {
-    private static final int STAMPS = 1 << 14;
     /** Removals made while the volumes are handed over, remembered until they are back. */
     private static final int DEFERRED_REMOVALS_MAX = 1 << 16;
 
@@ -40,7 +38,7 @@ final class ObjectChanges<H> {
     private final ObjectLoader<H> loader;
     private final ObjectAppender<H> appender;
     private final ConcurrentHashMap<StoreKey, PendingChange<H>> pending = new ConcurrentHashMap<>();
-    private final AtomicLongArray stamps = new AtomicLongArray(STAMPS);
+    private final FillRegister fills = new FillRegister();
     private volatile boolean suspended;
     private volatile boolean closed;
 
@@ -117,17 +115,9 @@ final class ObjectChanges<H> {
         return pending.get(key);
     }
 
-    /** The invalidation stamp of the key as of now. */
-    long stamp(StoreKey key) {
-        return stamps.get(stampOf(key));
-    }
-
-    private static int stampOf(StoreKey key) {
-        return (int) (key.hashHigh() >>> 40) & (STAMPS - 1);
-    }
-
-    boolean isInvalidated(FillTarget target) {
-        return stamps.get(stampOf(target.key())) != target.stamp();
+    /** The fills in flight. */
+    FillRegister fills() {
+        return fills;
     }
 
     /**
@@ -139,7 +129,7 @@ final class ObjectChanges<H> {
         StoreKey key = target.key();
         boolean[] done = {false};
         pending.compute(key, (k, before) -> {
-            if (isInvalidated(target) || closed) {
+            if (target.ticket().isInvalidated() || closed) {
                 return before;
             }
             PendingChange<H> change = null;
@@ -307,7 +297,7 @@ final class ObjectChanges<H> {
     }
 
     private @Nullable PendingChange<H> removeNow(StoreKey key, Removal<H> removal, @Nullable PendingChange<H> before) {
-        stamps.incrementAndGet(stampOf(key));
+        fills.invalidate(key);
         boolean inRam = ram.remove(key.hashLow(), key.bytes());
         if (inRam || (before != null && before.object() != null)) {
             removal.wasPresent();

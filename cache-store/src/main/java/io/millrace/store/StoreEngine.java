@@ -215,22 +215,22 @@ final class StoreEngine<H> implements CacheStore<H> {
 
     @Override
     public ObjectWriter<H> create(StoreKey key) {
-        long stamp = changes.stamp(key);
+        FillRegister.Ticket ticket = changes.fills().begin(key);
         int home = changes.isSuspended() || changes.isClosed() ? StoreObject.NO_VOLUME : volumes.home(key);
         Volume volume = volumes.working(home);
         ObjectPlace place = ObjectPlace.unwritten(objectIds.incrementAndGet(), home);
         FillTarget target;
         BlockMap blocks = null;
         if (changes.isClosed() || (changes.isSuspended() && volumes.isConfigured())) {
-            target = new FillTarget(key, stamp, null, config.blockBytes(), -1);
+            target = new FillTarget(key, ticket, null, config.blockBytes(), -1);
         } else if (volume == null) {
             int most = (int) Math.min(config.ramObjectBytesMax(), config.objectBytesMax());
-            target = new FillTarget(key, stamp, null, Math.max(1, most), most);
+            target = new FillTarget(key, ticket, null, Math.max(1, most), most);
         } else {
             int fits = Integer.highestOneBit(volume.recordLengthMax() / 2);
             int blockBytes = Math.min(config.blockBytes(), fits);
             long most = Math.min(config.objectBytesMax(), volume.bytesMax() / 4);
-            target = new FillTarget(key, stamp, volume, blockBytes, most);
+            target = new FillTarget(key, ticket, volume, blockBytes, most);
             blocks = BlockMap.ofBlocks(volume, place.objectId(), blockBytes);
         }
         FillingObject<H> object = new FillingObject<>(key, place, blocks, target.blockBytes(), allocator, reads);
