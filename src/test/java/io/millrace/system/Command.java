@@ -12,16 +12,24 @@ record Command(List<String> line, int exitCode, String out, String err) {
 
     private static final long TIME_LIMIT_SECONDS = 60;
 
+    /** Runs a command in a directory, where no launcher of this machine's user is found by chance. */
     static Command run(Path directory, List<String> line) {
+        return run(directory, directory.resolve("no-state"), line);
+    }
+
+    /** Runs a command that looks for launchers in this {@code XDG_STATE_HOME}. */
+    static Command run(Path directory, Path stateHome, List<String> line) {
         try {
             Path out = Files.createTempFile("millrace-command-", ".out");
             Path err = Files.createTempFile("millrace-command-", ".err");
             try {
-                Process process = new ProcessBuilder(line)
+                ProcessBuilder builder = new ProcessBuilder(line)
                         .directory(directory.toFile())
                         .redirectOutput(out.toFile())
-                        .redirectError(err.toFile())
-                        .start();
+                        .redirectError(err.toFile());
+                builder.environment().put("XDG_STATE_HOME", stateHome.toString());
+                builder.environment().remove("MILLRACE_ADMIN");
+                Process process = builder.start();
                 process.getOutputStream().close();
                 if (!process.waitFor(TIME_LIMIT_SECONDS, TimeUnit.SECONDS)) {
                     process.destroyForcibly();

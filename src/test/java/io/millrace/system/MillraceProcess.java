@@ -23,6 +23,9 @@ import java.util.stream.Stream;
  */
 final class MillraceProcess {
 
+    /** The time of a worker's end: it lived before {@code sentAtNanos} and not after {@code goneAtNanos}. */
+    record Death(long sentAtNanos, long goneAtNanos) {}
+
     private static final Duration READY_WITHIN = Duration.ofSeconds(45);
     private static final long STOP_SECONDS = 30;
     private static final int LOG_LENGTH_SHOWN = 20_000;
@@ -108,8 +111,8 @@ final class MillraceProcess {
 
     /** Runs {@code bin/millctl} against this launcher. */
     Command millctl(String... arguments) {
-        List<String> all = new ArrayList<>(List.of("--socket", adminSocket().toString()));
-        all.addAll(List.of(arguments));
+        List<String> all = new ArrayList<>(List.of(arguments));
+        all.addAll(List.of("--admin", adminSocket().toString()));
         return product.millctl(all.toArray(String[]::new));
     }
 
@@ -122,13 +125,14 @@ final class MillraceProcess {
         return worker;
     }
 
-    /** SIGKILLs the worker and returns the {@link System#nanoTime()} at which it was surely gone. */
-    long killWorker() {
+    /** SIGKILLs the worker and returns when it is gone. */
+    Death killWorker() {
         ProcessHandle worker = worker();
         try {
+            long sentAtNanos = System.nanoTime();
             worker.destroyForcibly();
             worker.onExit().get(STOP_SECONDS, TimeUnit.SECONDS);
-            return System.nanoTime();
+            return new Death(sentAtNanos, System.nanoTime());
         } catch (InterruptedException | ExecutionException | TimeoutException e) {
             throw new AssertionError("the worker " + worker.pid() + " did not die", e);
         }
@@ -165,6 +169,10 @@ final class MillraceProcess {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(e);
         }
+    }
+
+    long pid() {
+        return process.pid();
     }
 
     boolean isAlive() {

@@ -39,6 +39,7 @@ final class ScriptedOrigin implements BeforeAllCallback, AfterAllCallback {
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private final AtomicInteger accepted = new AtomicInteger();
     private volatile @Nullable ServerSocket server;
+    private @Nullable Thread acceptor;
     private volatile int port;
 
     @Override
@@ -59,26 +60,33 @@ final class ScriptedOrigin implements BeforeAllCallback, AfterAllCallback {
             listening.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1024);
             port = listening.getLocalPort();
             server = listening;
-            Thread acceptor = new Thread(() -> accept(listening), "origin-accept-" + port);
-            acceptor.setDaemon(true);
-            acceptor.start();
+            Thread accepting = new Thread(() -> accept(listening), "origin-accept-" + port);
+            accepting.setDaemon(true);
+            accepting.start();
+            acceptor = accepting;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    /** Refuses new connections and drops those that are open. */
+    /** Refuses new connections from when it returns and drops those that are open. */
     void stop() {
         try {
             ServerSocket listening = server;
-            if (listening != null) {
+            Thread accepting = acceptor;
+            if (listening != null && accepting != null) {
                 listening.close();
+                // The kernel keeps the socket listening until the thread that waits in accept has left it.
+                accepting.join();
             }
             for (Socket socket : open) {
                 socket.close();
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
         }
     }
 

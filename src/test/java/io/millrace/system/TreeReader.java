@@ -10,6 +10,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -19,6 +21,7 @@ import java.util.concurrent.Future;
 final class TreeReader {
 
     private static final int THREADS = 8;
+    private static final int PROBLEMS_MAX = 20;
 
     private final HttpClient client = HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
@@ -30,22 +33,25 @@ final class TreeReader {
         this.port = port;
     }
 
-    /** Fetches all entries and returns a line for each answer that is not the file. */
+    /** Fetches all entries and returns a line for each answer that is not the file; gives up after {@value #PROBLEMS_MAX}. */
     List<String> read(List<RealTree.Entry> entries) throws InterruptedException {
         ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+        Queue<String> problems = new ConcurrentLinkedQueue<>();
         try {
-            List<Future<String>> wrong = new ArrayList<>();
+            List<Future<?>> reads = new ArrayList<>();
             for (RealTree.Entry entry : entries) {
-                wrong.add(threads.submit(() -> compare(entry)));
+                reads.add(threads.submit(() -> {
+                    String problem = problems.size() < PROBLEMS_MAX ? compare(entry) : "";
+                    if (!problem.isEmpty()) {
+                        problems.add(problem);
+                    }
+                    return problem;
+                }));
             }
-            List<String> problems = new ArrayList<>();
-            for (Future<String> future : wrong) {
-                String problem = future.get();
-                if (!problem.isEmpty()) {
-                    problems.add(problem);
-                }
+            for (Future<?> read : reads) {
+                read.get();
             }
-            return problems;
+            return List.copyOf(problems);
         } catch (ExecutionException e) {
             throw new AssertionError(e);
         } finally {
@@ -56,7 +62,7 @@ final class TreeReader {
     private String compare(RealTree.Entry entry) throws InterruptedException {
         try {
             HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + entry.target()))
-                    .timeout(Duration.ofSeconds(60))
+                    .timeout(Duration.ofSeconds(20))
                     .build();
             HttpResponse<byte[]> response = client.send(request, HttpResponse.BodyHandlers.ofByteArray());
             if (response.statusCode() != 200) {

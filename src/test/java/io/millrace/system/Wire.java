@@ -220,6 +220,9 @@ final class Wire {
 
         @Override
         public int read(byte[] to, int offset, int count) throws IOException {
+            if (count == 0) {
+                return 0;
+            }
             if (leftInChunk == 0 && !nextChunk()) {
                 return -1;
             }

@@ -105,9 +105,9 @@ final class ResponseReader {
         } else if (contentLength >= 0) {
             readContent(contentLength);
         } else {
-            while (fill()) {
+            do {
                 take(buffer.remaining());
-            }
+            } while (fill());
         }
     }
 

@@ -78,7 +78,7 @@ abstract class ApiCommand implements Callable<Integer> {
                         ? new CommandFailure(
                                 ExitCode.IN_PROGRESS,
                                 e.message() + "; it may still be carried out",
-                                "look again: millctl --admin " + client.address() + " status")
+                                "look again: " + invocation.statusCommand())
                         : new CommandFailure(
                                 ExitCode.UNREACHABLE,
                                 e.message(),
@@ -103,19 +103,23 @@ abstract class ApiCommand implements Callable<Integer> {
         }
         String code = error.text("code", "status " + response.status());
         String message = error.text("message", "the request was refused") + " (" + code + ")";
+        if (code.equals("in-progress") || (response.status() == 504 && isChange())) {
+            return new CommandFailure(ExitCode.IN_PROGRESS, message, "look again: " + invocation.statusCommand());
+        }
         return switch (response.status()) {
-            case 401, 403 ->
+            case 400 -> new CommandFailure(ExitCode.USAGE, message);
+            case 401 ->
                 new CommandFailure(
                         ExitCode.FAILED, message, "name the token: --token-file FILE, or set MILLRACE_ADMIN_TOKEN");
             case 404, 405 ->
-                new CommandFailure(ExitCode.FAILED, message, "compare the versions: millctl --version; millctl status");
-            case 409 -> new CommandFailure(ExitCode.IN_PROGRESS, message, "look again: millctl status");
-            case 503 -> new CommandFailure(ExitCode.FAILED, message, "see what it is doing: millctl status");
-            case 504 ->
-                isChange()
-                        ? new CommandFailure(ExitCode.IN_PROGRESS, message, "look again: millctl status")
-                        : new CommandFailure(ExitCode.FAILED, message, "see what it is doing: millctl status");
+                new CommandFailure(ExitCode.FAILED, message, "is it older than this millctl? see: millctl --version");
+            case 502, 503, 504 -> new CommandFailure(ExitCode.FAILED, message, whatNext());
             default -> new CommandFailure(ExitCode.FAILED, message);
         };
+    }
+
+    /** What to do when the worker does not do its part. */
+    String whatNext() {
+        return "see what it is doing: " + invocation.statusCommand();
     }
 }

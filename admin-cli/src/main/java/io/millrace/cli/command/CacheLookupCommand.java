@@ -12,8 +12,11 @@ import picocli.CommandLine.Parameters;
 
 @Command(
         name = "lookup",
-        description = "Show what is stored for a URL, whether it is fresh, and why. Asks no origin and"
-                + " counts as no hit.",
+        abbreviateSynopsis = true,
+        description = {
+            "Show what is stored for a URL, whether it is fresh, and why.",
+            "Asks no origin and counts as no hit."
+        },
         footer = {
             "",
             "Example: millctl cache lookup http://www.example.com/ \\",
@@ -26,7 +29,7 @@ final class CacheLookupCommand extends ApiCommand {
     @Option(
             names = {"-H", "--header"},
             paramLabel = "FIELD",
-            description = "Request header field, 'Name: value'; may be repeated. Chooses among" + " variants.")
+            description = "Request header field, 'Name: value'; may be repeated. Chooses among variants.")
     private List<String> fields = List.of();
 
     CacheLookupCommand(Invocation invocation) {

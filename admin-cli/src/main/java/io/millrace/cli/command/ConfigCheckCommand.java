@@ -21,8 +21,11 @@ import picocli.CommandLine.Parameters;
  */
 @Command(
         name = "check",
-        description = "List all problems of a configuration file, each with its place. Needs no"
-                + " running proxy and changes nothing.",
+        abbreviateSynopsis = true,
+        description = {
+            "List all problems of a configuration file, each with its place.",
+            "Needs no running proxy and changes nothing."
+        },
         footer = {"", "Example: millctl config check /etc/millrace/millrace.yaml"})
 final class ConfigCheckCommand implements Callable<Integer> {
     @Parameters(paramLabel = "FILE", description = "The file to check.")

@@ -12,8 +12,11 @@ import picocli.CommandLine.Command;
 
 @Command(
         name = "reload",
-        description = "Read the configuration file again and take over what changed, without"
-                + " downtime; shows per setting what became of it.",
+        abbreviateSynopsis = true,
+        description = {
+            "Read the configuration file again and take over what changed.",
+            "No downtime. Shows for every changed setting what became of it."
+        },
         footer = {
             "",
             "applied   in use now",
@@ -22,8 +25,8 @@ import picocli.CommandLine.Command;
             "rejected  not in use"
         })
 final class ConfigReloadCommand extends ApiCommand {
-    /** A new worker starts and warms up in this time. */
-    private static final Duration TIMEOUT = Duration.ofMinutes(5);
+    /** Longer than the 5 minutes that the API gives a new worker, so that its own word on what was slow arrives. */
+    private static final Duration TIMEOUT = Duration.ofSeconds(320);
 
     ConfigReloadCommand(Invocation invocation) {
         super(invocation, TIMEOUT);
@@ -44,7 +47,7 @@ final class ConfigReloadCommand extends ApiCommand {
             throw new CommandFailure(
                     invalid ? ExitCode.USAGE : ExitCode.FAILED,
                     "the change was rejected; what was in use stays in use",
-                    invalid ? "correct it, then: millctl config reload" : "see what it is doing: millctl status");
+                    invalid ? "correct it, then: millctl config reload" : whatNext());
         }
         int relaunch = ReloadView.count(report, "relaunch");
         if (report.objects("settings").isEmpty()) {

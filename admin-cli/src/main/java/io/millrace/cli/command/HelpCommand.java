@@ -10,7 +10,11 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code millctl help config reload}: as {@code --help}, for whoever writes it the other way round. */
-@Command(name = "help", helpCommand = true, description = "Show the help of a command, such as help config check.")
+@Command(
+        name = "help",
+        abbreviateSynopsis = true,
+        helpCommand = true,
+        description = "Show the help of a command, such as help config check.")
 final class HelpCommand implements Callable<Integer> {
     @Spec
     @SuppressWarnings("NullAway.Init") // set by Picocli before call()

@@ -64,6 +64,11 @@ final class Invocation {
         }
     }
 
+    /** What to type to see the status of the same instance. */
+    String statusCommand() {
+        return "millctl status" + (options.admin == null ? "" : " --admin " + options.admin);
+    }
+
     /**
      * A client of the one running Millrace: of the one that is named, else of the only one in the usual places.
      *

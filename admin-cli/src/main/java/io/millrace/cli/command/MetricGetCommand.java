@@ -1,5 +1,6 @@
 package io.millrace.cli.command;
 
+import io.millrace.cli.client.AdminAddress;
 import io.millrace.cli.client.AdminClient;
 import io.millrace.cli.client.AdminClientException;
 import io.millrace.cli.client.AdminResponse;
@@ -14,6 +15,7 @@ import picocli.CommandLine.Parameters;
 
 @Command(
         name = "get",
+        abbreviateSynopsis = true,
         description = "Show the values of metrics, one line per set of labels.",
         footer = {"", "Example: millctl metric get millrace_requests_total cache_bytes"})
 final class MetricGetCommand extends ApiCommand {
@@ -56,7 +58,13 @@ final class MetricGetCommand extends ApiCommand {
             String near = nearest(name, all);
             console().say("millctl: no metric " + name + (near == null ? "" : " (did you mean " + near + "?)"));
         }
-        return unknown.isEmpty() ? ExitCode.OK : ExitCode.FAILED;
+        if (unknown.isEmpty()) {
+            return ExitCode.OK;
+        }
+        if (client.address() instanceof AdminAddress.UnixSocket socket) {
+            console().say("  see all: curl -s --unix-socket " + socket + " http://localhost/metrics");
+        }
+        return ExitCode.FAILED;
     }
 
     private static boolean isAny(List<MetricSample> samples, String name) {

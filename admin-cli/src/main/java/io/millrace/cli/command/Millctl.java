@@ -41,19 +41,20 @@ public final class Millctl {
         return exitCode;
     }
 
-    private static CommandLine commands(GlobalOptions options, Invocation invocation) {
+    /** Every command, with what it works on. */
+    static CommandLine commands(GlobalOptions options, Invocation invocation) {
         return new CommandLine(new MillctlCommand())
                 .addMixin("global", options)
                 .addSubcommand(new StatusCommand(invocation))
-                .addSubcommand(new CommandLine(new MillctlCommand.Config())
+                .addSubcommand(new CommandLine(new CommandGroup.Config())
                         .addSubcommand(new ConfigCheckCommand(invocation))
                         .addSubcommand(new ConfigReloadCommand(invocation)))
                 .addSubcommand(new PurgeCommand(invocation))
-                .addSubcommand(new CommandLine(new MillctlCommand.Cache())
+                .addSubcommand(new CommandLine(new CommandGroup.Cache())
                         .addSubcommand(new CacheLookupCommand(invocation))
                         .addSubcommand(new PurgeCommand(invocation)))
                 .addSubcommand(
-                        new CommandLine(new MillctlCommand.Metric()).addSubcommand(new MetricGetCommand(invocation)))
+                        new CommandLine(new CommandGroup.Metric()).addSubcommand(new MetricGetCommand(invocation)))
                 .addSubcommand(new HelpCommand());
     }
 

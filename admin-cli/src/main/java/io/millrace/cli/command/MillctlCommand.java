@@ -6,8 +6,7 @@ import picocli.CommandLine.Option;
 /** The command line's root: what it takes itself, and its help. */
 @Command(
         name = "millctl",
-        synopsisHeading = "Usage: ",
-        customSynopsis = "millctl [OPTIONS] COMMAND",
+        customSynopsis = "millctl COMMAND [OPTIONS]",
         description = "Looks after a running Millrace through its admin API.",
         versionProvider = Version.class,
         commandListHeading = "Commands:%n",
@@ -16,20 +15,11 @@ import picocli.CommandLine.Option;
             "Exit codes: 0 ok, 1 failed, 2 usage or invalid config, 3 not reachable,",
             "75 in progress, 130 interrupted. Data goes to stdout, talk to stderr."
         })
-final class MillctlCommand {
+final class MillctlCommand extends CommandGroup {
     @Option(
             names = {"-V", "--version"},
             versionHelp = true,
             description = "Show the version of millctl.")
     @SuppressWarnings("UnusedVariable") // Picocli acts on it
     private boolean version;
-
-    @Command(name = "config", description = "Check and reload the configuration.")
-    static final class Config {}
-
-    @Command(name = "cache", description = "Look into the cache, and purge.")
-    static final class Cache {}
-
-    @Command(name = "metric", description = "Read metrics.")
-    static final class Metric {}
 }

@@ -10,8 +10,11 @@ import picocli.CommandLine.Parameters;
 
 @Command(
         name = "purge",
-        description = "Remove every stored variant of a URL, so that the next request goes to the"
-                + " origin. Nothing stored is no failure.",
+        abbreviateSynopsis = true,
+        description = {
+            "Remove every stored variant of a URL.",
+            "The next request goes to the origin. Nothing stored is no failure."
+        },
         footer = {"", "Example: millctl purge http://www.example.com/logo.png"})
 final class PurgeCommand extends ApiCommand {
     @Parameters(paramLabel = "URL", description = "As clients ask for it, with http:// or https://.")

@@ -9,11 +9,17 @@ import picocli.CommandLine.Command;
 
 @Command(
         name = "status",
+        abbreviateSynopsis = true,
         description = "Show what the proxy is doing: processes, traffic, cache, config.",
         footer = {"", "Example: millctl status -o json"})
 final class StatusCommand extends ApiCommand {
     StatusCommand(Invocation invocation) {
         super(invocation, Invocation.LOOK_TIMEOUT);
+    }
+
+    @Override
+    String whatNext() {
+        return "look at the log of the launcher, such as: journalctl -u millrace";
     }
 
     @Override

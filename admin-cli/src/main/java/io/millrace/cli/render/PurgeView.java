@@ -14,7 +14,7 @@ public final class PurgeView {
         if (number > 0) {
             outcome = "purged (" + Quantities.count(number, "response", "responses") + ")";
         } else {
-            outcome = report.isTrue("purged") ? "purged" : "was not stored";
+            outcome = report.isTrue("purged") ? "purged" : "not stored";
         }
         String detail = report.text("detail", "");
         return List.of(

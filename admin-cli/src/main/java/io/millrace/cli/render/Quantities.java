@@ -14,9 +14,9 @@ final class Quantities {
             divisor *= 1024;
             unit++;
         }
-        long whole = bytes / divisor;
-        long tenth = bytes % divisor * 10 / divisor;
-        return whole + (tenth == 0 ? "" : "." + tenth) + " " + BYTE_UNITS[unit];
+        long rest = bytes % divisor;
+        long tenths = bytes / divisor * 10 + (rest * 10 + divisor / 2) / divisor;
+        return tenths / 10 + (tenths % 10 == 0 ? "" : "." + tenths % 10) + " " + BYTE_UNITS[unit];
     }
 
     /** With a comma between groups of three digits: {@code 18,322}. */

@@ -5,7 +5,7 @@ import java.util.List;
 
 /** Lines of {@code label  value} under a headline, the values in one column. Confined to one thread. */
 final class Rows {
-    private static final int LABEL_WIDTH = 12;
+    private static final int LABEL_WIDTH = 13;
 
     private final List<String> lines = new ArrayList<>();
 

@@ -115,7 +115,7 @@ public final class StatusView {
                     "last reload",
                     (ok ? paint.good("ok") : paint.bad("rejected"))
                             + Printable.of(" at " + last.text("at", "?"))
-                            + (ok ? "" : "; the one before it stays in use"));
+                            + (ok ? "" : "; what was in use stays in use"));
             for (String problem : ProblemLines.of(last)) {
                 rows.more(problem);
             }

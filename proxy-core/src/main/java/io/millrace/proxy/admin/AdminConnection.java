@@ -7,6 +7,8 @@ import io.netty.handler.codec.http.FullHttpRequest;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.QueryStringDecoder;
 import io.netty.handler.timeout.IdleStateEvent;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
@@ -17,9 +19,15 @@ import org.slf4j.LoggerFactory;
 final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest> {
     private static final Logger LOGGER = LoggerFactory.getLogger(AdminConnection.class);
 
+    /** More than any client of this API sends ahead; one that does is cut off. */
+    static final int MAX_PIPELINED = 16;
+
     private final AdminRoutes routes;
     private final Executor worker;
     private final @Nullable TcpGuard guard;
+    /** Pipelined requests that wait for the answer to the one before; owned. */
+    private final Deque<FullHttpRequest> waiting = new ArrayDeque<>(MAX_PIPELINED);
+
     private @Nullable PendingReply pending;
 
     /**
@@ -35,12 +43,17 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
     }
 
     @Override
-    public void channelActive(ChannelHandlerContext context) {
-        context.read();
+    protected void channelRead0(ChannelHandlerContext context, FullHttpRequest request) {
+        if (pending == null && waiting.isEmpty()) {
+            begin(context, request);
+        } else if (waiting.size() < MAX_PIPELINED) {
+            waiting.add(request.retain());
+        } else {
+            context.close();
+        }
     }
 
-    @Override
-    protected void channelRead0(ChannelHandlerContext context, FullHttpRequest request) {
+    private void begin(ChannelHandlerContext context, FullHttpRequest request) {
         boolean isMalformed = request.decoderResult().isFailure();
         boolean isHead = request.method().name().equals("HEAD");
         PendingReply reply = new PendingReply(context, this, isHead, !isMalformed && HttpUtil.isKeepAlive(request));
@@ -99,10 +112,24 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
         }
     }
 
-    /** The answer is written: asks for the next request. */
+    /** The answer is written: the next request may begin. On the event loop. */
     void replied(ChannelHandlerContext context) {
         pending = null;
-        context.read();
+        if (!waiting.isEmpty()) {
+            // Not from here: a row of immediate answers would nest as deep as it is long.
+            context.executor().execute(() -> beginNext(context));
+        }
+    }
+
+    private void beginNext(ChannelHandlerContext context) {
+        FullHttpRequest next = pending == null ? waiting.poll() : null;
+        if (next != null) {
+            try {
+                begin(context, next);
+            } finally {
+                next.release();
+            }
+        }
     }
 
     @Override
@@ -118,6 +145,10 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
             pending.cancel();
             pending = null;
         }
+        for (FullHttpRequest request : waiting) {
+            request.release();
+        }
+        waiting.clear();
     }
 
     @Override

@@ -3,9 +3,7 @@ package io.millrace.proxy.admin;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.handler.codec.http.HttpDecoderConfig;
-import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.codec.http.HttpServerCodec;
-import io.netty.handler.flow.FlowControlHandler;
 import io.netty.handler.timeout.IdleStateHandler;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -51,14 +49,13 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
             return;
         }
         channel.closeFuture().addListener(closed -> connections.decrementAndGet());
+        AdminConnection connection = new AdminConnection(routes, worker, guard);
         HttpDecoderConfig decoding =
                 new HttpDecoderConfig().setMaxInitialLineLength(MAX_LINE_BYTES).setMaxHeaderSize(MAX_HEADER_BYTES);
         channel.pipeline()
                 .addLast(new IdleStateHandler(0, 0, IDLE_SECONDS, TimeUnit.SECONDS))
                 .addLast(new HttpServerCodec(decoding))
-                .addLast(new HttpObjectAggregator(AdminServer.MAX_BODY_BYTES, true))
-                // One whole request for each read: a pipelined one waits for the answer to the one before.
-                .addLast(new FlowControlHandler())
-                .addLast(new AdminConnection(routes, worker, guard));
+                .addLast(new BodyLimit(connection))
+                .addLast(connection);
     }
 }

@@ -4,7 +4,6 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFactory;
 import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.ServerChannel;
@@ -98,7 +97,6 @@ public final class AdminServer implements AutoCloseable {
         ChannelFuture bound = new ServerBootstrap()
                 .group(group)
                 .channelFactory(channels)
-                .childOption(ChannelOption.AUTO_READ, false)
                 .childHandler(new AdminPipeline(routes, worker, guard))
                 .bind(address)
                 .awaitUninterruptibly();
@@ -173,15 +171,14 @@ public final class AdminServer implements AutoCloseable {
         }
 
         /**
-         * Adds {@code GET /v1/status} as the worker answers it, with the launcher's part added.
+         * Adds {@code GET /v1/status} as the worker answers it, with the launcher's processes and configuration.
          *
          * @param socket the worker's admin socket, asked at each request; null while there is no worker
-         * @param processes the launcher's part
-         * @param withoutWorker the rest when no worker answers
+         * @param processes the member {@code process}
+         * @param launcher the member {@code config}, and all the rest when no worker answers
          */
-        public Builder forwardStatus(
-                Supplier<@Nullable Path> socket, ProcessSource processes, StatusSource withoutWorker) {
-            forwarded.add(client -> new ForwardedStatusResource(client, socket, processes, withoutWorker));
+        public Builder forwardStatus(Supplier<@Nullable Path> socket, ProcessSource processes, StatusSource launcher) {
+            forwarded.add(client -> new ForwardedStatusResource(client, socket, processes, launcher));
             return this;
         }
 

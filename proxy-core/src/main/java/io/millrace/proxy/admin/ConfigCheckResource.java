@@ -37,7 +37,7 @@ public final class ConfigCheckResource implements AdminResource {
         String name = Json.strings(request.body(), Set.of("file")).get("file");
         CheckReport report = control.check(file(name == null ? "" : name));
         responder.reply(AdminReply.json(json -> {
-            json.writeBooleanProperty("ok", report.problems().isEmpty());
+            json.writeBooleanProperty("ok", report.ok());
             write(json, report.problems());
         }));
     }

@@ -14,8 +14,13 @@ public interface ConfigControl {
     /** Reads the configuration file again and takes it over if all of it is valid. Called on a thread that may block. */
     CompletionStage<ReloadReport> reload();
 
-    /** A checked file: valid when it has no problems. */
-    record CheckReport(List<Problem> problems) {}
+    /** A checked file: whether it could be used, and what was found, warnings included. */
+    record CheckReport(boolean ok, List<Problem> problems) {
+        /** A report in which every problem is an error. */
+        public CheckReport(List<Problem> problems) {
+            this(problems.isEmpty(), problems);
+        }
+    }
 
     /**
      * Something wrong in a configuration file. Immutable.

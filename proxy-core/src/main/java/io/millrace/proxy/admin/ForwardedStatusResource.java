@@ -2,6 +2,7 @@ package io.millrace.proxy.admin;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -10,11 +11,12 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
 /**
- * {@code GET /v1/status} of the launcher: the worker's status with the member {@code process} added, or, when no worker
- * answers, the launcher's own view of it. Thread-safe.
+ * {@code GET /v1/status} of the launcher: the worker's status with the launcher's members {@code process} and {@code
+ * config}, or, when no worker answers, all of it as the launcher sees it. Thread-safe.
  */
 final class ForwardedStatusResource implements AdminResource {
-    private static final String PROCESS = "process";
+    /** What the launcher knows better: it owns the processes and reads the configuration. */
+    private static final Set<String> OWN_MEMBERS = Set.of("process", "config");
 
     /** A status is for people who wait: a worker that hangs is news too. */
     private static final Duration TIMEOUT = Duration.ofSeconds(3);
@@ -22,14 +24,14 @@ final class ForwardedStatusResource implements AdminResource {
     private final AdminClient client;
     private final Supplier<@Nullable Path> socket;
     private final ProcessSource processes;
-    private final StatusSource withoutWorker;
+    private final StatusSource launcher;
 
     ForwardedStatusResource(
-            AdminClient client, Supplier<@Nullable Path> socket, ProcessSource processes, StatusSource withoutWorker) {
+            AdminClient client, Supplier<@Nullable Path> socket, ProcessSource processes, StatusSource launcher) {
         this.client = client;
         this.socket = socket;
         this.processes = processes;
-        this.withoutWorker = withoutWorker;
+        this.launcher = launcher;
     }
 
     @Override
@@ -51,7 +53,7 @@ final class ForwardedStatusResource implements AdminResource {
 
     private AdminReply own() {
         ProcessStatus process = processes.processes();
-        ProxyStatus status = withoutWorker.status();
+        ProxyStatus status = launcher.status();
         return AdminReply.json(json -> {
             process.write(json);
             status.write(json);
@@ -60,9 +62,11 @@ final class ForwardedStatusResource implements AdminResource {
 
     private AdminReply merge(AdminReply worker) {
         ProcessStatus process = processes.processes();
+        ProxyStatus status = launcher.status();
         try {
             return AdminReply.json(json -> {
                 process.write(json);
+                status.writeConfig(json);
                 copyMembers(worker.body(), json);
             });
         } catch (JacksonException e) {
@@ -76,8 +80,7 @@ final class ForwardedStatusResource implements AdminResource {
                 return;
             }
             while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-                boolean isOurs = PROCESS.equals(parser.currentName());
-                if (isOurs) {
+                if (OWN_MEMBERS.contains(parser.currentName())) {
                     parser.nextToken();
                     parser.skipChildren();
                 } else {

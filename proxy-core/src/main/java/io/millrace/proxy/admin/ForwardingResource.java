@@ -36,6 +36,12 @@ final class ForwardingResource implements AdminResource {
         return path;
     }
 
+    /** Health is public wherever it is answered. */
+    @Override
+    public boolean isPublic() {
+        return path.equals(LivezResource.PATH) || path.equals(ReadyzResource.PATH);
+    }
+
     @Override
     public Duration timeout() {
         return timeout.plus(MARGIN);

@@ -2,6 +2,8 @@ package io.millrace.proxy.admin;
 
 /** {@code GET /livez}: 200 while the process works, 503 when it should be restarted. Thread-safe. */
 public final class LivezResource implements AdminResource {
+    static final String PATH = "/livez";
+
     private final HealthSource source;
 
     /** The resource over a source. */
@@ -16,7 +18,7 @@ public final class LivezResource implements AdminResource {
 
     @Override
     public String path() {
-        return "/livez";
+        return PATH;
     }
 
     @Override

@@ -129,7 +129,8 @@ public record ProxyStatus(
         json.writeNumberProperty("entries", entries);
     }
 
-    private void writeConfig(JsonGenerator json) {
+    /** Writes the member {@code config}. */
+    void writeConfig(JsonGenerator json) {
         json.writeObjectPropertyStart("config");
         json.writeStringProperty("file", config.file());
         json.writeStringProperty("loaded_at", config.loadedAt());

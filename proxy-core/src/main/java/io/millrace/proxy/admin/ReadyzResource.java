@@ -2,6 +2,8 @@ package io.millrace.proxy.admin;
 
 /** {@code GET /readyz}: 200 while new requests are welcome, 503 while starting or draining. Thread-safe. */
 public final class ReadyzResource implements AdminResource {
+    static final String PATH = "/readyz";
+
     private final HealthSource source;
 
     /** The resource over a source. */
@@ -16,7 +18,7 @@ public final class ReadyzResource implements AdminResource {
 
     @Override
     public String path() {
-        return "/readyz";
+        return PATH;
     }
 
     @Override

@@ -8,12 +8,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The directives of one head's Cache-Control (RFC 9111 s5.2, RFC 5861), names without regard to case. Where a directive is repeated the first counts (s4.2.1). Arguments may be tokens or quoted strings. Unknown
- * directives are passed over.
+ * The directives of one head's Cache-Control (RFC 9111 s5.2, RFC 5861), names without regard to case. Where a
+ * directive is repeated the first counts (s4.2.1). Arguments may be tokens or quoted strings. Unknown directives are
+ * passed over.
  *
- * <p>Malformed forms are read so that less is reused: a response's {@code max-age} or {@code s-maxage} that is no number
- * is 0; {@code no-cache} and {@code private} whose argument is not a list of field names count as without argument. In a
- * request a malformed number is as if absent. Immutable.
+ * <p>Malformed forms are read so that less is reused: a response's {@code max-age} or {@code s-maxage} that is no
+ * number is 0; {@code no-cache} and {@code private} whose argument is not a list of field names count as without
+ * argument. In a request a malformed number is as if absent. Immutable.
  */
 public final class CacheControl {
 

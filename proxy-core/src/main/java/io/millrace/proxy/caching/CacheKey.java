@@ -7,8 +7,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The primary cache key of a URL (RFC 9111 s2): the client's own URL in normal form, readable as it stands. GET and HEAD
- * share it.
+ * The primary cache key of a URL (RFC 9111 s2): the client's own URL in normal form, readable as it stands. GET and
+ * HEAD share it.
  *
  * <pre>
  * http://example.com/a%2Fb/~c?x=%7e

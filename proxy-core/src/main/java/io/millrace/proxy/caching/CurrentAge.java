@@ -11,8 +11,8 @@ public final class CurrentAge {
     private CurrentAge() {}
 
     /**
-     * The {@code corrected_initial_age} in milliseconds: the larger of Date's distance from the time of receipt, and the
-     * Age field plus the response's delay.
+     * The {@code corrected_initial_age} in milliseconds: the larger of Date's distance from the time of receipt, and
+     * the Age field plus the response's delay.
      */
     public static long initialMillis(FieldSection responseFields, long requestTimeMillis, long responseTimeMillis) {
         long receivedSeconds = Math.floorDiv(responseTimeMillis, 1000L);

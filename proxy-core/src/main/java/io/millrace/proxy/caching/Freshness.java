@@ -13,9 +13,9 @@ import io.millrace.proxy.http.ResponseHead;
 public record Freshness(long lifetimeSeconds, LifetimeSource source) {
 
     /**
-     * The lifetime: {@code s-maxage}, else {@code max-age}, else Expires minus Date, where an Expires that is no date is
-     * in the past and a missing Date is the time of receipt; else the heuristic for status codes that allow it or with
-     * {@code public}, given a Last-Modified.
+     * The lifetime: {@code s-maxage}, else {@code max-age}, else Expires minus Date, where an Expires that is no date
+     * is in the past and a missing Date is the time of receipt; else the heuristic for status codes that allow it or
+     * with {@code public}, given a Last-Modified.
      */
     public static Freshness of(ResponseHead response, long responseTimeMillis, CacheSettings settings) {
         return of(response, CacheControl.ofResponse(response.fields()), responseTimeMillis, settings);

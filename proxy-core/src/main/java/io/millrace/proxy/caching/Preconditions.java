@@ -64,8 +64,8 @@ public final class Preconditions {
     }
 
     /**
-     * Whether a Range field may be honoured: there is no If-Range, or it names this very representation: the same strong
-     * entity tag, or the same Last-Modified where that is a strong validator (s13.1.5, s8.8.2.2).
+     * Whether a Range field may be honoured: there is no If-Range, or it names this very representation: the same
+     * strong entity tag, or the same Last-Modified where that is a strong validator (s13.1.5, s8.8.2.2).
      */
     public static boolean allowsRange(RequestHead request, StoredHead stored) {
         FieldSection fields = request.fields();

@@ -129,15 +129,17 @@ public sealed interface Reuse {
         if (stored.isMustRevalidate() || stored.isProxyRevalidate()) {
             return new Validate(ValidateReason.STALE);
         }
+        boolean limitsAge = control.maxAgeSeconds() != CacheControl.ABSENT && !settings.ignoreClientMaxAge();
+        boolean wantsFresh = control.minFreshSeconds() != CacheControl.ABSENT;
         // s-maxage means proxy-revalidate too (s5.2.2.10); only what the origin itself grants goes beyond it.
         boolean clientTakesIt = stored.lifetimeSource() != LifetimeSource.SHARED_MAX_AGE
                 && control.maxStaleSeconds() != CacheControl.ABSENT
                 && staleSeconds <= Math.min(control.maxStaleSeconds(), settings.maxStaleSeconds());
-        if (clientTakesIt && control.minFreshSeconds() == CacheControl.ABSENT) {
+        if (clientTakesIt && !wantsFresh) {
             return SERVE_STALE;
         }
-        return staleSeconds < stored.staleWhileRevalidateSeconds()
-                ? SERVE_STALE_WHILE_REVALIDATING
-                : new Validate(ValidateReason.STALE);
+        // A client that names a max-age without max-stale wants nothing stale (s5.2.1.1).
+        boolean granted = staleSeconds < stored.staleWhileRevalidateSeconds() && !wantsFresh && !limitsAge;
+        return granted ? SERVE_STALE_WHILE_REVALIDATING : new Validate(ValidateReason.STALE);
     }
 }

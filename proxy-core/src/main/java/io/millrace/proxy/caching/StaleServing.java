@@ -43,18 +43,6 @@ public sealed interface StaleServing {
         }
     }
 
-    /** How an origin fails. */
-    enum OriginFailure {
-        /** No connection, or none usable. */
-        UNREACHABLE,
-        /** The connection closed, or the response broke off, before its head was complete. */
-        DISCONNECTED,
-        /** No response in time. */
-        TIMEOUT,
-        /** An error status for which {@link StaleServing#isErrorStatus} holds. */
-        ERROR_STATUS
-    }
-
     /** The instance that is given. */
     Allowed ALLOWED = new Allowed();
 
@@ -64,8 +52,9 @@ public sealed interface StaleServing {
     }
 
     /**
-     * Decides for a stored response that would answer the request if it were fresh. The origin's {@code stale-if-error}
-     * sets the limit where it is present, even beside {@code s-maxage}; else {@link CacheSettings#maxStaleSeconds} does.
+     * Decides for a stored response that would answer the request if it were fresh. The origin's {@code
+     * stale-if-error} sets the limit where it is present, even beside {@code s-maxage}; else {@link
+     * CacheSettings#maxStaleSeconds} does.
      */
     static StaleServing of(RequestHead request, StoredHead stored, long nowMillis, CacheSettings settings) {
         RefusalReason reason = refusal(request, stored, nowMillis, settings);

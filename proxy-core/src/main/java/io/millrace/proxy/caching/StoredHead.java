@@ -108,7 +108,9 @@ public final class StoredHead {
                 .build();
     }
 
-    /** The marker of a URL whose responses vary: the request fields that select, and the nonce of its variants' keys. */
+    /**
+     * The marker of a URL whose responses vary: the request fields that select, and the nonce of its variants' keys.
+     */
     public static StoredHead varyMarker(Variance variance, long nonce, long nowMillis) {
         return new StoredHeadBuilder().marker(variance, nonce, nowMillis).build();
     }

@@ -149,7 +149,10 @@ final class StoredHeadBuilder {
         locateEntityTag(fields, fieldsStart);
     }
 
-    /** Notes where the wire head has its ETag, given fields whose positions lie {@code shift} before those of the wire. */
+    /**
+     * Notes where the wire head has its ETag, given fields whose positions lie {@code shift} before those of the
+     * wire.
+     */
     void locateEntityTag(FieldSection fields, int shift) {
         int line = fields.find(FieldName.ETAG);
         boolean tagged = line >= 0 && fields.valueEnd(line) > fields.valueStart(line);

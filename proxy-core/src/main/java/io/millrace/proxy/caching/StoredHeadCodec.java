@@ -21,7 +21,7 @@ import java.util.zip.CRC32C;
  *  8  request time ms (8) 16  response time ms (8)  24  initial age ms (8)
  * 32  lifetime s (8)      40  lifetime source (1)   41  Date s (8)   49  Last-Modified s (8)
  * 57  content length (8)  65  stale-while-revalidate s (8)           73  stale-if-error s (8)
- * 81  keep until s (8)    89  nonce (8)             97  number of Vary names (1)
+ * 81  keep until s (8)    89  nonce (8)             97  number of Vary names, 255 for * (1)
  * 98  per Vary name: length (2), text
  *     length of the Vary values (4), the values
  *     length of the status line (2), length of the wire head (4), the wire head
@@ -36,6 +36,7 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
     static final byte VERSION = 1;
 
     private static final int FIXED_LENGTH = 98;
+    private static final int ANY = 255;
     private static final int CHECKSUM_LENGTH = 4;
 
     @Override
@@ -94,7 +95,7 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
         out.putLong(head.dateSeconds).putLong(head.lastModifiedSeconds).putLong(head.contentLength);
         out.putLong(head.staleWhileRevalidateSeconds).putLong(head.staleIfErrorSeconds);
         out.putLong(head.keepUntilSeconds).putLong(head.nonce);
-        out.put((byte) names.size());
+        out.put((byte) (head.variance.isAny() ? ANY : names.size()));
         for (byte[] name : names) {
             out.putShort((short) name.length).put(name);
         }
@@ -142,8 +143,11 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
     }
 
     private static Variance readVariance(ByteBuffer in) throws CorruptHeadException {
-        int count = in.get();
-        if (count < 0 || count > Variance.NAMES_MAX) {
+        int count = in.get() & 0xff;
+        if (count == ANY) {
+            return Variance.ANY;
+        }
+        if (count > Variance.NAMES_MAX) {
             throw new CorruptHeadException("number of Vary names: actual=" + count + ", maximum=" + Variance.NAMES_MAX);
         }
         List<FieldName> names = new ArrayList<>(count);

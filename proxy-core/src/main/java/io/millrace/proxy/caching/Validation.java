@@ -18,10 +18,17 @@ public final class Validation {
     /** It is freshened: store this head in place of the old one, and serve from it. */
     public record Freshened(StoredHead head) implements Outcome {}
 
-    /**
-     * It is valid and answers this request with this head, but the origin no longer allows to store it: remove it.
-     */
-    public record Unstorable(StoredHead head, NoStoreReason reason) implements Outcome {}
+    /** It is valid and answers this request with this head, but the origin does not allow to store the head. */
+    public record Unstorable(StoredHead head, NoStoreReason reason) implements Outcome {
+
+        /**
+         * Whether the stored response must go. It stays as it was, stale, when only this answer cannot be stored
+         * because the request had Authorization (RFC 9111 s3.5).
+         */
+        public boolean isRemoved() {
+            return reason != NoStoreReason.AUTHORIZATION;
+        }
+    }
 
     /** The answer is about another representation: do not use it, fetch without conditions. */
     public record Mismatched(MismatchReason reason) implements Outcome {}

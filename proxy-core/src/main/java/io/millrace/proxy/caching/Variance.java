@@ -80,9 +80,9 @@ public final class Variance {
     }
 
     /**
-     * The marker to keep under the primary key when a response with this variance is about to be stored: the present one
-     * while it names all these fields (then more requests are told apart than this response needs, which is safe), else
-     * a new one.
+     * The marker to keep under the primary key when a response with this variance is about to be stored: the present
+     * one while it names all these fields (then more requests are told apart than this response needs, which is
+     * safe), else a new one.
      *
      * @param present what is stored under the primary key, of either kind, or null
      * @param nonce a random number for a new marker
@@ -95,10 +95,10 @@ public final class Variance {
     }
 
     /**
-     * The request's values of these fields, normalised, in one array: per name 0 when absent, else 1, the length in four
-     * bytes and the value. Lines are joined and white space around list members is left out;
-     * Accept-Encoding, Accept-Language and Accept-Charset lose all white space and are written in lower case, because
-     * their values have no case.
+     * The request's values of these fields, normalised, in one array: per name 0 when absent, else 1, the length in
+     * four bytes and the value. Lines are joined and white space around list members is left out; Accept-Encoding,
+     * Accept-Language and Accept-Charset lose all white space and are written in lower case, because their values
+     * have no case.
      */
     public byte[] valuesOf(FieldSection requestFields) {
         if (names.isEmpty()) {

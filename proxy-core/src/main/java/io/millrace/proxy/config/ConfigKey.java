@@ -36,6 +36,7 @@ public final class ConfigKey<T> {
     private final boolean perRule;
     private final boolean required;
     private final boolean wholeSeconds;
+    private final boolean orZero;
     private final String sentence;
     private final @Nullable String trafficServerName;
 
@@ -50,6 +51,7 @@ public final class ConfigKey<T> {
         perRule = draft.perRule;
         required = draft.required;
         wholeSeconds = draft.wholeSeconds;
+        orZero = draft.orZero;
         sentence = draft.sentence;
         trafficServerName = draft.trafficServerName;
     }
@@ -110,6 +112,11 @@ public final class ConfigKey<T> {
         return perRule;
     }
 
+    /** Whether 0 is allowed although it lies below the smallest value. */
+    public boolean isOrZero() {
+        return orZero;
+    }
+
     /** Whether an element of a list must set this key. */
     public boolean isRequired() {
         return required;
@@ -134,8 +141,10 @@ public final class ConfigKey<T> {
 
     /** Holds a value against the bounds. */
     void check(T value) throws InvalidValueException {
-        if (min != null && compare(value, min) < 0) {
-            throw new InvalidValueException(type.format(value) + " is below the limit of " + type.format(min));
+        boolean zero = orZero && type.format(value).equals("0");
+        if (min != null && compare(value, min) < 0 && !zero) {
+            throw new InvalidValueException(
+                    type.format(value) + " is below the limit of " + type.format(min) + (orZero ? ", and not 0" : ""));
         }
         if (max != null && compare(value, max) > 0) {
             throw new InvalidValueException(type.format(value) + " is above the limit of " + type.format(max));
@@ -175,6 +184,7 @@ public final class ConfigKey<T> {
         private boolean perRule;
         private boolean required;
         private boolean wholeSeconds;
+        private boolean orZero;
         private String sentence = "";
         private @Nullable String trafficServerName;
 
@@ -221,6 +231,11 @@ public final class ConfigKey<T> {
 
         Draft<T> wholeSeconds() {
             wholeSeconds = true;
+            return this;
+        }
+
+        Draft<T> orZero() {
+            orZero = true;
             return this;
         }
 

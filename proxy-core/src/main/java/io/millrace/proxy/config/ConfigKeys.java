@@ -80,7 +80,8 @@ public final class ConfigKeys {
             .like("proxy.config.cache.dir.sync_frequency")
             .says("Longest time that written objects stay unsynced; a power failure loses at most this much.");
     public static final ConfigKey<Long> STORE_SEGMENT_SIZE = draft("store.segment_size", ValueType.SIZE)
-            .within(0L, GIB)
+            .within(4 * MIB, GIB)
+            .orZero()
             .defaultsTo(0L)
             .rolling()
             .says("Piece of a volume that is written and reclaimed as a whole; 0 lets the volume's size decide.");

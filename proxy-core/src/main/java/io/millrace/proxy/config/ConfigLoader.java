@@ -61,6 +61,19 @@ public final class ConfigLoader {
         return parse(text, name, overrides, Environment.ofProcess());
     }
 
+    /**
+     * Reads the text of a file that was read before, and may have changed or gone since.
+     *
+     * @param directory where relative paths in it start: the file's
+     * @param overrides as for {@link #load}
+     */
+    public static ConfigResult parse(String text, String name, Path directory, Map<String, String> overrides) {
+        ConfigLoader loader = new ConfigLoader(Environment.ofProcess());
+        loader.bindText(text, name, directory);
+        loader.bindOverrides(overrides);
+        return loader.result(new Place(name, 0, 0));
+    }
+
     static ConfigResult parse(String text, String name, Map<String, String> overrides, Environment environment) {
         ConfigLoader loader = new ConfigLoader(environment);
         loader.bindText(text, name, loader.workingDirectory);

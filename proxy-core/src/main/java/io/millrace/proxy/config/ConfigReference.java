@@ -62,7 +62,7 @@ public final class ConfigReference {
     }
 
     private static @Nullable String bounds(ConfigKey<?> key) {
-        return key.minText() == null ? null : key.minText() + " to " + key.maxText();
+        return key.minText() == null ? null : (key.isOrZero() ? "0, or " : "") + key.minText() + " to " + key.maxText();
     }
 
     /** The reference page as Markdown. */

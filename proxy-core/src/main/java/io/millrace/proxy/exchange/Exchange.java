@@ -278,6 +278,9 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
         send(head);
         if (withContent) {
             pump.start(reader);
+            if (pump.bytes() == 0) {
+                stream.flush();
+            }
         } else {
             reader.close();
             finish();

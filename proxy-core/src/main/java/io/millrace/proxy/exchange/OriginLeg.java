@@ -12,6 +12,7 @@ import io.millrace.proxy.fetch.ResponseFraming;
 import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
+import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
@@ -21,8 +22,10 @@ import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -90,6 +93,7 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
     private long requestMillis;
     private long requestNanos;
     private boolean storing;
+    private @Nullable Queue<Runnable> held;
     private boolean discarding;
     private boolean fetchAgain;
     private boolean offering;
@@ -194,9 +198,30 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
             return;
         }
         if (!plan.request().method().isSafe() && head.status() < 400) {
-            home.invalidate(plan.request(), head, () -> deliver(head, framing));
+            hold();
+            home.invalidate(plan.request(), head, () -> goOn(head, framing));
         } else {
             deliver(head, framing);
+        }
+    }
+
+    /** What the origin says next waits until the invalidation is durable: at most one receive buffer, as reading stops. */
+    private void hold() {
+        held = new ArrayDeque<>();
+        if (call != null) {
+            call.pauseReading();
+        }
+    }
+
+    private void goOn(ResponseHead head, ResponseFraming framing) {
+        deliver(head, framing);
+        Queue<Runnable> events = held;
+        held = null;
+        while (events != null && !events.isEmpty()) {
+            events.remove().run();
+        }
+        if (call != null && state != State.ENDED) {
+            call.resumeReading();
         }
     }
 
@@ -206,22 +231,30 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
                 plan.request(), stale.head(), head, requestMillis, home.clock().millis(), plan.cacheSettings());
         if (outcome instanceof Validation.Freshened freshened) {
             home.store().update(stale, freshened.head());
-            confirm(stale, freshened.head());
+            confirm(stale, freshened.head(), head);
         } else if (outcome instanceof Validation.Unstorable unstorable) {
-            home.store().remove(stale.key(), home.loop(), (wasPresent, failure) -> {});
-            confirm(stale, unstorable.head());
+            if (unstorable.isRemoved()) {
+                home.store().remove(stale.key(), home.loop(), (wasPresent, failure) -> {});
+            }
+            confirm(stale, unstorable.head(), head);
         } else {
             // The 304 speaks of another representation (RFC 9111 s4.3.4): once it is read, ask without conditions.
             fetchAgain = true;
         }
     }
 
-    private void confirm(StoredObject<StoredHead> stale, StoredHead refreshed) {
+    /** Tells everybody who waits; a cookie in the 304 is for the one whose request was sent. */
+    private void confirm(StoredObject<StoredHead> stale, StoredHead refreshed, ResponseHead notModified) {
+        boolean shared = !notModified.fields().contains(FieldName.SET_COOKIE);
         List<Waiter> waiting = List.copyOf(waiters);
         boolean first = true;
         for (Waiter waiter : waiting) {
             boolean collapsed = !first;
             first = false;
+            if (collapsed && !shared) {
+                tell(waiter, () -> waiter.onNotShared(NotShared.REFUSED));
+                continue;
+            }
             StoredObject<StoredHead> object = stale.retain();
             tell(waiter, () -> waiter.onConfirmed(object, refreshed, collapsed));
         }
@@ -279,7 +312,7 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
         }
         ObjectWriter<StoredHead> writer = home.store().create(key);
         writer.head(stored, framing.contentLength());
-        body.storeTo(writer);
+        body.storeTo(writer, framing.contentLength());
         storing = true;
     }
 
@@ -315,7 +348,9 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
 
     @Override
     public void onContent(ByteBuf content) {
-        if (tee == null || discarding) {
+        if (held != null) {
+            held.add(() -> onContent(content));
+        } else if (tee == null || discarding) {
             content.release();
         } else {
             tee.content(content);
@@ -324,6 +359,10 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
 
     @Override
     public void onComplete(@Nullable FieldSection trailers) {
+        if (held != null) {
+            held.add(() -> onComplete(trailers));
+            return;
+        }
         if (fetchAgain) {
             fetchAgain = false;
             discarding = false;
@@ -343,6 +382,10 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
 
     @Override
     public void onFailure(OriginFailure failure) {
+        if (held != null) {
+            held.add(() -> onFailure(failure));
+            return;
+        }
         home.counters().increment(FailureCounters.of(failure.reason()));
         if (tee != null) {
             if (storing) {

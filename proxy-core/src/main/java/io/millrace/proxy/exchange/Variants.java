@@ -7,7 +7,9 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.store.CacheStore;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoreKey;
+import io.millrace.store.StoredObject;
 import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where a response goes in the store: under its URL's primary key, or, when it varies, under a variant's key with a marker under
@@ -28,10 +30,10 @@ final class Variants {
         if (primary == null) {
             primary = shared.store().key(CacheKey.of(plan.request().target()).bytes());
         }
-        if (stored.variance().isNone()) {
+        StoredHead present = marker(primary, plan.marker());
+        if (present == null && stored.variance().isNone()) {
             return primary;
         }
-        StoredHead present = plan.marker();
         StoredHead marker = stored.variance()
                 .markerAfter(
                         present,
@@ -43,6 +45,17 @@ final class Variants {
             writer.complete(0);
         }
         return keyOf(shared.store(), primary, marker, plan.request().fields());
+    }
+
+    /** The marker in force: another fetch may have written one since this one's lookup. */
+    private @Nullable StoredHead marker(StoreKey primary, @Nullable StoredHead seen) {
+        StoredObject<StoredHead> now = shared.store().get(primary);
+        if (now == null) {
+            return seen;
+        }
+        StoredHead head = now.head();
+        now.release();
+        return head.isVaryMarker() ? head : null;
     }
 
     /** The key of the variant that a request selects. */

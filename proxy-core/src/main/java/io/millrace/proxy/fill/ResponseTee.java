@@ -73,6 +73,8 @@ public final class ResponseTee {
     private long received;
     private boolean open = true;
     private boolean ended;
+    private boolean completed;
+    private long announcedLength = -1;
 
     @Nullable
     private ContentFailure failure;
@@ -94,10 +96,16 @@ public final class ResponseTee {
         this.feed = feed;
     }
 
-    /** Sends everything to the store too; called before the first content. The tee owns the writer from here on. */
-    public void storeTo(ObjectWriter<?> objectWriter) {
+    /**
+     * Sends everything to the store too; called before the first content. The tee owns the writer from here on.
+     *
+     * @param length the body's length as the origin announced it, -1 when it did not. With its last byte the object is complete
+     *     in the store before any reader gets that byte: a client that has the whole response and asks again finds it stored
+     */
+    public void storeTo(ObjectWriter<?> objectWriter, long length) {
         assert received == 0 && writer == null;
         writer = objectWriter;
+        announcedLength = length;
         written = objectWriter.object();
     }
 
@@ -119,6 +127,9 @@ public final class ResponseTee {
         }
         newest = chunk;
         received += length;
+        if (received == announcedLength) {
+            completeStored();
+        }
         serveWaiting();
         regulate();
     }
@@ -129,9 +140,7 @@ public final class ResponseTee {
             return;
         }
         ended = true;
-        if (writer != null) {
-            writer.complete(received);
-        }
+        completeStored();
         serveWaiting();
         disposeIfIdle();
     }
@@ -143,11 +152,18 @@ public final class ResponseTee {
         }
         ended = true;
         failure = reason;
-        if (writer != null) {
+        if (writer != null && !completed) {
             writer.abort();
         }
         serveWaiting();
         disposeIfIdle();
+    }
+
+    private void completeStored() {
+        if (writer != null && !completed) {
+            completed = true;
+            writer.complete(received);
+        }
     }
 
     /** Bytes received so far. */

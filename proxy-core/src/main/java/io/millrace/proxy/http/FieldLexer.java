@@ -168,11 +168,6 @@ public final class FieldLexer {
         return c >= 'A' && c <= 'Z' ? c + 32 : c;
     }
 
-    /** The character with an ASCII small letter made capital; others as they are. */
-    static int upper(int c) {
-        return c >= 'a' && c <= 'z' ? c - 32 : c;
-    }
-
     /** The value of a hexadecimal digit, or -1. */
     static int hexDigit(byte b) {
         int c = lower(b & 0xff);

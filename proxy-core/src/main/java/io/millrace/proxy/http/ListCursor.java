@@ -2,8 +2,8 @@ package io.millrace.proxy.http;
 
 /**
  * Walks the comma-separated members of all lines of one field (RFC 9110 s5.6.1). Commas inside quoted strings do not
- * separate, empty members are passed over, white space around a member is left out. A quote that its line does not close
- * is an ordinary byte, so that nothing after it is hidden. Confined to one thread.
+ * separate, empty members are passed over, white space around a member is left out. A quote that its line does not
+ * close is an ordinary byte, so that nothing after it is hidden. Confined to one thread.
  *
  * <pre>
  * ListCursor members = ListCursor.over(fields, FieldName.VARY);
@@ -21,7 +21,9 @@ public final class ListCursor {
     private int limit;
     private int start;
     private int end;
-    /** Set once a quote of the line is not closed: looking for the end of each further one would take quadratic time. */
+    /**
+     * Set once a quote of the line is not closed: looking for the end of each further one would take quadratic time.
+     */
     private boolean isUnclosed;
 
     private ListCursor(FieldSection fields, FieldName name, boolean hasEscapes) {

@@ -6,8 +6,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The target URI of a request (RFC 9110 s7.1): scheme, host in lower case, port, and path and query byte for byte as the
- * client sent them. What an origin receives is never changed by normalisation; only cache keys are. Immutable.
+ * The target URI of a request (RFC 9110 s7.1): scheme, host in lower case, port, and path and query byte for byte as
+ * the client sent them. What an origin receives is never changed by normalisation; only cache keys are. Immutable.
  */
 public final class TargetUri implements TargetResult {
 
@@ -50,7 +50,8 @@ public final class TargetUri implements TargetResult {
     /**
      * Reads a request's target. The range is copied where it is kept.
      *
-     * @param fields the request's fields; Host is checked in every form and decides in origin form (RFC 9112 s3.2, s3.3)
+     * @param fields the request's fields; Host is checked in every form and decides in origin form (RFC 9112 s3.2,
+     *     s3.3)
      * @param minorVersion of HTTP/1; a request of HTTP/1.0 may lack Host, its host is then empty
      * @param secure whether the connection is secured, which decides the scheme except in absolute form
      */

@@ -19,25 +19,28 @@ public final class UriBytes {
     }
 
     /**
-     * Copies a path in normal form: percent-encoded unreserved bytes decoded, the digits of other encodings in capitals.
-     * An encoded dot stays encoded, so that no dot segment appears that was not there; dot segments, empty segments and
-     * malformed encodings stay as they are.
+     * Copies a path in normal form: percent-encoded unreserved bytes decoded, the digits of other encodings in
+     * capitals. An encoded dot stays encoded, so that no dot segment appears that was not there; dot segments and
+     * empty segments stay as they are. A path with a malformed encoding is copied byte for byte: decoding next to it
+     * could make it look like another path.
      *
      * @param to has room for {@code end - from} more bytes at {@code at}
      * @return the position after the last byte written
      */
     public static int normalizePath(byte[] bytes, int from, int end, byte[] to, int at) {
+        if (!hasEncodingsToNormalize(bytes, from, end)) {
+            System.arraycopy(bytes, from, to, at, end - from);
+            return at + end - from;
+        }
         int out = at;
         int i = from;
         while (i < end) {
-            byte b = bytes[i];
-            int high = b == '%' && i + 2 < end ? FieldLexer.hexDigit(bytes[i + 1]) : -1;
-            int low = high >= 0 ? FieldLexer.hexDigit(bytes[i + 2]) : -1;
-            if (low < 0) {
-                to[out++] = b;
-                i++;
+            if (bytes[i] != '%') {
+                to[out++] = bytes[i++];
                 continue;
             }
+            int high = FieldLexer.hexDigit(bytes[i + 1]);
+            int low = FieldLexer.hexDigit(bytes[i + 2]);
             byte decoded = (byte) (high << 4 | low);
             if (isUnreserved(decoded) && decoded != '.') {
                 to[out++] = decoded;
@@ -49,5 +52,22 @@ public final class UriBytes {
             i += 3;
         }
         return out;
+    }
+
+    /** Whether there is a percent sign and each begins a well-formed encoding. */
+    private static boolean hasEncodingsToNormalize(byte[] bytes, int from, int end) {
+        boolean found = false;
+        for (int i = from; i < end; i++) {
+            if (bytes[i] == '%') {
+                boolean wellFormed =
+                        i + 2 < end && FieldLexer.hexDigit(bytes[i + 1]) >= 0 && FieldLexer.hexDigit(bytes[i + 2]) >= 0;
+                if (!wellFormed) {
+                    return false;
+                }
+                found = true;
+                i += 2;
+            }
+        }
+        return found;
     }
 }

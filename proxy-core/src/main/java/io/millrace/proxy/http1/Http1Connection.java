@@ -12,8 +12,6 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.codec.http.HttpContent;
-import io.netty.handler.codec.http.HttpObject;
-import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
@@ -57,7 +55,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private final Http1Settings settings;
     private final RequestReceiver receiver;
     private final ConnectionSet connections;
-    private final ArrayDeque<HttpObject> pending = new ArrayDeque<>(0);
+    private final ArrayDeque<Object> pending = new ArrayDeque<>(0);
 
     private ChannelHandlerContext ctx;
     private ClientConnection facts;
@@ -130,7 +128,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
         inRead = true;
-        if (closing || !(message instanceof HttpObject object)) {
+        if (closing || !(message instanceof RequestReading || message instanceof HttpContent)) {
             discard(message);
             return;
         }
@@ -140,10 +138,10 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
                 closeNow();
                 return;
             }
-            pending.add(object);
+            pending.add(message);
             return;
         }
-        take(object);
+        take(message);
     }
 
     private void discard(Object message) {
@@ -158,25 +156,19 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
     }
 
-    private void take(HttpObject object) {
-        if (object instanceof HttpRequest request) {
-            takeRequest(request);
-            if (object instanceof HttpContent content) {
-                takeContent(content);
-            }
-        } else if (object instanceof HttpContent content) {
+    private void take(Object message) {
+        if (message instanceof RequestReading reading) {
+            takeRequest(reading);
+        } else if (message instanceof HttpContent content) {
             takeContent(content);
-        } else {
-            ReferenceCountUtil.release(object);
         }
     }
 
-    private void takeRequest(HttpRequest request) {
+    private void takeRequest(RequestReading reading) {
         if (stream != null) {
             throw new IllegalStateException("a request head within a request");
         }
         requests++;
-        RequestReading reading = RequestReading.of(request, facts);
         Http1Stream next = new Http1Stream(this, reading);
         stream = next;
         BadRequest problem = reading.problem();

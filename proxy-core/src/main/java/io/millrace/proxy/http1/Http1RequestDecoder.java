@@ -1,23 +1,42 @@
 package io.millrace.proxy.http1;
 
+import io.millrace.proxy.net.BadRequest;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http.DefaultHttpHeadersFactory;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpMessage;
 import io.netty.handler.codec.http.HttpRequestDecoder;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.util.ReferenceCountUtil;
+import java.util.List;
 
 /**
- * Netty's decoder at its strictest: validated names and values, CRLF line ends only, no second Content-Length, and no message
- * that carries both Content-Length and Transfer-Encoding (RFC 9112 s6.1 lets a server refuse it; passing one on is how requests
- * are smuggled).
+ * Netty's request decoder behind our own reading of the head. A head is held back until all of it is there; then
+ * {@link RequestReading} reads its bytes by the RFC's grammar, and only what passes is given to Netty's decoder, which cuts the
+ * content. So no request gets through that two readers could take for two things: Netty joins folded lines, takes several spaces
+ * for one and lets Transfer-Encoding win over Content-Length, and we refuse these (RFC 9112 s2.2, s3, s5.2, s6.3).
+ *
+ * <p>Hands on, per request, a {@link RequestReading} and then, when that is no refusal, Netty's content objects to the last.
  *
  * <p>Confined to one event loop.
  */
 final class Http1RequestDecoder extends HttpRequestDecoder {
     private static final int CHUNK_BYTES_MAX = 64 * 1024;
 
+    private enum Phase {
+        HEAD,
+        CONTENT,
+        /** A request was refused: what follows has no meaning. */
+        BROKEN
+    }
+
     private final Http1Connection connection;
+    private final int lineBytesMax;
+    private final int headerBytesMax;
+    private Phase phase = Phase.HEAD;
+    private int scanned;
+    private int lineLength;
 
     Http1RequestDecoder(Http1Settings settings, Http1Connection connection) {
         super(new HttpDecoderConfig()
@@ -29,6 +48,8 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
                 .setHeadersFactory(DefaultHttpHeadersFactory.headersFactory().withValidation(true))
                 .setTrailersFactory(DefaultHttpHeadersFactory.trailersFactory().withValidation(true)));
         this.connection = connection;
+        this.lineBytesMax = settings.requestLineBytesMax();
+        this.headerBytesMax = settings.headerBytesMax();
     }
 
     @Override
@@ -40,22 +61,107 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
     }
 
     @Override
-    protected void handleTransferEncodingChunkedWithContentLength(HttpMessage message) {
-        throw new FramingException("Content-Length together with Transfer-Encoding");
+    protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
+        switch (phase) {
+            case HEAD -> decodeHead(ctx, in, out);
+            case CONTENT -> {
+                super.decode(ctx, in, out);
+                afterContent(out);
+            }
+            case BROKEN -> in.skipBytes(in.readableBytes());
+        }
     }
 
-    /** Two framings in one message. */
-    static final class FramingException extends IllegalArgumentException {
-        private static final long serialVersionUID = 1;
-
-        FramingException(String message) {
-            super(message);
+    private void decodeHead(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
+        if (scanned == 0) {
+            skipEmptyLines(in);
         }
-
-        @Override
-        @SuppressWarnings("UnsynchronizedOverridesSynchronized")
-        public Throwable fillInStackTrace() {
-            return this;
+        int length = headLength(in);
+        if (lineLength > lineBytesMax || (lineLength == 0 && in.readableBytes() > lineBytesMax)) {
+            refuse(BadRequest.LINE_TOO_LONG, in, out);
+        } else if ((length < 0 ? in.readableBytes() : length) - lineLength > headerBytesMax) {
+            refuse(BadRequest.HEADER_TOO_LARGE, in, out);
+        } else if (length >= 0) {
+            byte[] bytes = new byte[length];
+            in.getBytes(in.readerIndex(), bytes);
+            take(ctx, in, out, RequestReading.of(bytes, lineLength, connection.facts()));
+            scanned = 0;
+            lineLength = 0;
         }
+    }
+
+    private void take(ChannelHandlerContext ctx, ByteBuf in, List<Object> out, RequestReading reading)
+            throws Exception {
+        BadRequest problem = reading.problem();
+        if (problem != null) {
+            refuse(problem, in, out);
+            return;
+        }
+        int first = out.size();
+        super.decode(ctx, in, out);
+        if (out.size() == first
+                || !(out.get(first) instanceof HttpMessage message)
+                || message.decoderResult().isFailure()) {
+            while (out.size() > first) {
+                ReferenceCountUtil.release(out.remove(out.size() - 1));
+            }
+            refuse(BadRequest.SYNTAX, in, out);
+            return;
+        }
+        out.set(first, reading);
+        phase = Phase.CONTENT;
+        afterContent(out);
+    }
+
+    private void afterContent(List<Object> out) {
+        if (!out.isEmpty() && out.get(out.size() - 1) instanceof LastHttpContent) {
+            phase = Phase.HEAD;
+        }
+    }
+
+    private void refuse(BadRequest problem, ByteBuf in, List<Object> out) {
+        phase = Phase.BROKEN;
+        in.skipBytes(in.readableBytes());
+        out.add(RequestReading.refused(problem));
+    }
+
+    /** Empty lines before a request line are ignored (RFC 9112 s2.2). */
+    private static void skipEmptyLines(ByteBuf in) {
+        while (in.readableBytes() >= 2
+                && in.getByte(in.readerIndex()) == '\r'
+                && in.getByte(in.readerIndex() + 1) == '\n') {
+            in.skipBytes(2);
+        }
+    }
+
+    /** Length of the head with its empty line, or -1 while that is not there yet; notes the request line's length on the way. */
+    private int headLength(ByteBuf in) {
+        int start = in.readerIndex();
+        int end = in.writerIndex();
+        int at = start + scanned;
+        while (true) {
+            int lf = in.indexOf(at, end, (byte) '\n');
+            if (lf < 0) {
+                scanned = end - start;
+                return -1;
+            }
+            if (lineLength == 0) {
+                lineLength = lf + 1 - start;
+            }
+            // An empty line is LF, CR LF behind a LF; which of them are allowed is the grammar's business.
+            int before = lf - 1;
+            if (before >= start && in.getByte(before) == '\r') {
+                before--;
+            }
+            if (before < start || in.getByte(before) == '\n') {
+                return lf + 1 - start;
+            }
+            at = lf + 1;
+        }
+    }
+
+    @Override
+    protected void handleTransferEncodingChunkedWithContentLength(HttpMessage message) {
+        throw new IllegalArgumentException("Content-Length together with Transfer-Encoding");
     }
 }

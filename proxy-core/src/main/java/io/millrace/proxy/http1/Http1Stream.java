@@ -193,6 +193,13 @@ final class Http1Stream implements ClientStream {
     }
 
     @Override
+    public void flush() {
+        if (!gone) {
+            connection.flush();
+        }
+    }
+
+    @Override
     public void write(ByteBuf content) {
         int length = content.readableBytes();
         if (gone || responseEnded || contentForbidden || length == 0) {

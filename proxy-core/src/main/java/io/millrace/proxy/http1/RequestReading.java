@@ -1,5 +1,6 @@
 package io.millrace.proxy.http1;
 
+import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
@@ -10,17 +11,13 @@ import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.RequestReceiver;
-import io.netty.handler.codec.http.HttpRequest;
-import io.netty.handler.codec.http.HttpVersion;
-import io.netty.handler.codec.http.TooLongHttpHeaderException;
-import io.netty.handler.codec.http.TooLongHttpLineException;
-import java.util.Iterator;
-import java.util.Map;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a decoded request is to the proxy: a head over bytes with its framing, or the reason why it is refused. Guards stand here
- * that the decoder does not have: the transfer codings, the version, the target and its Host (RFC 9112 s3.2, s6.1, s6.3).
+ * What the bytes of a request's head are: a head over them with its framing, or the reason why they are refused. The grammar is
+ * RFC 9112's without its allowances: single spaces, CRLF, no folded lines, one framing (s2.2, s3, s5, s6.3).
  *
  * <p>Immutable.
  *
@@ -43,23 +40,37 @@ record RequestReading(
         return NONE;
     }
 
-    static RequestReading of(HttpRequest request, ClientConnection connection) {
-        if (request.decoderResult().isFailure()) {
-            return refused(problemOf(request.decoderResult().cause()));
-        }
-        HttpVersion version = request.protocolVersion();
-        if (version.majorVersion() != 1 || !version.protocolName().equals("HTTP")) {
-            return refused(BadRequest.VERSION);
-        }
-        int minorVersion = Math.min(1, version.minorVersion());
-        FieldSection fields;
-        try {
-            fields = fields(request);
-        } catch (IllegalArgumentException e) {
+    /** The reading of bytes that are refused before they are read. */
+    static RequestReading refused(BadRequest problem) {
+        return new RequestReading(null, problem, 0, 1, false);
+    }
+
+    /**
+     * Reads a complete head.
+     *
+     * @param bytes request line, field lines and the empty line; kept
+     * @param lineLength length of the request line with its end
+     */
+    static RequestReading of(byte[] bytes, int lineLength, ClientConnection connection) {
+        int end = lineLength - 2;
+        int methodEnd = indexOf(bytes, ' ', 0, end);
+        int targetEnd = methodEnd < 0 ? -1 : indexOf(bytes, ' ', methodEnd + 1, end);
+        boolean endsRight = end > 0 && bytes[end] == '\r' && bytes[bytes.length - 2] == '\r';
+        if (!endsRight || targetEnd <= methodEnd + 1 || !FieldLexer.isToken(bytes, 0, methodEnd)) {
             return refused(BadRequest.SYNTAX);
         }
-        Method method = Method.of(request.method().name());
-        TargetResult target = TargetUri.parse(method, request.uri(), fields, minorVersion, connection.secure());
+        int minorVersion = minorVersion(bytes, targetEnd + 1, end);
+        if (minorVersion < 0) {
+            return refused(minorVersion == OTHER_MAJOR ? BadRequest.VERSION : BadRequest.SYNTAX);
+        }
+        FieldSection fields = FieldSection.parse(bytes, lineLength, bytes.length - 2);
+        if (fields == null) {
+            return refused(BadRequest.SYNTAX);
+        }
+        String methodName = new String(bytes, 0, methodEnd, StandardCharsets.US_ASCII);
+        Method method = Method.of(methodName);
+        TargetResult target =
+                TargetUri.parse(method, bytes, methodEnd + 1, targetEnd, fields, minorVersion, connection.secure());
         if (!(target instanceof TargetUri uri)) {
             return refused(hostProblem((TargetProblem) target) ? BadRequest.HOST : BadRequest.TARGET);
         }
@@ -67,8 +78,35 @@ record RequestReading(
         if (contentLength <= REFUSED) {
             return refused(contentLength == REFUSED ? BadRequest.FRAMING : BadRequest.TRANSFER_CODING);
         }
-        RequestHead head = RequestHead.of(request.method().name(), uri, minorVersion, fields);
+        RequestHead head = RequestHead.of(methodName, uri, minorVersion, fields);
         return new RequestReading(head, null, contentLength, minorVersion, isPersistent(fields, minorVersion));
+    }
+
+    private static final int OTHER_MAJOR = -2;
+    private static final byte[] HTTP = {'H', 'T', 'T', 'P', '/'};
+
+    /** 0 or 1, -1 for what is no version, {@link #OTHER_MAJOR} for a version that is not 1.x (RFC 9112 s2.3). */
+    private static int minorVersion(byte[] bytes, int from, int to) {
+        if (to - from != HTTP.length + 3
+                || !Arrays.equals(bytes, from, from + HTTP.length, HTTP, 0, HTTP.length)
+                || bytes[from + 6] != '.') {
+            return -1;
+        }
+        int major = bytes[from + 5] - '0';
+        int minor = bytes[from + 7] - '0';
+        if (major < 0 || major > 9 || minor < 0 || minor > 9) {
+            return -1;
+        }
+        return major == 1 ? Math.min(1, minor) : OTHER_MAJOR;
+    }
+
+    private static int indexOf(byte[] bytes, char wanted, int from, int to) {
+        for (int i = from; i < to; i++) {
+            if (bytes[i] == wanted) {
+                return i;
+            }
+        }
+        return -1;
     }
 
     private static final long REFUSED = -2;
@@ -114,35 +152,10 @@ record RequestReading(
         return minorVersion > 0 || fields.hasToken(FieldName.CONNECTION, "keep-alive");
     }
 
-    private static FieldSection fields(HttpRequest request) {
-        FieldSection.Builder builder = FieldSection.builder();
-        Iterator<Map.Entry<CharSequence, CharSequence>> lines =
-                request.headers().iteratorCharSequence();
-        while (lines.hasNext()) {
-            Map.Entry<CharSequence, CharSequence> line = lines.next();
-            builder.add(line.getKey(), line.getValue());
-        }
-        return builder.build();
-    }
-
     private static boolean hostProblem(TargetProblem problem) {
         return switch (problem) {
             case HOST_MISSING, HOST_REPEATED, HOST, PORT -> true;
             case FORM, SCHEME, BYTE, USERINFO -> false;
         };
-    }
-
-    private static BadRequest problemOf(Throwable cause) {
-        if (cause instanceof TooLongHttpLineException) {
-            return BadRequest.LINE_TOO_LONG;
-        }
-        if (cause instanceof TooLongHttpHeaderException) {
-            return BadRequest.HEADER_TOO_LARGE;
-        }
-        return cause instanceof Http1RequestDecoder.FramingException ? BadRequest.FRAMING : BadRequest.SYNTAX;
-    }
-
-    private static RequestReading refused(BadRequest problem) {
-        return new RequestReading(null, problem, 0, 1, false);
     }
 }

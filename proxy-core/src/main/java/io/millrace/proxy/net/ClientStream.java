@@ -34,6 +34,9 @@ public interface ClientStream {
      */
     void writeHead(OutboundHead head);
 
+    /** Sends what was written and still waits, such as a head whose content is not there yet. */
+    void flush();
+
     /** Sends a piece of content; takes ownership. */
     void write(ByteBuf content);
 

@@ -19,7 +19,9 @@ public final class TlsContexts {
 
     /** The provider in use, for the start message and the status. */
     public static String provider() {
-        return OpenSsl.isAvailable() ? "BoringSSL (" + OpenSsl.versionString() + ")" : "JDK";
+        return OpenSsl.isAvailable()
+                ? OpenSsl.versionString()
+                : "JDK " + Runtime.version().feature();
     }
 
     /**

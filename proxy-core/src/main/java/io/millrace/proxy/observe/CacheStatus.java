@@ -54,20 +54,30 @@ public final class CacheStatus {
         if (identifier.isEmpty()) {
             throw new IllegalArgumentException("the cache's name is empty");
         }
-        boolean isToken = isAlpha(identifier.charAt(0)) || identifier.charAt(0) == '*';
         StringBuilder quoted = new StringBuilder("\"");
         for (int i = 0; i < identifier.length(); i++) {
             char c = identifier.charAt(i);
             if (c < ' ' || c > '~') {
                 throw new IllegalArgumentException("the cache's name is not printable ASCII: " + identifier);
             }
-            isToken &= isTokenCharacter(c);
             if (c == '"' || c == '\\') {
                 quoted.append('\\');
             }
             quoted.append(c);
         }
-        return isToken ? identifier : quoted.append('"').toString();
+        return isToken(identifier) ? identifier : quoted.append('"').toString();
+    }
+
+    private static boolean isToken(String text) {
+        if (text.isEmpty() || !(isAlpha(text.charAt(0)) || text.charAt(0) == '*')) {
+            return false;
+        }
+        for (int i = 1; i < text.length(); i++) {
+            if (!isTokenCharacter(text.charAt(i))) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static boolean isAlpha(int c) {
@@ -138,10 +148,21 @@ public final class CacheStatus {
         out.writeByte('"');
     }
 
-    /** Adds a detail, which is a token: letters, digits and hyphens, beginning with a letter. */
-    public static void detail(ByteBuf out, String token) {
-        assert member(token).charAt(0) != '"' : token;
+    /** Adds a detail: as a token where it is one, and else as a string, with question marks beyond ASCII. */
+    public static void detail(ByteBuf out, String detail) {
         out.writeBytes(DETAIL);
-        ByteBufUtil.writeAscii(out, token);
+        if (isToken(detail)) {
+            ByteBufUtil.writeAscii(out, detail);
+            return;
+        }
+        out.writeByte('"');
+        for (int i = 0; i < detail.length(); i++) {
+            char c = detail.charAt(i);
+            if (c == '"' || c == '\\') {
+                out.writeByte('\\');
+            }
+            out.writeByte(c < ' ' || c > '~' ? '?' : c);
+        }
+        out.writeByte('"');
     }
 }

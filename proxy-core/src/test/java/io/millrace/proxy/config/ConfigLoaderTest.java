@@ -133,6 +133,7 @@ final class ConfigLoaderTest {
             delimiter = '|',
             value = {
                 "store: {segment_size: 2GiB} | 5:23: store.segment_size: 2GiB is above the limit of 1GiB",
+                "store: {segment_size: 1MiB} | 5:23: store.segment_size: 1MiB is below the limit of 4MiB, and not 0",
                 "timeouts: {drain: 25h}      | 5:19: timeouts.drain: 25h is above the limit of 1d",
                 "timeouts: {origin_idle: 1ms} | 5:25: timeouts.origin_idle: 1ms is below the limit of 10ms",
                 "cache: {heuristic_lm_factor: 1.5} | 5:30: cache.heuristic_lm_factor: 1.5 is above the limit of 1",

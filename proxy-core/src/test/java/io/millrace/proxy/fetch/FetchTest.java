@@ -18,8 +18,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** Requests out, responses in, one at a time. */
-// A text block would hide the CR LF that matter here.
-@SuppressWarnings("StringConcatToTextBlock")
 class FetchTest extends FetchFixture {
 
     @Test

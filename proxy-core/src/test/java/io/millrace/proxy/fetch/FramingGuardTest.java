@@ -11,8 +11,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Responses that two readers could frame differently are refused, and their connection carries nothing more. */
-// A text block would hide the CR LF that matter here.
-@SuppressWarnings("StringConcatToTextBlock")
 class FramingGuardTest extends FetchFixture {
 
     /** A response, and what the failure says of it. */

@@ -135,7 +135,7 @@ class ResponseTeeTest {
     void slowReaderOfAStoredBodyReadsBehindTheWindowFromTheStore() {
         ResponseTee tee = new ResponseTee(HERE, WINDOW, true, feed);
         RecordedWriter writer = new RecordedWriter();
-        tee.storeTo(writer);
+        tee.storeTo(writer, -1);
         Reading slow = Reading.stalled(tee);
         byte[] body = bytes(WINDOW * 5);
         feed(tee, body, 10);
@@ -149,10 +149,25 @@ class ResponseTeeTest {
     }
 
     @Test
+    void storedObjectIsCompleteBeforeAReaderHasItsLastByte() {
+        ResponseTee tee = new ResponseTee(HERE, WINDOW, true, feed);
+        RecordedWriter writer = new RecordedWriter();
+        tee.storeTo(writer, 20);
+        List<Long> completedWhenReceived = new ArrayList<>();
+        Reading reading = Reading.stalled(tee);
+        reading.onPiece = () -> completedWhenReceived.add(writer.completedLength);
+        reading.go();
+        feed(tee, bytes(20), 10);
+        assertEquals(List.of(-1L, 20L), completedWhenReceived);
+        tee.end();
+        assertTrue(reading.ended);
+    }
+
+    @Test
     void originIsPausedWhileTheStoreIsFull() {
         ResponseTee tee = new ResponseTee(HERE, WINDOW, true, feed);
         RecordedWriter writer = new RecordedWriter();
-        tee.storeTo(writer);
+        tee.storeTo(writer, -1);
         Reading.of(tee);
         writer.writable = false;
         feed(tee, bytes(10), 10);
@@ -166,7 +181,7 @@ class ResponseTeeTest {
     void failedFillIsGivenUpInTheStore() {
         ResponseTee tee = new ResponseTee(HERE, WINDOW, true, feed);
         RecordedWriter writer = new RecordedWriter();
-        tee.storeTo(writer);
+        tee.storeTo(writer, -1);
         Reading.of(tee);
         feed(tee, bytes(10), 10);
         tee.fail(ContentFailure.ORIGIN_TRUNCATED);
@@ -214,10 +229,10 @@ class ResponseTeeTest {
         for (int round = 0; round < 200; round++) {
             FlowRecorder flow = new FlowRecorder();
             ResponseTee tee = new ResponseTee(HERE, 1 + random.nextInt(200), true, flow);
-            if (random.nextBoolean()) {
-                tee.storeTo(new RecordedWriter());
-            }
             byte[] body = bytes(random.nextInt(1000));
+            if (random.nextBoolean()) {
+                tee.storeTo(new RecordedWriter(), random.nextBoolean() ? -1 : body.length);
+            }
             List<Reading> readings = new ArrayList<>();
             readings.add(Reading.of(tee));
             int position = 0;
@@ -281,6 +296,7 @@ class ResponseTeeTest {
         boolean ended;
         ContentFailure failure;
         Runnable whenOver = () -> {};
+        Runnable onPiece = () -> {};
         private boolean going;
         private boolean outstanding;
 
@@ -318,6 +334,7 @@ class ResponseTeeTest {
             byte[] bytes = new byte[content.readableBytes()];
             content.readBytes(bytes).release();
             received.writeBytes(bytes);
+            onPiece.run();
             pull();
         }
 

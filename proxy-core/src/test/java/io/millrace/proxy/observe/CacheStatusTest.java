@@ -61,6 +61,14 @@ class CacheStatusTest {
         assertEquals("edge7.example.net:80; hit", written(new CacheStatus("edge7.example.net:80")::hit));
     }
 
+    @Test
+    void rfc9211Section2_8_detailIsATokenOrAString() {
+        assertEquals("; detail=connect-timeout", written(out -> CacheStatus.detail(out, "connect-timeout")));
+        assertEquals("; detail=\"503 from origin\"", written(out -> CacheStatus.detail(out, "503 from origin")));
+        assertEquals("; detail=\"a\\\"b\\\\c??\"", written(out -> CacheStatus.detail(out, "a\"b\\c\n\u00e4")));
+        assertEquals("; detail=\"\"", written(out -> CacheStatus.detail(out, "")));
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"", "a\nb", "\u00e4", "\u007f"})
     void refusesNamesThatNoFieldCanHold(String name) {

@@ -3,6 +3,7 @@ package io.millrace.proxy.observe.log;
 import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,6 +16,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class AccessLog implements AutoCloseable {
     private static final Logger LOGGER = LoggerFactory.getLogger(AccessLog.class);
+
+    /** For a file that blocks, such as a pipe that nobody reads. */
+    private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final AccessLogWriter writer;
     private final Thread thread;
@@ -79,15 +83,20 @@ public final class AccessLog implements AutoCloseable {
     public void close() {
         writer.requestClose();
         boolean interrupted = false;
-        while (thread.isAlive()) {
+        long deadline = System.nanoTime() + CLOSE_NANOS;
+        long left = CLOSE_NANOS;
+        while (thread.isAlive() && left > 0) {
             try {
-                thread.join();
+                TimeUnit.NANOSECONDS.timedJoin(thread, left);
             } catch (InterruptedException e) {
                 interrupted = true;
             }
+            left = deadline - System.nanoTime();
+        }
+        if (thread.isAlive()) {
+            LOGGER.warn("the access log's file takes no data, its last records may be lost");
         }
         if (interrupted) {
-            LOGGER.debug("interrupted while closing the access log");
             Thread.currentThread().interrupt();
         }
     }

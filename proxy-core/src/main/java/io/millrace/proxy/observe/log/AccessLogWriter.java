@@ -48,8 +48,12 @@ final class AccessLogWriter implements Runnable {
     private volatile long lost;
 
     AccessLogWriter(AccessLogConfig config, FaultLog faults, LongSupplier epochMillis) {
+        this(config, target(config, faults), faults, epochMillis);
+    }
+
+    AccessLogWriter(AccessLogConfig config, LogTarget target, FaultLog faults, LongSupplier epochMillis) {
         this.format = LineFormat.of(config.format());
-        this.target = target(config, faults);
+        this.target = target;
         this.faults = faults;
         this.epochMillis = epochMillis;
         this.ringBytes = config.ringBytes();
@@ -110,11 +114,7 @@ final class AccessLogWriter implements Runnable {
     /** Writes at most one batch. Returns false when there was nothing to do or it cannot be done now. */
     boolean turn() {
         long now = epochMillis.getAsLong();
-        if (reopenRequested) {
-            reopenRequested = false;
-            target.close();
-            isFailing = false;
-        }
+        reopenIfRequested();
         if (isFailing && Math.abs(now - failedAtMillis) < RETRY_MILLIS) {
             return false;
         }
@@ -123,6 +123,14 @@ final class AccessLogWriter implements Runnable {
         }
         boolean hadLines = !batch.isEmpty();
         return writeBatch(now) && hadLines;
+    }
+
+    private void reopenIfRequested() {
+        if (reopenRequested) {
+            reopenRequested = false;
+            target.close();
+            isFailing = false;
+        }
     }
 
     private void fillBatch() {
@@ -135,7 +143,15 @@ final class AccessLogWriter implements Runnable {
     }
 
     private boolean appendLine(LoggedRecord logged) {
-        format.append(logged, batch);
+        int lineStart = batch.length();
+        try {
+            format.append(logged, batch);
+        } catch (RuntimeException e) {
+            // One record that cannot be formatted must not end the log.
+            batch.truncate(lineStart);
+            count(0, 1);
+            faults.report("an access log record cannot be formatted", e);
+        }
         return batch.hasRoom();
     }
 
@@ -149,7 +165,8 @@ final class AccessLogWriter implements Runnable {
             while (unwritten.hasRemaining()) {
                 target.write(unwritten);
             }
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
+            // Whatever it is, the thread goes on: it is tried again.
             faults.report(
                     "the access log cannot be written; records are dropped until it can", target.description(), e);
             target.close();
@@ -171,9 +188,16 @@ final class AccessLogWriter implements Runnable {
 
     /** Writes what is left; what cannot be written counts as dropped. */
     void finish() {
-        isFailing = false;
-        while (turn()) {
-            // until the rings are empty or the target fails
+        reopenIfRequested();
+        boolean isWritable = true;
+        if (batch.isEmpty()) {
+            fillBatch();
+        }
+        while (isWritable && !batch.isEmpty()) {
+            isWritable = writeBatch(epochMillis.getAsLong());
+            if (isWritable) {
+                fillBatch();
+            }
         }
         if (!batch.isEmpty()) {
             int lines = batch.linesWritten();

@@ -16,7 +16,7 @@ import java.util.Locale;
  */
 final class CombinedLines implements LineFormat {
     private static final DateTimeFormatter TIME =
-            DateTimeFormatter.ofPattern("[dd/MMM/yyyy:HH:mm:ss '+0000']", Locale.ROOT);
+            DateTimeFormatter.ofPattern("'['dd/MMM/yyyy:HH:mm:ss '+0000]'", Locale.ROOT);
 
     private long formattedSecond = Long.MIN_VALUE;
     private byte[] formattedTime = {};
@@ -77,8 +77,8 @@ final class CombinedLines implements LineFormat {
                     return i;
                 }
                 slashes++;
-            } else if (slashes == 0 && (c == '?' || c == '*')) {
-                return 0;
+            } else if (c == '?') {
+                return slashes == 2 ? i : 0;
             }
         }
         return 0;

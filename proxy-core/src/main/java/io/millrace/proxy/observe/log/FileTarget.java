@@ -9,6 +9,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -84,7 +85,7 @@ final class FileTarget implements LogTarget {
     private void followRotation(long nowMillis) throws IOException {
         checkedAtMillis = nowMillis;
         BasicFileAttributes attributes = attributesOfName();
-        if (attributes == null || !attributes.fileKey().equals(fileKey)) {
+        if (attributes == null || !Objects.equals(attributes.fileKey(), fileKey)) {
             close();
         } else {
             size = attributes.size();
@@ -112,7 +113,7 @@ final class FileTarget implements LogTarget {
 
     private void rotate(long nowMillis) throws IOException {
         BasicFileAttributes attributes = attributesOfName();
-        boolean isOurs = attributes != null && attributes.fileKey().equals(fileKey);
+        boolean isOurs = attributes != null && Objects.equals(attributes.fileKey(), fileKey);
         if (isOurs) {
             try {
                 rotated.add(nowMillis);

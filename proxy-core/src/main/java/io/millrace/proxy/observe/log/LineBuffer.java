@@ -42,6 +42,15 @@ final class LineBuffer {
         return length == 0;
     }
 
+    int length() {
+        return length;
+    }
+
+    /** Takes back what was appended after a position at which a line began. */
+    void truncate(int lineStart) {
+        length = lineStart;
+    }
+
     int lines() {
         return lines;
     }

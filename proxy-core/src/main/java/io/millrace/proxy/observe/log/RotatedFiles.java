@@ -1,6 +1,7 @@
 package io.millrace.proxy.observe.log;
 
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -80,6 +81,8 @@ final class RotatedFiles {
                     found.add(one);
                 }
             }
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
         }
         Collections.sort(found);
         for (int i = 0; i < found.size() - keep; i++) {

@@ -1,0 +1,45 @@
+package io.millrace.cli.command;
+
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** A word that only leads to commands: alone it is an error that shows them. */
+abstract class CommandGroup implements Callable<Integer> {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // set by Picocli before call()
+    private CommandSpec spec;
+
+    @Override
+    public final Integer call() {
+        CommandLine self = spec.commandLine();
+        PrintWriter err = self.getErr();
+        err.println("millctl: the command is missing");
+        self.usage(err, self.getColorScheme());
+        return ExitCode.USAGE;
+    }
+
+    @Command(
+            name = "config",
+            customSynopsis = "millctl config COMMAND [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Check and reload the configuration.")
+    static final class Config extends CommandGroup {}
+
+    @Command(
+            name = "cache",
+            customSynopsis = "millctl cache COMMAND [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Look into the cache, and purge.")
+    static final class Cache extends CommandGroup {}
+
+    @Command(
+            name = "metric",
+            customSynopsis = "millctl metric COMMAND [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Read metrics.")
+    static final class Metric extends CommandGroup {}
+}

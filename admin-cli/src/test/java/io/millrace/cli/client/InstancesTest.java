@@ -1,0 +1,98 @@
+package io.millrace.cli.client;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.millrace.cli.client.Instances.Candidate;
+import io.millrace.cli.client.ScriptedAdmin.End;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class InstancesTest {
+    @TempDir
+    private Path directory;
+
+    private Path run() {
+        return directory.resolve("run");
+    }
+
+    private Path states() {
+        return directory.resolve("states");
+    }
+
+    private Path state(String port) throws IOException {
+        return Files.createDirectories(states().resolve(port)).resolve("admin.sock");
+    }
+
+    private Instances find() {
+        return Instances.find(run(), states());
+    }
+
+    @Test
+    void namesBothPlacesWhenNothingIsThere() {
+        assertEquals(
+                List.of(
+                        new Candidate(run().resolve("admin.sock"), SocketState.ABSENT),
+                        new Candidate(states().resolve("*/admin.sock"), SocketState.ABSENT)),
+                find().looked());
+    }
+
+    @Test
+    void tellsTheRunningFromTheDead() throws IOException {
+        ScriptedAdmin.on(state("8080"), End.CLOSE).close();
+        Files.createDirectories(states().resolve("empty"));
+        Files.createDirectories(run());
+        try (ScriptedAdmin service = ScriptedAdmin.on(run().resolve("admin.sock"), End.CLOSE);
+                ScriptedAdmin own = ScriptedAdmin.on(state("9090"), End.CLOSE)) {
+            Instances found = find();
+            assertEquals(
+                    List.of(
+                            new Candidate(run().resolve("admin.sock"), SocketState.LISTENING),
+                            new Candidate(state("8080"), SocketState.DEAD),
+                            new Candidate(state("9090"), SocketState.LISTENING)),
+                    found.looked());
+            assertEquals(List.of(run().resolve("admin.sock"), state("9090")), found.running());
+            assertEquals(List.of(), service.requests());
+            assertEquals(List.of(), own.requests());
+        }
+    }
+
+    @Test
+    void countsALauncherThatDoesNotAcceptAsRunning() throws IOException {
+        Path socket = state("8080");
+        List<SocketChannel> waiting = new ArrayList<>();
+        try (ServerSocketChannel stuck = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            stuck.bind(UnixDomainSocketAddress.of(socket), 1);
+            for (int i = 0; i < 16 && SocketState.of(socket) == SocketState.LISTENING; i++) {
+                SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+                waiting.add(channel);
+                channel.configureBlocking(false);
+                if (!channel.connect(UnixDomainSocketAddress.of(socket))) {
+                    break;
+                }
+            }
+            assertEquals(SocketState.BUSY, SocketState.of(socket));
+            assertEquals(List.of(socket), find().running());
+        } finally {
+            for (SocketChannel channel : waiting) {
+                channel.close();
+            }
+        }
+    }
+
+    @Test
+    void tellsAForbiddenSocketFromADeadOne() throws IOException {
+        Path socket = state("8080");
+        ScriptedAdmin.on(socket, End.CLOSE).close();
+        assertEquals(SocketState.FORBIDDEN, SocketState.afterFailure(socket, new IOException("Permission denied")));
+        assertEquals(SocketState.DEAD, SocketState.afterFailure(socket, new IOException("Connection refused")));
+    }
+}

@@ -1,0 +1,67 @@
+package io.millrace.cli.command;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.cli.render.Paint;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** {@code docs/millctl.md} names every command, option, variable and exit code. */
+final class DocumentationTest {
+    private final String page;
+
+    DocumentationTest() throws IOException {
+        page = Files.readString(Path.of("../docs/millctl.md"));
+    }
+
+    private void assertDocumented(String text) {
+        assertTrue(page.contains(text), () -> "docs/millctl.md lacks: " + text);
+    }
+
+    private void assertDocumented(CommandLine command) {
+        if (command.getSubcommands().isEmpty()) {
+            assertDocumented("`" + command.getCommandSpec().qualifiedName());
+        }
+        for (OptionSpec option : command.getCommandSpec().options()) {
+            assertDocumented("`" + option.longestName());
+        }
+        for (String line : command.getCommandSpec().usageMessage().description()) {
+            assertTrue(!line.isBlank(), command.getCommandName());
+        }
+        command.getSubcommands().values().forEach(this::assertDocumented);
+    }
+
+    @Test
+    void namesEveryCommandAndOption() {
+        GlobalOptions options = new GlobalOptions();
+        PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream());
+        Surroundings surroundings = new Surroundings(Map.of(), Path.of("/"), Path.of("/"), null, false);
+        Console console = new Console(nowhere, nowhere, new Paint(false));
+        assertDocumented(Millctl.commands(options, new Invocation(options, surroundings, console)));
+    }
+
+    @Test
+    void namesEveryVariableAndExitCode() {
+        for (String text : new String[] {
+            "`MILLRACE_ADMIN`",
+            "`MILLRACE_ADMIN_TOKEN`",
+            "`XDG_STATE_HOME`",
+            "`NO_COLOR`",
+            "| 0 |",
+            "| 1 |",
+            "| 2 |",
+            "| 3 |",
+            "| 75 |",
+            "| 130 |"
+        }) {
+            assertDocumented(text);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package io.millrace.launcher;
+
+import io.millrace.proxy.config.ConfigLoader;
+import io.millrace.proxy.config.ConfigResult;
+import io.millrace.worker.control.ConfigSource;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** The configuration that {@code run} was asked for, to be read now and at every reload. Immutable. */
+final class ConfigReader {
+    private static final String LISTEN_DEFAULT = ":8080";
+    private static final List<Path> PLACES = List.of(Path.of("millrace.yaml"), Path.of("/etc/millrace/millrace.yaml"));
+
+    /**
+     * What was read.
+     *
+     * @param source for the worker
+     * @param result of checking it here
+     */
+    record Reading(ConfigSource source, ConfigResult result) {}
+
+    private final @Nullable Path file;
+    private final @Nullable String origin;
+    private final List<String> listen;
+    private final Map<String, String> overrides;
+
+    private ConfigReader(
+            @Nullable Path file, @Nullable String origin, List<String> listen, Map<String, String> overrides) {
+        this.file = file;
+        this.origin = origin;
+        this.listen = listen;
+        this.overrides = overrides;
+    }
+
+    /**
+     * @param demoOrigin URL of the embedded site when it runs
+     * @throws LaunchException when nothing says what to serve
+     */
+    static ConfigReader of(LaunchOptions options, @Nullable String demoOrigin) throws LaunchException {
+        String origin = demoOrigin == null ? options.origin() : demoOrigin;
+        if (origin != null) {
+            List<String> listen = options.listen().isEmpty() ? List.of(LISTEN_DEFAULT) : options.listen();
+            return new ConfigReader(null, origin, listen, options.set());
+        }
+        Map<String, String> overrides = new LinkedHashMap<>(options.set());
+        if (!options.listen().isEmpty()) {
+            overrides.put("listen", flowSequence(options.listen()));
+        }
+        return new ConfigReader(find(options.config()), null, List.of(), overrides);
+    }
+
+    private static Path find(@Nullable Path named) throws LaunchException {
+        if (named != null) {
+            return named;
+        }
+        for (Path place : PLACES) {
+            if (Files.isRegularFile(place)) {
+                return place;
+            }
+        }
+        throw new LaunchException(
+                "no configuration: there is no millrace.yaml here or in /etc/millrace;"
+                        + " name one with --config FILE, or try --origin URL or --demo",
+                ExitCode.USAGE);
+    }
+
+    /** What the operator calls it. */
+    String name() {
+        return file == null ? ConfigSource.COMMAND_LINE : file.toString();
+    }
+
+    /** Reads and checks it as it is now. */
+    Reading read() {
+        if (origin != null) {
+            String text = "listen: " + flowSequence(listen) + "\nremap:\n  - map: /\n    to: " + quoted(origin) + "\n";
+            ConfigSource source =
+                    new ConfigSource(ConfigSource.COMMAND_LINE, Path.of("").toAbsolutePath(), text, overrides);
+            // The same settings; but here problems name the options that brought them.
+            return new Reading(source, ConfigLoader.forOrigin(listen, origin, overrides));
+        }
+        Path path = Path.of(name());
+        ConfigResult result = ConfigLoader.load(path, overrides);
+        Path directory = path.toAbsolutePath().getParent();
+        try {
+            ConfigSource source = new ConfigSource(
+                    path.toString(), directory == null ? Path.of("/") : directory, Files.readString(path), overrides);
+            return new Reading(source, result.config() == null ? result : source.load());
+        } catch (IOException e) {
+            // The loader has met the same trouble, and says so in the operator's words.
+            return new Reading(new ConfigSource(path.toString(), Path.of("/"), "", overrides), result);
+        }
+    }
+
+    private static String flowSequence(List<String> values) {
+        return values.stream().map(ConfigReader::quoted).collect(Collectors.joining(", ", "[", "]"));
+    }
+
+    /** A double-quoted scalar of YAML. */
+    private static String quoted(String text) {
+        return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
+    }
+}

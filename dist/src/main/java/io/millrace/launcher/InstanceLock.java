@@ -1,0 +1,64 @@
+package io.millrace.launcher;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One launcher per state directory: a locked file with the process id of the holder. The kernel drops the lock with the
+ * process, however it ends, so a file that stays behind says nothing.
+ *
+ * <p>Confined to one thread.
+ */
+final class InstanceLock implements AutoCloseable {
+    private final FileChannel channel;
+
+    private InstanceLock(FileChannel channel) {
+        this.channel = channel;
+    }
+
+    /**
+     * Locks {@code file}, creating it where missing.
+     *
+     * @throws LaunchException naming the process that holds it
+     */
+    static InstanceLock acquire(Path file) throws IOException, LaunchException {
+        FileChannel channel =
+                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        @Nullable FileLock lock;
+        try {
+            lock = channel.tryLock();
+        } catch (OverlappingFileLockException e) {
+            lock = null;
+        }
+        if (lock == null) {
+            channel.close();
+            throw new LaunchException("another millrace (pid " + holder(file) + ") uses " + file.getParent()
+                    + "; stop it, or give this one its own directory with --state");
+        }
+        channel.truncate(0);
+        channel.write(ByteBuffer.wrap((ProcessHandle.current().pid() + "\n").getBytes(StandardCharsets.US_ASCII)), 0);
+        return new InstanceLock(channel);
+    }
+
+    private static String holder(Path file) {
+        try {
+            String text = Files.readString(file).strip();
+            return text.isEmpty() ? "unknown" : text;
+        } catch (IOException e) {
+            return "unknown";
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+}

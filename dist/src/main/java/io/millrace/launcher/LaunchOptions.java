@@ -1,0 +1,24 @@
+package io.millrace.launcher;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What {@code run} was asked for. Immutable.
+ *
+ * @param demo serve the embedded site
+ * @param origin serve this origin, without a file
+ * @param listen addresses; empty for those of the configuration
+ * @param config the file; null to look for one
+ * @param state the state directory; null for the rule of {@link StateDirectory}
+ * @param set settings over those of the file
+ */
+record LaunchOptions(
+        boolean demo,
+        @Nullable String origin,
+        List<String> listen,
+        @Nullable Path config,
+        @Nullable Path state,
+        Map<String, String> set) {}

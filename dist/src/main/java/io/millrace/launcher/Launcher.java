@@ -1,0 +1,64 @@
+package io.millrace.launcher;
+
+import io.millrace.launcher.demo.DemoOrigin;
+import io.millrace.proxy.config.ConfigProblem;
+import io.millrace.proxy.config.ProxyConfig;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One run of the launcher, from its options to its exit code: the configuration, the state directory and its lock, and
+ * then a {@link Supervision} until a signal ends it. Confined to the main thread.
+ */
+final class Launcher {
+    private static final Logger LOG = LoggerFactory.getLogger(Launcher.class);
+
+    private final LaunchOptions options;
+    private final String workerClass;
+    private final PrintStream out;
+
+    /**
+     * @param workerClass main class of the worker
+     * @param out where the start message goes
+     */
+    Launcher(LaunchOptions options, String workerClass, PrintStream out) {
+        this.options = options;
+        this.workerClass = workerClass;
+        this.out = out;
+    }
+
+    /** Runs until a signal ends it. Returns the exit code of the process. */
+    int run() throws LaunchException, IOException {
+        if (!options.demo()) {
+            return run(ConfigReader.of(options, null));
+        }
+        try (DemoOrigin site = DemoOrigin.start()) {
+            return run(ConfigReader.of(options, site.url()));
+        }
+    }
+
+    private int run(ConfigReader reader) throws LaunchException, IOException {
+        ConfigReader.Reading reading = reader.read();
+        for (ConfigProblem problem : reading.result().problems()) {
+            System.err.println(problem.text());
+        }
+        ProxyConfig config = reading.result().config();
+        if (config == null) {
+            return ExitCode.USAGE;
+        }
+        int firstPort = config.listeners().get(0).address().port();
+        Path home = Path.of(System.getProperty("user.home"));
+        StateDirectory state = StateDirectory.resolve(options.state(), System.getenv(), home, firstPort);
+        state.create();
+        try (InstanceLock held = InstanceLock.acquire(state.lock())) {
+            LOG.debug("state directory {} is locked: {}", state.state(), held);
+            Workplace workplace = new Workplace(state, workerClass);
+            try (Supervision supervision = Supervision.start(reader, reading.source(), config, workplace)) {
+                return supervision.untilStopped(options.demo(), out);
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package io.millrace.launcher;
+
+import io.millrace.proxy.admin.AdminServer;
+import io.millrace.proxy.admin.AdminToken;
+import io.millrace.proxy.admin.ConfigCheckResource;
+import io.millrace.proxy.admin.ConfigReloadResource;
+import io.millrace.proxy.admin.ProcessStatus;
+import io.millrace.proxy.admin.ProxyStatus;
+import io.millrace.proxy.config.ListenAddress;
+import io.millrace.proxy.config.ProxyConfig;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The public admin socket. Of its resources the launcher answers what concerns processes and configuration; the rest goes
+ * on to the worker's own admin socket.
+ *
+ * <p>Thread-safe.
+ */
+final class LauncherAdmin implements AutoCloseable {
+    private static final Duration PURGE_TIMEOUT = Duration.ofSeconds(60);
+    private static final Duration LOOKUP_TIMEOUT = Duration.ofSeconds(30);
+    private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(5);
+
+    private final AdminServer server;
+
+    private LauncherAdmin(AdminServer server) {
+        this.server = server;
+    }
+
+    /** Listens where {@code config} says, else on the socket of the state directory. */
+    static LauncherAdmin start(ProxyConfig config, Workplace workplace, Supervisor supervisor, RunningConfig running)
+            throws IOException, LaunchException {
+        Status status = new Status(supervisor, running, workplace, Instant.now());
+        AdminServer.Builder builder = AdminServer.builder()
+                .unixSocket(workplace.adminSocket(config))
+                .resource(new ConfigCheckResource(running))
+                .resource(new ConfigReloadResource(running))
+                .forwardStatus(status::workerSocket, status::processes, status::withoutWorker)
+                .forward("POST", "/v1/cache/purge", status::workerSocket, PURGE_TIMEOUT)
+                .forward("GET", "/v1/cache/lookup", status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("GET", "/metrics", status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("GET", "/livez", status::workerSocket, PROBE_TIMEOUT)
+                .forward("GET", "/readyz", status::workerSocket, PROBE_TIMEOUT);
+        ListenAddress tcp = config.admin().listen();
+        Path tokenFile = config.admin().tokenFile();
+        if (tcp != null && tokenFile != null) {
+            builder.tcp(address(tcp), AdminToken.read(tokenFile));
+        }
+        return new LauncherAdmin(builder.start());
+    }
+
+    private static InetSocketAddress address(ListenAddress address) throws IOException {
+        String ip = address.ip();
+        return ip == null
+                ? new InetSocketAddress(address.port())
+                : new InetSocketAddress(InetAddress.getByName(ip), address.port());
+    }
+
+    @Override
+    public void close() {
+        server.close();
+    }
+
+    /** What the launcher knows by itself. Thread-safe. */
+    private record Status(Supervisor supervisor, RunningConfig running, Workplace workplace, Instant startedAt) {
+
+        /** Null while no worker serves. */
+        @Nullable
+        Path workerSocket() {
+            WorkerStatus worker = supervisor.status();
+            return worker.state() == WorkerState.READY || worker.state() == WorkerState.DRAINING
+                    ? workplace.state().control().workerAdmin(worker.generation())
+                    : null;
+        }
+
+        ProcessStatus processes() {
+            WorkerStatus worker = supervisor.status();
+            return new ProcessStatus(
+                    ProcessHandle.current().pid(),
+                    Math.max(0, worker.pid()),
+                    worker.restarts(),
+                    worker.state().word());
+        }
+
+        /** No figures: nobody serves. */
+        ProxyStatus withoutWorker() {
+            ProxyConfig config = running.config();
+            List<ProxyStatus.Listener> listeners = config.listeners().stream()
+                    .map(listener -> new ProxyStatus.Listener(listener.address().toString(), listener.scheme()))
+                    .toList();
+            return new ProxyStatus(
+                    "millrace",
+                    LauncherMain.version(),
+                    ProxyStatus.State.STARTING,
+                    Duration.between(startedAt, Instant.now()).toSeconds(),
+                    listeners,
+                    new ProxyStatus.Connections(0, 0),
+                    0,
+                    new ProxyStatus.Cache(
+                            0, 0, new ProxyStatus.Tier(0, config.cache().ramBytes(), 0), List.of()),
+                    new ProxyStatus.Config(running.name(), running.loadedAt().toString(), running.lastReload()),
+                    System.getProperty("java.version", ""),
+                    "",
+                    "");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package io.millrace.launcher;
+
+import io.millrace.worker.WorkerMain;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
+
+/** Entry point of the product: {@code millrace run}, {@code millrace check}. */
+@Command(
+        name = "millrace",
+        description = "A caching HTTP proxy.",
+        mixinStandardHelpOptions = true,
+        versionProvider = LauncherMain.Version.class,
+        synopsisSubcommandLabel = "COMMAND",
+        subcommands = CheckCommand.class)
+public final class LauncherMain {
+    LauncherMain() {}
+
+    public static void main(String[] arguments) {
+        System.exit(commandLine(WorkerMain.class.getName()).execute(arguments));
+    }
+
+    /** @param workerClass main class of the workers that {@code run} starts */
+    static CommandLine commandLine(String workerClass) {
+        CommandLine line = new CommandLine(new LauncherMain());
+        line.addSubcommand(new RunCommand(workerClass));
+        line.setExecutionExceptionHandler((exception, command, parsed) -> {
+            if (exception instanceof LaunchException launch) {
+                command.getErr().println("millrace: " + launch.getMessage());
+                return launch.exitCode();
+            }
+            throw exception;
+        });
+        return line;
+    }
+
+    /** Version of the jar this class came from. */
+    static String version() {
+        String version = LauncherMain.class.getPackage().getImplementationVersion();
+        return version == null ? "(unpacked)" : version;
+    }
+
+    /** {@code --version}. */
+    static final class Version implements IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            return new String[] {
+                "Millrace " + version(),
+                "Java " + System.getProperty("java.version") + " (" + System.getProperty("java.vendor") + ")"
+            };
+        }
+    }
+}

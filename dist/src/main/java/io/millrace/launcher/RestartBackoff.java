@@ -1,0 +1,43 @@
+package io.millrace.launcher;
+
+/**
+ * How long to wait before the next worker starts. A worker that was ready and lived for a while is replaced at once; the
+ * others wait, each twice as long as the one before, up to a maximum, and without end: a crash loop must not take the
+ * listening sockets away from the next configuration that works.
+ *
+ * <p>Confined to one thread; the time comes from the caller, in nanoseconds of one monotonic clock.
+ */
+final class RestartBackoff {
+    private final long firstDelayNanos;
+    private final long longestDelayNanos;
+    private final long healthyLifeNanos;
+    private long nextDelayNanos;
+
+    /**
+     * @param firstDelayNanos after the first unhealthy life
+     * @param longestDelayNanos the delay grows no further
+     * @param healthyLifeNanos a life of at least this length after READY is healthy
+     */
+    RestartBackoff(long firstDelayNanos, long longestDelayNanos, long healthyLifeNanos) {
+        this.firstDelayNanos = firstDelayNanos;
+        this.longestDelayNanos = longestDelayNanos;
+        this.healthyLifeNanos = healthyLifeNanos;
+        this.nextDelayNanos = firstDelayNanos;
+    }
+
+    /** Delay before a successor of a worker that died without having been ready. */
+    long afterFailedStart() {
+        long delayNanos = nextDelayNanos;
+        nextDelayNanos = Math.min(longestDelayNanos, nextDelayNanos * 2);
+        return delayNanos;
+    }
+
+    /** Delay before a successor of a worker that was READY at {@code readyNanos} and died at {@code nowNanos}. */
+    long afterDeath(long readyNanos, long nowNanos) {
+        if (nowNanos - readyNanos < healthyLifeNanos) {
+            return afterFailedStart();
+        }
+        nextDelayNanos = firstDelayNanos;
+        return 0;
+    }
+}

@@ -1,0 +1,99 @@
+package io.millrace.launcher;
+
+import io.millrace.worker.control.ControlPaths;
+import io.millrace.worker.control.Placement;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a running proxy keeps what its configuration does not place elsewhere. Immutable.
+ *
+ * @param state lock and identity of the running processes
+ * @param cache the default volume
+ * @param log the access log and crash reports
+ * @param runtime the admin socket, and {@code run/} (mode 0700) with the sockets between launcher and worker
+ */
+record StateDirectory(Path state, Path cache, Path log, Path runtime) {
+    /** sun_path has 108 bytes, the last of them zero. */
+    private static final int SOCKET_PATH_LENGTH_MAX = 107;
+
+    /**
+     * {@code --state} when given; else the directories that systemd made for the service; else
+     * {@code ~/.local/state/millrace/<first port>}.
+     */
+    static StateDirectory resolve(@Nullable Path option, Map<String, String> environment, Path home, int firstPort) {
+        @Nullable Path ofService = systemd(environment, "STATE_DIRECTORY");
+        if (option == null && ofService != null) {
+            return new StateDirectory(
+                    ofService,
+                    orElse(systemd(environment, "CACHE_DIRECTORY"), ofService.resolve("cache")),
+                    orElse(systemd(environment, "LOGS_DIRECTORY"), ofService.resolve("log")),
+                    orElse(systemd(environment, "RUNTIME_DIRECTORY"), ofService));
+        }
+        Path state;
+        if (option != null) {
+            state = option.toAbsolutePath().normalize();
+        } else {
+            @Nullable String base = environment.get("XDG_STATE_HOME");
+            Path states = base != null && base.startsWith("/") ? Path.of(base) : home.resolve(".local/state");
+            state = states.resolve("millrace").resolve(Integer.toString(firstPort));
+        }
+        return new StateDirectory(state, state.resolve("cache"), state.resolve("log"), state);
+    }
+
+    /** The first of the colon-separated directories of {@code variable}. */
+    private static @Nullable Path systemd(Map<String, String> environment, String variable) {
+        @Nullable String value = environment.get(variable);
+        if (value == null || !value.startsWith("/")) {
+            return null;
+        }
+        int colon = value.indexOf(':');
+        return Path.of(colon < 0 ? value : value.substring(0, colon));
+    }
+
+    private static Path orElse(@Nullable Path path, Path otherwise) {
+        return path == null ? otherwise : path;
+    }
+
+    Path lock() {
+        return state.resolve("launcher.lock");
+    }
+
+    /** The admin socket unless {@code admin.socket} names another. */
+    Path adminSocket() {
+        return runtime.resolve("admin.sock");
+    }
+
+    Placement placement() {
+        return new Placement(state, cache, log);
+    }
+
+    ControlPaths control() {
+        return new ControlPaths(runtime.resolve("run"));
+    }
+
+    /** Makes what is missing; the directory of the private sockets is for this user only. */
+    void create() throws IOException, LaunchException {
+        Path longest = control().descriptors();
+        int length = longest.toString().getBytes(StandardCharsets.UTF_8).length;
+        if (length > SOCKET_PATH_LENGTH_MAX) {
+            throw new LaunchException(
+                    "the state directory's path is too long for a Unix socket: " + longest + " (actual=" + length
+                            + " bytes, limit=" + SOCKET_PATH_LENGTH_MAX + "); name a shorter one with --state");
+        }
+        Files.createDirectories(state);
+        Files.createDirectories(log);
+        Files.createDirectories(runtime);
+        Path sockets = control().directory();
+        Files.createDirectories(sockets);
+        if (FileSystems.getDefault().supportedFileAttributeViews().contains("posix")) {
+            Files.setPosixFilePermissions(sockets, PosixFilePermissions.fromString("rwx------"));
+        }
+    }
+}

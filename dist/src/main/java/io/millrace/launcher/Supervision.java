@@ -1,0 +1,150 @@
+package io.millrace.launcher;
+
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.worker.control.ConfigSource;
+import io.millrace.worker.control.ControlTransport;
+import io.millrace.worker.control.ListenerSockets;
+import io.millrace.worker.control.ProcessSignals;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.unix.FileDescriptor;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A running launcher: supervisor, control socket, admin socket and signals around one configuration. The state directory
+ * is locked by the caller.
+ *
+ * <p>Thread-safe: signals may come on any thread.
+ */
+final class Supervision implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Supervision.class);
+
+    /** The first requests come first. */
+    private static final long REHEARSAL_DELAY_MILLIS = 1000;
+
+    private final EventLoopGroup group;
+    private final Supervisor supervisor;
+    private final ControlServer server;
+    private final RunningConfig config;
+    private final CompletableFuture<WorkerStatus> firstReady = new CompletableFuture<>();
+    private final CompletableFuture<Integer> exitCode = new CompletableFuture<>();
+    private final AtomicBoolean stopping = new AtomicBoolean();
+    private final RehearsalRun rehearsal;
+    private @Nullable LauncherAdmin admin;
+
+    private Supervision(ConfigReader reader, ProxyConfig first, Workplace workplace) {
+        ControlTransport transport = ControlTransport.available();
+        group = transport.newEventLoopGroup("launcher");
+        supervisor = new Supervisor(
+                group.next(),
+                workplace.state().control(),
+                TimeUnit.MILLISECONDS.toNanos(first.worker().heartbeatTimeoutMillis()),
+                firstReady::complete);
+        server = new ControlServer(group.next(), transport, workplace.state().control(), supervisor);
+        config = new RunningConfig(reader, workplace, supervisor);
+        rehearsal = new RehearsalRun(workplace.state().control().rehearsal());
+    }
+
+    /** Binds the sockets and starts the worker, or takes over the one that a dead launcher has left. */
+    static Supervision start(ConfigReader reader, ConfigSource source, ProxyConfig first, Workplace workplace)
+            throws LaunchException, IOException {
+        Supervision supervision = new Supervision(reader, first, workplace);
+        try {
+            supervision.server.open();
+            ListeningSockets sockets = supervision.listen(first, workplace);
+            supervision.config.begin(first, new WorkerPlan(source, workplace.starter(first), sockets));
+            supervision.admin = LauncherAdmin.start(first, workplace, supervision.supervisor, supervision.config);
+            supervision.config.serve();
+            return supervision;
+        } catch (LaunchException | IOException e) {
+            supervision.close();
+            throw e;
+        }
+    }
+
+    private @Nullable ListeningSockets listen(ProxyConfig first, Workplace workplace)
+            throws LaunchException, IOException {
+        Map<ListenerSockets, List<FileDescriptor>> adopted = Map.of();
+        Optional<WorkerIdentity.Survivor> survivor =
+                new WorkerIdentity(workplace.state().control().workerIdentity()).find();
+        if (survivor.isPresent()) {
+            LOG.info(
+                    "worker {} of an earlier launcher still serves; taking over",
+                    survivor.get().process().pid());
+            adopted = supervisor.adopt(survivor.get()).join();
+        }
+        Map<String, InetSocketAddress> addresses = Workplace.addresses(first);
+        if (Workplace.bindsSockets(first)) {
+            return ListeningSockets.open(addresses, Workplace.socketsPerAddress(first), adopted);
+        }
+        for (Map.Entry<String, InetSocketAddress> address : addresses.entrySet()) {
+            ListeningSockets.checkFree(address.getKey(), address.getValue());
+        }
+        return null;
+    }
+
+    /**
+     * Hears signals and prints the start message, until a signal has ended the workers.
+     *
+     * @return the exit code of the process
+     */
+    int untilStopped(boolean demo, PrintStream out) {
+        firstReady.thenAccept(status -> config.startMessage(demo)
+                .lines(ProcessHandle.current().pid(), status)
+                .forEach(out::println));
+        firstReady.thenRun(() ->
+                group.schedule(() -> rehearsal.start(config.command()), REHEARSAL_DELAY_MILLIS, TimeUnit.MILLISECONDS));
+        ProcessSignals.handle("TERM", this::stop);
+        ProcessSignals.handle("INT", this::stop);
+        ProcessSignals.handle("HUP", this::reload);
+        return exitCode.join();
+    }
+
+    private void stop() {
+        if (!stopping.compareAndSet(false, true)) {
+            LOG.warn("stopping at once");
+            supervisor.stopAtOnce().thenRun(() -> exitCode.complete(ExitCode.CUT_SHORT));
+            return;
+        }
+        LOG.info("stopping: waiting for requests in flight; a second signal stops at once");
+        supervisor.stop(config.drainNanos()).thenRun(() -> exitCode.complete(ExitCode.OK));
+    }
+
+    private void reload() {
+        supervisor.reopenLogs();
+        config.reload().whenComplete((report, failure) -> {
+            if (failure != null) {
+                LOG.error("the reload failed: {}", failure.getMessage());
+            } else {
+                report.problems().forEach(problem -> LOG.error("{}", problem.text()));
+                report.settings()
+                        .forEach(setting -> LOG.info("{}: {} {}", setting.key(), setting.result(), setting.detail()));
+            }
+        });
+    }
+
+    @Override
+    public void close() {
+        rehearsal.close();
+        if (admin != null) {
+            admin.close();
+        }
+        // Workers have exited by now; or the start failed, and a worker of an earlier launcher is to serve on.
+        try {
+            server.close();
+        } catch (IOException e) {
+            LOG.warn("the control socket stays behind: {}", e.getMessage());
+        }
+        group.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(2, TimeUnit.SECONDS);
+    }
+}

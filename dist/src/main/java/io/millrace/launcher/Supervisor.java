@@ -1,0 +1,513 @@
+package io.millrace.launcher;
+
+import io.millrace.worker.control.ConfigSource;
+import io.millrace.worker.control.ControlMessage;
+import io.millrace.worker.control.ControlPaths;
+import io.millrace.worker.control.ListenerSockets;
+import io.millrace.worker.control.SettingChange;
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
+import io.netty.channel.unix.FileDescriptor;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps one worker serving: starts it, watches its beats, replaces it when it dies or hangs, rolls it when its
+ * configuration changes, stops it.
+ *
+ * <pre>
+ * roll:  candidate starts and stands by  ->  current is told to drain, says that it accepts no more and has let go of
+ *        the store  ->  candidate becomes current and serves  ->  the old one finishes what is in flight and exits
+ * </pre>
+ *
+ * Between the last two steps connections wait in the kernel's queue, as they do after a crash.
+ *
+ * <p>Confined to the event loop, except {@link #status()} and the methods that say so.
+ */
+final class Supervisor implements ControlServer.Peers, Workforce.Listener {
+    private static final Logger LOG = LoggerFactory.getLogger(Supervisor.class);
+
+    /** A worker that was ready for this long did not die of its own start. */
+    static final long HEALTHY_LIFE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    private static final long BACKOFF_FIRST_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final long BACKOFF_LONGEST_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    /** Beyond the drain's own deadline, for the worker to close its store and exit. */
+    private static final long EXIT_GRACE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    /** For a worker to exit after its control socket has closed. */
+    private static final long DISCONNECTED_GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final long RELOAD_TIMEOUT_SECONDS = 30;
+
+    /** For a drain that somebody else began: it has a deadline of its own, which is not known here. */
+    private static final long FOREIGN_DRAIN_NANOS = TimeUnit.HOURS.toNanos(24);
+
+    /** A change of workers that is under way. */
+    private record Roll(WorkerPlan plan, long drainNanos, CompletableFuture<Void> done) {}
+
+    private final EventLoop loop;
+    private final WorkerIdentity identity;
+    private final Workforce workforce;
+    private final Adoption adoption = new Adoption();
+    private final Consumer<WorkerStatus> onReady;
+    private final RestartBackoff backoff =
+            new RestartBackoff(BACKOFF_FIRST_NANOS, BACKOFF_LONGEST_NANOS, HEALTHY_LIFE_NANOS);
+    private final CompletableFuture<Void> stopped = new CompletableFuture<>();
+
+    private @Nullable WorkerPlan plan;
+    private @Nullable WorkerProcess current;
+    private @Nullable WorkerProcess candidate;
+    private boolean candidateStandsBy;
+    private @Nullable Roll roll;
+    private @Nullable CompletableFuture<List<SettingChange>> reload;
+    private long restarts;
+    private boolean stopping;
+    private volatile WorkerStatus status = WorkerStatus.NONE;
+
+    /** @param onReady told on the event loop whenever a worker of this launcher has become ready */
+    Supervisor(EventLoop loop, ControlPaths paths, long heartbeatTimeoutNanos, Consumer<WorkerStatus> onReady) {
+        this.loop = loop;
+        this.identity = new WorkerIdentity(paths.workerIdentity());
+        this.workforce = new Workforce(loop, paths, heartbeatTimeoutNanos, this);
+        this.onReady = onReady;
+    }
+
+    /**
+     * Takes over a worker whose launcher has died. Any thread, before {@link #start}.
+     *
+     * @return its listening sockets, owned by the caller; none when it hangs, and was killed
+     */
+    CompletableFuture<Map<ListenerSockets, List<FileDescriptor>>> adopt(WorkerIdentity.Survivor survivor) {
+        loop.execute(() -> {
+            current = workforce.adopt(survivor);
+            publish();
+        });
+        return adoption.taken();
+    }
+
+    /**
+     * Serves from now on: with a first worker, or with a successor of the one that was adopted. Any thread.
+     *
+     * @param first what to serve; the supervisor takes ownership of the sockets
+     * @param drainNanos for the adopted worker
+     */
+    void start(WorkerPlan first, long drainNanos) {
+        loop.execute(() -> {
+            plan = first;
+            if (current == null) {
+                spawn();
+            } else {
+                begin(new Roll(first, drainNanos, new CompletableFuture<>()));
+            }
+        });
+    }
+
+    /** The worker right now. Any thread. */
+    WorkerStatus status() {
+        return status;
+    }
+
+    /** Lets the workers finish what is in flight, and completes when they have exited. Any thread. */
+    CompletableFuture<Void> stop(long drainNanos) {
+        loop.execute(() -> {
+            stopping = true;
+            for (WorkerProcess worker : workforce.all()) {
+                if (worker.state() == WorkerState.READY || worker.state() == WorkerState.DRAINING) {
+                    worker.send(new ControlMessage.Drain(drainNanos));
+                    worker.draining(System.nanoTime() + drainNanos + EXIT_GRACE_NANOS);
+                } else if (worker.state() == WorkerState.STARTING) {
+                    worker.kill();
+                }
+            }
+            publish();
+            stoppedWhenEmpty();
+        });
+        return stopped;
+    }
+
+    /** Kills the workers, and completes when they have exited. Any thread. */
+    CompletableFuture<Void> stopAtOnce() {
+        loop.execute(() -> {
+            stopping = true;
+            workforce.all().forEach(WorkerProcess::kill);
+            stoppedWhenEmpty();
+        });
+        return stopped;
+    }
+
+    private void stoppedWhenEmpty() {
+        if (stopping && workforce.isEmpty()) {
+            closeSockets();
+            stopped.complete(null);
+        }
+    }
+
+    /**
+     * Hands {@code changed} to the serving worker, and to every later one unless a setting is rejected. Any thread.
+     *
+     * @return what became of each setting
+     */
+    CompletableFuture<List<SettingChange>> reload(ConfigSource changed) {
+        CompletableFuture<List<SettingChange>> result = new CompletableFuture<>();
+        loop.execute(() -> {
+            WorkerProcess worker = current;
+            if (!canChange(worker, result)) {
+                return;
+            }
+            if (worker == null) {
+                reloaded(changed, List.of());
+                result.complete(List.of());
+                return;
+            }
+            reload = result;
+            worker.send(new ControlMessage.Reload(changed));
+            result.orTimeout(RELOAD_TIMEOUT_SECONDS, TimeUnit.SECONDS)
+                    .whenCompleteAsync((settings, failure) -> reloaded(changed, settings), loop);
+        });
+        return result;
+    }
+
+    private void reloaded(ConfigSource changed, @Nullable List<SettingChange> settings) {
+        reload = null;
+        if (plan != null
+                && settings != null
+                && settings.stream().noneMatch(setting -> setting.result().equals("rejected"))) {
+            plan = plan.with(changed);
+        }
+    }
+
+    /**
+     * Replaces the worker by one with another plan; fails when that one does not come up, and the old plan stays. Any
+     * thread.
+     *
+     * @param changed the supervisor takes ownership of its sockets
+     */
+    CompletableFuture<Void> roll(WorkerPlan changed, long drainNanos) {
+        Roll requested = new Roll(changed, drainNanos, new CompletableFuture<>());
+        loop.execute(() -> {
+            WorkerProcess worker = current;
+            if (!canChange(worker, requested.done())) {
+                changed.closeSocketsExcept(plan);
+                return;
+            }
+            if (worker == null) {
+                settleOn(changed);
+                requested.done().complete(null);
+            } else {
+                begin(requested);
+            }
+        });
+        return requested.done();
+    }
+
+    /** Whether a change can begin now; else {@code result} says why not. Without a worker the next one has it. */
+    private boolean canChange(@Nullable WorkerProcess worker, CompletableFuture<?> result) {
+        String obstacle = null;
+        if (stopping) {
+            obstacle = "the proxy is stopping";
+        } else if (roll != null || reload != null) {
+            obstacle = "another change is still under way";
+        } else if (worker != null && worker.state() != WorkerState.READY) {
+            obstacle = "the worker is " + worker.state().word();
+        }
+        if (obstacle != null) {
+            result.completeExceptionally(new IllegalStateException(obstacle + "; try again"));
+        }
+        return obstacle == null;
+    }
+
+    /** Any thread. */
+    void reopenLogs() {
+        loop.execute(() -> workforce.all().forEach(worker -> worker.send(new ControlMessage.ReopenLogs())));
+    }
+
+    /** {@code changed} holds from now on. */
+    private void settleOn(WorkerPlan changed) {
+        if (plan != null) {
+            plan.closeSocketsExcept(changed);
+        }
+        plan = changed;
+    }
+
+    private void begin(Roll requested) {
+        roll = requested;
+        if (requested.plan().sockets() == null) {
+            // Two workers cannot bind one port: the old one goes first.
+            drainCurrent(requested);
+            return;
+        }
+        try {
+            candidateStandsBy = false;
+            candidate = workforce.launch(requested.plan());
+        } catch (IOException e) {
+            rollFailed(e.getMessage());
+        }
+    }
+
+    private void rollFailed(@Nullable String reason) {
+        Roll failed = roll;
+        roll = null;
+        if (failed != null) {
+            LOG.error("the worker with the changed configuration did not come up: {}", reason);
+            failed.plan().closeSocketsExcept(plan);
+            failed.done().completeExceptionally(new IOException(reason));
+        }
+    }
+
+    private void drainCurrent(Roll requested) {
+        WorkerProcess old = current;
+        if (old != null && old.state() == WorkerState.READY) {
+            old.send(new ControlMessage.Drain(requested.drainNanos()));
+            old.draining(System.nanoTime() + requested.drainNanos() + EXIT_GRACE_NANOS);
+            publish();
+        }
+    }
+
+    /** No worker accepts: the candidate serves as soon as it stands by, or a fresh worker where there is none. */
+    private void succeed() {
+        WorkerProcess next = candidate;
+        if (next == null) {
+            spawn();
+        } else if (candidateStandsBy) {
+            candidate = null;
+            current = next;
+            workforce.expectReady(next);
+            identity.write(next.process(), next.generation());
+            next.send(new ControlMessage.Serve());
+            publish();
+        }
+    }
+
+    private void spawn() {
+        WorkerPlan next = roll == null ? plan : roll.plan();
+        if (stopping || next == null) {
+            stoppedWhenEmpty();
+            return;
+        }
+        try {
+            WorkerProcess worker = workforce.launch(next);
+            current = worker;
+            identity.write(worker.process(), worker.generation());
+            publish();
+        } catch (IOException e) {
+            LOG.error("the worker cannot be started: {}", e.getMessage());
+            spawnAfter(backoff.afterFailedStart());
+        }
+    }
+
+    private void spawnAfter(long delayNanos) {
+        if (delayNanos == 0) {
+            spawn();
+        } else {
+            loop.schedule(this::spawn, delayNanos, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    @Override
+    public void exited(WorkerProcess worker, WorkerState before, String cause) {
+        if (worker == candidate) {
+            candidate = null;
+            rollFailed(cause);
+            if (current == null) {
+                spawn();
+            }
+        } else if (worker == current) {
+            currentExited(worker, before, cause);
+        } else {
+            LOG.info("worker {} has finished and exited", worker.pid());
+        }
+        stoppedWhenEmpty();
+    }
+
+    private void currentExited(WorkerProcess worker, WorkerState before, String cause) {
+        current = null;
+        identity.clear();
+        publish();
+        adoption.nothing();
+        if (reload != null) {
+            reload.completeExceptionally(new IOException("the worker died during the reload"));
+        }
+        if (stopping || plan == null) {
+            return;
+        }
+        if (before == WorkerState.DRAINING) {
+            succeed();
+            return;
+        }
+        restarts++;
+        if (candidate != null) {
+            LOG.error("worker {} {}; connections wait for its successor", worker.pid(), cause);
+            succeed();
+            return;
+        }
+        rollFailed(cause);
+        long delayNanos = worker.ready() == null
+                ? backoff.afterFailedStart()
+                : backoff.afterDeath(worker.readyNanos(), System.nanoTime());
+        LOG.error(
+                "worker {} {}; connections wait; the next worker starts {}",
+                worker.pid(),
+                cause,
+                delayNanos == 0 ? "at once" : "in " + TimeUnit.NANOSECONDS.toMillis(delayNanos) + " ms");
+        spawnAfter(delayNanos);
+    }
+
+    @Override
+    public void killed(WorkerProcess worker) {
+        publish();
+    }
+
+    private void publish() {
+        WorkerProcess worker = current;
+        status = worker == null
+                ? new WorkerStatus(-1, WorkerState.GONE, workforce.generation(), restarts, null)
+                : new WorkerStatus(worker.pid(), worker.state(), worker.generation(), restarts, worker.ready());
+    }
+
+    /** The worker with that process id; where the transport cannot tell, there is one worker at a time. */
+    private @Nullable WorkerProcess workerOf(long pid) {
+        return pid < 0 ? current : workforce.byPid(pid);
+    }
+
+    @Override
+    public boolean isExpected(long pid) {
+        return workerOf(pid) != null;
+    }
+
+    @Override
+    public void connected(long pid, Channel channel) {
+        WorkerProcess worker = workerOf(pid);
+        if (worker != null) {
+            worker.connected(channel);
+        }
+    }
+
+    @Override
+    public void received(long pid, ControlMessage message) {
+        WorkerProcess worker = workerOf(pid);
+        if (worker == null) {
+            return;
+        }
+        if (message instanceof ControlMessage.Hello hello) {
+            greet(worker, hello);
+        } else if (message instanceof ControlMessage.Standby && worker == candidate) {
+            standsBy();
+        } else if (message instanceof ControlMessage.Ready ready) {
+            becameReady(worker, ready);
+        } else if (message instanceof ControlMessage.Beat) {
+            worker.heartbeat().beat(System.nanoTime());
+        } else if (message instanceof ControlMessage.Failed failed) {
+            worker.failed(failed.reason());
+        } else if (message instanceof ControlMessage.Reloaded done && reload != null && worker == current) {
+            reload.complete(done.settings());
+        } else if (message instanceof ControlMessage.Draining) {
+            acceptsNoMore(worker);
+        }
+    }
+
+    private void standsBy() {
+        candidateStandsBy = true;
+        if (current == null) {
+            succeed();
+        } else if (roll != null) {
+            drainCurrent(roll);
+        }
+    }
+
+    private void greet(WorkerProcess worker, ControlMessage.Hello hello) {
+        if (hello.protocolVersion() != ControlMessage.PROTOCOL_VERSION) {
+            workforce.kill(
+                    worker,
+                    "speaks version " + hello.protocolVersion() + " of the control protocol, not "
+                            + ControlMessage.PROTOCOL_VERSION);
+        } else if (worker.plan() == null && hello.listeners().isEmpty()) {
+            // It was told to stop before this launcher came: it has no sockets to give, and exits by itself.
+            worker.draining(System.nanoTime() + FOREIGN_DRAIN_NANOS);
+            current = null;
+            adoption.nothing();
+        } else if (worker.plan() == null) {
+            adoption.ask(worker, hello.listeners());
+        } else {
+            worker.send(new ControlMessage.Assignment(
+                    worker.plan().listeners(), worker.plan().config(), worker == candidate));
+        }
+    }
+
+    private void becameReady(WorkerProcess worker, ControlMessage.Ready ready) {
+        if (worker.state() != WorkerState.STARTING) {
+            return;
+        }
+        worker.becameReady(ready, System.nanoTime());
+        publish();
+        Roll finished = roll;
+        if (finished != null && worker == current && candidate == null) {
+            roll = null;
+            settleOn(finished.plan());
+            finished.done().complete(null);
+        }
+        if (worker.plan() != null) {
+            onReady.accept(status);
+        }
+    }
+
+    private void acceptsNoMore(WorkerProcess worker) {
+        if (stopping) {
+            closeSockets();
+        }
+        if (worker.state() == WorkerState.READY) {
+            LOG.warn("worker {} was told to stop by somebody else", worker.pid());
+            worker.draining(System.nanoTime() + FOREIGN_DRAIN_NANOS);
+        }
+        if (!stopping && worker == current && plan != null && plan.sockets() != null) {
+            current = null;
+            publish();
+            succeed();
+        }
+    }
+
+    /** With no worker that accepts, a connection is better refused than left waiting. */
+    private void closeSockets() {
+        if (plan != null) {
+            plan.closeSocketsExcept(null);
+        }
+    }
+
+    @Override
+    public void disconnected(long pid) {
+        WorkerProcess worker = workerOf(pid);
+        if (worker == null || worker.state() == WorkerState.DRAINING) {
+            return;
+        }
+        loop.schedule(
+                () -> {
+                    if (worker.state() != WorkerState.DYING && worker.state() != WorkerState.GONE) {
+                        workforce.kill(worker, "has closed its control socket");
+                    }
+                },
+                DISCONNECTED_GRACE_NANOS,
+                TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public @Nullable List<FileDescriptor> descriptorsFor(long pid) {
+        WorkerProcess worker = workerOf(pid);
+        if (worker == null || worker.plan() == null) {
+            return null;
+        }
+        return worker.plan().descriptors();
+    }
+
+    @Override
+    public void took(long pid, List<FileDescriptor> descriptors) {
+        adoption.took(descriptors);
+    }
+}

@@ -1,0 +1,170 @@
+package io.millrace.launcher;
+
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.worker.Rehearsal;
+import java.io.File;
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The command line of the worker's JVM. Immutable.
+ *
+ * @param home the unpacked product; null where there is none, as in tests
+ * @param config names heap, RAM tier and JDK
+ * @param mainClass of the worker
+ */
+record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory state, String mainClass)
+        implements WorkerStarter {
+    private static final File NOTHING = new File("/dev/null");
+
+    private static final long MIB = 1024 * 1024;
+
+    /** Direct memory besides the RAM tier: network buffers, the store's queues, the pools' own slack. */
+    private static final long DIRECT_BESIDES_RAM_TIER = 512 * MIB;
+
+    /** What Netty's and the store's off-heap access reach into; a manifest cannot say it for {@code -cp}. */
+    private static final List<String> OPENS = List.of(
+            "java.base/java.lang",
+            "java.base/java.lang.reflect",
+            "java.base/java.nio",
+            "java.base/jdk.internal.misc",
+            "java.base/sun.nio.ch");
+
+    /** From this release on Netty uses Unsafe only when the JVM is told that it may. */
+    private static final int FEATURE_ASKING_FOR_UNSAFE = 24;
+
+    private static final Pattern RELEASE_VERSION = Pattern.compile("JAVA_VERSION=\"(\\d+)[^\"]*\"");
+
+    @Override
+    public Process start(long generation) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(line(generation));
+        builder.redirectInput(Redirect.from(NOTHING));
+        builder.redirectOutput(Redirect.INHERIT);
+        builder.redirectError(Redirect.INHERIT);
+        return builder.start();
+    }
+
+    List<String> line(long generation) throws IOException {
+        Path javaHome = javaHome();
+        List<String> fixed = fixedOptions(feature(javaHome));
+        ClassArchive archive = archive(fixed);
+        List<String> line = jvm(fixed);
+        if (archive != null && archive.exists()) {
+            line.addAll(archive.useOptions());
+        }
+        line.addAll(List.of("-cp", classPath(), mainClass));
+        line.add(state.control().directory().toString());
+        line.add(state.state().toString());
+        line.add(state.cache().toString());
+        line.add(state.log().toString());
+        line.add(Long.toString(generation));
+        line.add(Long.toString(config.worker().heartbeatIntervalMillis() * 1_000_000));
+        return line;
+    }
+
+    /**
+     * Starts a JVM that records the archive for the next workers, at the lowest priority.
+     *
+     * @return null when the archive is there, or cannot be had: it needs jars, and an unpacked build has none
+     */
+    @Nullable
+    Process rehearse(Path directory) throws IOException {
+        List<String> fixed = fixedOptions(feature(javaHome()));
+        ClassArchive archive = archive(fixed);
+        if (archive == null || archive.exists()) {
+            return null;
+        }
+        List<String> line = new ArrayList<>(List.of("nice", "-n", "19"));
+        line.addAll(jvm(fixed));
+        line.addAll(archive.recordOptions());
+        line.addAll(List.of("-cp", classPath(), Rehearsal.class.getName(), directory.toString()));
+        Process process = new ProcessBuilder(line)
+                .redirectInput(Redirect.from(NOTHING))
+                .redirectOutput(Redirect.DISCARD)
+                .redirectError(Redirect.DISCARD)
+                .start();
+        process.onExit().thenAccept(ended -> archive.settle(ended.exitValue() == 0));
+        return process;
+    }
+
+    private List<String> jvm(List<String> fixed) {
+        List<String> line = new ArrayList<>();
+        line.add(javaHome().resolve("bin/java").toString());
+        line.addAll(derivedOptions());
+        line.addAll(fixed);
+        return line;
+    }
+
+    /** Options that are the same for every configuration. */
+    private List<String> fixedOptions(int feature) throws IOException {
+        List<String> options = new ArrayList<>();
+        if (feature >= FEATURE_ASKING_FOR_UNSAFE) {
+            options.add("--sun-misc-unsafe-memory-access=allow");
+            options.add("--enable-native-access=ALL-UNNAMED");
+            options.add("-Dio.netty.noUnsafe=false");
+        }
+        for (String opened : OPENS) {
+            options.add("--add-opens=" + opened + "=ALL-UNNAMED");
+        }
+        options.add("-Dio.netty.tryReflectionSetAccessible=true");
+        options.add("-Dchronicle.analytics.disable=true");
+        if (home != null) {
+            options.addAll(JvmOptions.read(home.resolve("conf"), feature));
+        }
+        return options;
+    }
+
+    private @Nullable ClassArchive archive(List<String> fixed) throws IOException {
+        if (home == null || !classPath().endsWith(".jar")) {
+            return null;
+        }
+        Path lib = home.resolve("lib");
+        Path javaHome = javaHome();
+        return ClassArchive.in(
+                Files.isWritable(lib) ? lib : state.state(), fixed, classPath(), release(javaHome), feature(javaHome));
+    }
+
+    private static String classPath() {
+        return System.getProperty("java.class.path");
+    }
+
+    /** Limits that follow from the configuration; conf/jvm.options comes later and may say otherwise. */
+    private List<String> derivedOptions() {
+        long heap = config.worker().heapBytes();
+        long ramTier = config.cache().ramBytes();
+        long direct = ramTier + ramTier / 4 + DIRECT_BESIDES_RAM_TIER;
+        return List.of(
+                "-Xmx" + heap / MIB + "m",
+                "-XX:MaxDirectMemorySize=" + direct / MIB + "m",
+                "-XX:ErrorFile=" + state.log().resolve("hs_err_pid%p.log"));
+    }
+
+    private Path javaHome() {
+        @Nullable Path configured = config.worker().javaHome();
+        return configured == null ? Path.of(System.getProperty("java.home")) : configured;
+    }
+
+    /** Feature release of the JDK in {@code javaHome}: from its release file, else this JVM's own. */
+    static int feature(Path javaHome) {
+        Matcher matcher = RELEASE_VERSION.matcher(release(javaHome));
+        return matcher.find()
+                ? Integer.parseInt(matcher.group(1))
+                : Runtime.version().feature();
+    }
+
+    /** What the JDK in {@code javaHome} says of itself. */
+    private static String release(Path javaHome) {
+        try {
+            return Files.readString(javaHome.resolve("release"));
+        } catch (IOException e) {
+            return javaHome + " " + Runtime.version();
+        }
+    }
+}

@@ -1,0 +1,137 @@
+package io.millrace.launcher;
+
+import io.millrace.worker.control.ControlMessage;
+import io.netty.channel.Channel;
+import org.jspecify.annotations.Nullable;
+
+/** One worker: the process, its control connection and its state. Confined to the supervisor's event loop. */
+final class WorkerProcess {
+    private final long generation;
+    private final ProcessHandle process;
+    private final @Nullable WorkerPlan plan;
+    private final HeartbeatWatch heartbeat;
+    private WorkerState state = WorkerState.STARTING;
+    private long readyDeadlineNanos;
+    private long readyNanos;
+    private long exitDeadlineNanos;
+    private @Nullable Channel control;
+    private ControlMessage.@Nullable Ready ready;
+    private @Nullable String failure;
+
+    /**
+     * @param plan what it was started for; null for a worker of another launcher
+     * @param readyDeadlineNanos when a worker that is still starting is taken for hung
+     */
+    WorkerProcess(
+            long generation,
+            ProcessHandle process,
+            @Nullable WorkerPlan plan,
+            HeartbeatWatch heartbeat,
+            long readyDeadlineNanos) {
+        this.generation = generation;
+        this.process = process;
+        this.plan = plan;
+        this.heartbeat = heartbeat;
+        this.readyDeadlineNanos = readyDeadlineNanos;
+    }
+
+    long generation() {
+        return generation;
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    ProcessHandle process() {
+        return process;
+    }
+
+    @Nullable
+    WorkerPlan plan() {
+        return plan;
+    }
+
+    HeartbeatWatch heartbeat() {
+        return heartbeat;
+    }
+
+    WorkerState state() {
+        return state;
+    }
+
+    private void enter(WorkerState next) {
+        assert state.compareTo(next) <= 0 : state + " -> " + next;
+        state = next;
+    }
+
+    void connected(Channel channel) {
+        control = channel;
+    }
+
+    void expectReadyBy(long deadlineNanos) {
+        readyDeadlineNanos = deadlineNanos;
+    }
+
+    long readyDeadlineNanos() {
+        return readyDeadlineNanos;
+    }
+
+    void becameReady(ControlMessage.Ready message, long nowNanos) {
+        ready = message;
+        readyNanos = nowNanos;
+        heartbeat.beat(nowNanos);
+        enter(WorkerState.READY);
+    }
+
+    /** What the worker said when it became ready; null before. */
+    ControlMessage.@Nullable Ready ready() {
+        return ready;
+    }
+
+    /** Only where {@link #ready()} is not null. */
+    long readyNanos() {
+        return readyNanos;
+    }
+
+    /** The worker stops accepting, and is to be gone at {@code deadlineNanos}. */
+    void draining(long deadlineNanos) {
+        exitDeadlineNanos = deadlineNanos;
+        enter(WorkerState.DRAINING);
+    }
+
+    /** Only while {@link WorkerState#DRAINING}. */
+    long exitDeadlineNanos() {
+        return exitDeadlineNanos;
+    }
+
+    void failed(String reason) {
+        failure = reason;
+    }
+
+    /** Why the worker gave up, in its own words; null when it said nothing. */
+    @Nullable
+    String failure() {
+        return failure;
+    }
+
+    /** Sends {@code message}; dropped when the worker is not connected. */
+    void send(ControlMessage message) {
+        Channel channel = control;
+        if (channel != null) {
+            channel.writeAndFlush(message);
+        }
+    }
+
+    /** SIGKILL: works on a stopped process too. */
+    void kill() {
+        if (state != WorkerState.GONE) {
+            enter(WorkerState.DYING);
+            process.destroyForcibly();
+        }
+    }
+
+    void gone() {
+        enter(WorkerState.GONE);
+    }
+}

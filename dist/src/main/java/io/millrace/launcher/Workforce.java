@@ -1,0 +1,164 @@
+package io.millrace.launcher;
+
+import io.millrace.worker.control.ControlPaths;
+import io.netty.channel.EventLoop;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * All worker processes that live: the one that serves, one that stands by, those that drain. Starts them, kills those that
+ * hang, and tells of every exit. Confined to the event loop.
+ */
+final class Workforce {
+    private static final Logger LOG = LoggerFactory.getLogger(Workforce.class);
+
+    /** A worker that is not ready by then is taken for hung: a slow disk may cost seconds, never a minute. */
+    private static final long START_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+    /** A worker without launcher tries to connect several times a second. */
+    private static final long ADOPTION_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    /** Checks within a heartbeat timeout. */
+    private static final int CHECKS = 10;
+
+    private static final long CHECK_PERIOD_MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    /** Hears of exits and kills. */
+    interface Listener {
+        /**
+         * @param before the state in which the exit came
+         * @param cause what the process ended with, for the log
+         */
+        void exited(WorkerProcess worker, WorkerState before, String cause);
+
+        void killed(WorkerProcess worker);
+    }
+
+    private final EventLoop loop;
+    private final ControlPaths paths;
+    private final long heartbeatTimeoutNanos;
+    private final Listener listener;
+    private final Map<Long, WorkerProcess> workers = new HashMap<>();
+    private long generation;
+
+    Workforce(EventLoop loop, ControlPaths paths, long heartbeatTimeoutNanos, Listener listener) {
+        this.loop = loop;
+        this.paths = paths;
+        this.heartbeatTimeoutNanos = heartbeatTimeoutNanos;
+        this.listener = listener;
+        long period = Math.max(CHECK_PERIOD_MIN_NANOS, heartbeatTimeoutNanos / CHECKS);
+        loop.scheduleAtFixedRate(this::check, period, period, TimeUnit.NANOSECONDS);
+    }
+
+    WorkerProcess launch(WorkerPlan plan) throws IOException {
+        generation++;
+        Process process = plan.starter().start(generation);
+        WorkerProcess worker = add(process.toHandle(), plan, START_TIMEOUT_NANOS);
+        process.onExit().thenAcceptAsync(ended -> exited(worker, causeOfDeath(worker, ended.exitValue())), loop);
+        return worker;
+    }
+
+    WorkerProcess adopt(WorkerIdentity.Survivor survivor) {
+        generation = survivor.generation();
+        WorkerProcess worker = add(survivor.process(), null, ADOPTION_TIMEOUT_NANOS);
+        // Of a process that is nobody's child the exit value is not known.
+        survivor.process().onExit().thenRunAsync(() -> exited(worker, "exited"), loop);
+        return worker;
+    }
+
+    private WorkerProcess add(ProcessHandle process, @Nullable WorkerPlan plan, long readyTimeoutNanos) {
+        long now = System.nanoTime();
+        HeartbeatWatch heartbeat = new HeartbeatWatch(heartbeatTimeoutNanos, now);
+        WorkerProcess worker = new WorkerProcess(generation, process, plan, heartbeat, now + readyTimeoutNanos);
+        workers.put(worker.pid(), worker);
+        return worker;
+    }
+
+    /** The time for a worker that stood by counts from now. */
+    void expectReady(WorkerProcess worker) {
+        worker.expectReadyBy(System.nanoTime() + START_TIMEOUT_NANOS);
+    }
+
+    @Nullable
+    WorkerProcess byPid(long pid) {
+        return workers.get(pid);
+    }
+
+    /** A copy. */
+    List<WorkerProcess> all() {
+        return List.copyOf(workers.values());
+    }
+
+    boolean isEmpty() {
+        return workers.isEmpty();
+    }
+
+    /** Of the latest worker; 0 before the first. */
+    long generation() {
+        return generation;
+    }
+
+    private void exited(WorkerProcess worker, String cause) {
+        WorkerState before = worker.state();
+        workers.remove(worker.pid());
+        worker.gone();
+        try {
+            // A worker that was killed leaves its socket file behind.
+            Files.deleteIfExists(paths.workerAdmin(worker.generation()));
+        } catch (IOException e) {
+            LOG.debug("the admin socket of worker {} stays behind: {}", worker.pid(), e.getMessage());
+        }
+        listener.exited(worker, before, cause);
+    }
+
+    private static String causeOfDeath(WorkerProcess worker, int exitValue) {
+        String failure = worker.failure();
+        if (failure != null) {
+            return "gave up: " + failure;
+        }
+        // The JDK reports death by signal n as 128 + n, as shells do.
+        return exitValue > 128 && exitValue < 160
+                ? "was killed by signal " + (exitValue - 128)
+                : "exited with status " + exitValue;
+    }
+
+    /** Looks for workers that do not live as they should. */
+    private void check() {
+        long now = System.nanoTime();
+        for (WorkerProcess worker : all()) {
+            boolean overdue = worker.heartbeat().isOverdue(now);
+            switch (worker.state()) {
+                case STARTING -> {
+                    if (now - worker.readyDeadlineNanos() > 0) {
+                        kill(worker, "did not become ready in time");
+                    }
+                }
+                case READY -> {
+                    if (overdue) {
+                        long millis = TimeUnit.NANOSECONDS.toMillis(heartbeatTimeoutNanos);
+                        kill(worker, "has been silent for longer than " + millis + " ms");
+                    }
+                }
+                case DRAINING -> {
+                    if (now - worker.exitDeadlineNanos() > 0) {
+                        kill(worker, "did not exit within its drain timeout");
+                    }
+                }
+                case DYING, GONE -> {}
+            }
+        }
+    }
+
+    void kill(WorkerProcess worker, String reason) {
+        LOG.error("worker {} {}; killing it", worker.pid(), reason);
+        worker.kill();
+        listener.killed(worker);
+    }
+}

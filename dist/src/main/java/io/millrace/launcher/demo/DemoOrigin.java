@@ -1,0 +1,155 @@
+package io.millrace.launcher.demo;
+
+import com.sun.net.httpserver.Headers;
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeParseException;
+import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An origin to try the proxy with: pages with every kind of {@code Cache-Control}, validators, a slow page and one that
+ * may not be stored. Serves loopback only, on a port of the system's choice.
+ *
+ * <p>Thread-safe: pages are immutable, the rest is counters.
+ */
+public final class DemoOrigin implements AutoCloseable {
+    private static final DateTimeFormatter HTTP_DATE = DateTimeFormatter.RFC_1123_DATE_TIME.withZone(ZoneOffset.UTC);
+
+    private static final long SLOW_MILLIS = 2000;
+
+    private final HttpServer server;
+    private final ScheduledExecutorService threads;
+    private final Map<String, DemoPage> pages;
+    private final DemoPage now;
+    private final DemoPage missing;
+    private final Instant lastModified;
+    private final AtomicLong requests = new AtomicLong();
+
+    /** Starts the site. */
+    public static DemoOrigin start() throws IOException {
+        // Without it the JDK's server holds small answers back for Nagle's algorithm, 40 ms each.
+        System.setProperty("sun.net.httpserver.nodelay", "true");
+        return new DemoOrigin(HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 128));
+    }
+
+    private DemoOrigin(HttpServer server) throws IOException {
+        this.server = server;
+        threads = Executors.newScheduledThreadPool(2, task -> {
+            Thread thread = new Thread(task, "demo-origin");
+            thread.setDaemon(true);
+            return thread;
+        });
+        String html = "text/html; charset=utf-8";
+        pages = Map.of(
+                "/", DemoPage.read("index.html", html, "public, max-age=60"),
+                "/guide.html", DemoPage.read("guide.html", html, null),
+                "/slow", DemoPage.read("slow.html", html, "public, max-age=30"),
+                "/style.css", DemoPage.read("style.css", "text/css; charset=utf-8", "public, max-age=3600"),
+                "/mill.svg", DemoPage.read("mill.svg", "image/svg+xml", "public, max-age=86400"),
+                "/stream.png", DemoPage.read("stream.png", "image/png", "public, max-age=86400, immutable"));
+        now = DemoPage.read("now.html", html, "no-store");
+        missing = DemoPage.read("missing.html", html, "public, max-age=10");
+        // Old enough for a heuristic lifetime of a few hours.
+        lastModified = Instant.now().truncatedTo(ChronoUnit.SECONDS).minus(2, ChronoUnit.DAYS);
+        server.setExecutor(threads);
+        server.createContext("/", this::handle);
+        server.start();
+    }
+
+    /** Such as {@code http://127.0.0.1:40123}. */
+    public String url() {
+        return "http://127.0.0.1:" + server.getAddress().getPort();
+    }
+
+    private void handle(HttpExchange exchange) throws IOException {
+        long request = requests.incrementAndGet();
+        String method = exchange.getRequestMethod();
+        if (!method.equals("GET") && !method.equals("HEAD")) {
+            exchange.getResponseHeaders().set("Allow", "GET, HEAD");
+            exchange.sendResponseHeaders(405, -1);
+            exchange.close();
+            return;
+        }
+        String path = exchange.getRequestURI().getPath();
+        if (path.equals("/now")) {
+            String time = HTTP_DATE.format(Instant.now());
+            answer(exchange, 200, now.with("time", time).with("requests", Long.toString(request)), false);
+            return;
+        }
+        @Nullable DemoPage page = pages.get(path.equals("/index.html") ? "/" : path);
+        if (page == null) {
+            answer(exchange, 404, missing, false);
+        } else if (path.equals("/slow")) {
+            var unused = threads.schedule(
+                    () -> {
+                        answer(exchange, 200, page, true);
+                        return page;
+                    },
+                    SLOW_MILLIS,
+                    TimeUnit.MILLISECONDS);
+        } else {
+            answer(exchange, 200, page, true);
+        }
+    }
+
+    private void answer(HttpExchange exchange, int status, DemoPage page, boolean validators) throws IOException {
+        try (exchange) {
+            Headers fields = exchange.getResponseHeaders();
+            if (page.cacheControl() != null) {
+                fields.set("Cache-Control", page.cacheControl());
+            }
+            if (validators) {
+                fields.set("ETag", page.entityTag());
+                fields.set("Last-Modified", HTTP_DATE.format(lastModified));
+                if (isUnchanged(exchange.getRequestHeaders(), page)) {
+                    exchange.sendResponseHeaders(304, -1);
+                    return;
+                }
+            }
+            fields.set("Content-Type", page.contentType());
+            if (exchange.getRequestMethod().equals("HEAD")) {
+                fields.set("Content-Length", Integer.toString(page.content().length));
+                exchange.sendResponseHeaders(status, -1);
+            } else {
+                exchange.sendResponseHeaders(status, page.content().length);
+                exchange.getResponseBody().write(page.content());
+            }
+        }
+    }
+
+    /** RFC 9110 section 13.1: If-None-Match where there is one, else If-Modified-Since. */
+    private boolean isUnchanged(Headers request, DemoPage page) {
+        @Nullable String tags = request.getFirst("If-None-Match");
+        if (tags != null) {
+            return tags.strip().equals("*") || tags.contains(page.entityTag());
+        }
+        @Nullable String since = request.getFirst("If-Modified-Since");
+        if (since == null) {
+            return false;
+        }
+        try {
+            return !lastModified.isAfter(ZonedDateTime.parse(since, HTTP_DATE).toInstant());
+        } catch (DateTimeParseException e) {
+            return false;
+        }
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+        threads.shutdownNow();
+    }
+}

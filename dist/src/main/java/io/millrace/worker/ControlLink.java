@@ -1,0 +1,127 @@
+package io.millrace.worker;
+
+import io.millrace.worker.control.ControlCodec;
+import io.millrace.worker.control.ControlMessage;
+import io.millrace.worker.control.ControlPaths;
+import io.millrace.worker.control.ControlTransport;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.SimpleChannelInboundHandler;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The worker's connection to its launcher, and after that one's death to the next: it tries again and again, for a worker
+ * without a launcher serves on.
+ *
+ * <p>Thread-safe: {@link #send} may be called anywhere; the listener is called on the event loop.
+ */
+final class ControlLink {
+    private static final long RECONNECT_MILLIS = 200;
+
+    /** What the worker does with the connection. */
+    interface Listener {
+        void connected();
+
+        void received(ControlMessage message);
+
+        /** The launcher is gone. */
+        void disconnected();
+    }
+
+    private final EventLoopGroup loop;
+    private final ControlPaths paths;
+    private final ControlTransport transport;
+    private final Listener listener;
+    private volatile @Nullable Channel channel;
+    private volatile boolean closed;
+
+    ControlLink(EventLoopGroup loop, ControlTransport transport, ControlPaths paths, Listener listener) {
+        this.loop = loop;
+        this.transport = transport;
+        this.paths = paths;
+        this.listener = listener;
+    }
+
+    /** Connects once. */
+    ChannelFuture connect() {
+        return new Bootstrap()
+                .group(loop)
+                .channel(transport.channelType())
+                .handler(new ChannelInitializer<Channel>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        ControlCodec.addTo(channel.pipeline());
+                        channel.pipeline().addLast(new Connection());
+                    }
+                })
+                .connect(transport.address(paths.control()));
+    }
+
+    /** Tries until a launcher answers. */
+    void reconnect() {
+        if (closed) {
+            return;
+        }
+        connect().addListener(future -> {
+            if (!future.isSuccess() && !closed) {
+                var unused = loop.schedule(this::reconnect, RECONNECT_MILLIS, TimeUnit.MILLISECONDS);
+            }
+        });
+    }
+
+    /** Sends {@code message}; without a launcher it is dropped. */
+    void send(ControlMessage message) {
+        @Nullable Channel current = channel;
+        if (current != null) {
+            current.writeAndFlush(message);
+        }
+    }
+
+    /** Sends {@code last} and closes; {@code then} runs when that is done. */
+    void close(@Nullable ControlMessage last, Runnable then) {
+        closed = true;
+        @Nullable Channel current = channel;
+        if (current == null) {
+            then.run();
+            return;
+        }
+        if (last != null) {
+            current.writeAndFlush(last).addListener(ChannelFutureListener.CLOSE);
+        } else {
+            current.close();
+        }
+        current.closeFuture().addListener(future -> then.run());
+    }
+
+    private final class Connection extends SimpleChannelInboundHandler<ControlMessage> {
+        @Override
+        public void channelActive(ChannelHandlerContext context) {
+            channel = context.channel();
+            listener.connected();
+        }
+
+        @Override
+        protected void channelRead0(ChannelHandlerContext context, ControlMessage message) {
+            listener.received(message);
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext context) {
+            channel = null;
+            if (!closed) {
+                listener.disconnected();
+            }
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+            context.close();
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package io.millrace.worker;
+
+import io.millrace.proxy.ProxyServer;
+import io.millrace.proxy.ProxyServerBuilder;
+import io.millrace.proxy.ReloadReport;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.worker.control.SettingChange;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/** The real proxy. Called as {@link ServedProxy} says. */
+final class MillraceProxy implements ServedProxy {
+    private final ProxyServer proxy;
+
+    private MillraceProxy(ProxyServer proxy) {
+        this.proxy = proxy;
+    }
+
+    static ServedProxy build(
+            ProxyConfig config, @Nullable Path configFile, Map<String, List<Integer>> descriptors, Path adminSocket)
+            throws IOException {
+        ProxyServerBuilder builder =
+                ProxyServer.builder().config(config).adoptListeners(descriptors).adminSocket(adminSocket);
+        if (configFile != null) {
+            builder.configFile(configFile);
+        }
+        return new MillraceProxy(builder.build());
+    }
+
+    @Override
+    public void start() throws IOException {
+        proxy.start();
+    }
+
+    @Override
+    public List<SettingChange> reload(ProxyConfig config) {
+        return proxy.reload(config).settings().stream()
+                .map(setting -> setting.result() == ReloadReport.Result.APPLIED
+                        ? new SettingChange(setting.key(), "applied", "")
+                        : new SettingChange(setting.key(), "rejected", "needs a new worker"))
+                .toList();
+    }
+
+    @Override
+    public CompletionStage<Void> drain(long nanos) {
+        return proxy.drain(nanos);
+    }
+
+    @Override
+    public void beat(Runnable allLoopsAlive) {
+        proxy.beat(allLoopsAlive);
+    }
+
+    @Override
+    public void reopenLogs() {
+        proxy.reopenLogs();
+    }
+
+    @Override
+    public String transport() {
+        return proxy.transport();
+    }
+
+    @Override
+    public String tls() {
+        return proxy.tls();
+    }
+
+    @Override
+    public void close() {
+        proxy.close();
+    }
+}

@@ -1,0 +1,49 @@
+package io.millrace.worker;
+
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.worker.control.SettingChange;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/** The proxy as the worker sees it. Called on the worker's command thread, {@link #beat} on its control loop. */
+interface ServedProxy extends AutoCloseable {
+
+    /** Builds a proxy that does not serve yet. */
+    interface Factory {
+        /**
+         * @param configFile for the status; null when the configuration came from the command line
+         * @param descriptors listening sockets by configured address; the proxy takes ownership. Empty: it binds by itself
+         * @param adminSocket where it serves the admin API for the launcher
+         */
+        ServedProxy build(
+                ProxyConfig config, @Nullable Path configFile, Map<String, List<Integer>> descriptors, Path adminSocket)
+                throws IOException;
+    }
+
+    /** Accepts connections when it returns. */
+    void start() throws IOException;
+
+    /** Takes over what can change while serving, and says per changed setting what became of it. */
+    List<SettingChange> reload(ProxyConfig config);
+
+    /** Stops accepting before it returns; completes when nothing is in flight any more or {@code nanos} are over. */
+    CompletionStage<Void> drain(long nanos);
+
+    /** Runs {@code allLoopsAlive} once every event loop has answered. */
+    void beat(Runnable allLoopsAlive);
+
+    void reopenLogs();
+
+    /** {@code epoll} or {@code nio}. */
+    String transport();
+
+    /** TLS provider with its version. */
+    String tls();
+
+    @Override
+    void close();
+}

@@ -1,0 +1,265 @@
+package io.millrace.worker;
+
+import io.millrace.proxy.config.ConfigResult;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.worker.control.ConfigSource;
+import io.millrace.worker.control.ControlMessage;
+import io.millrace.worker.control.ControlTransport;
+import io.millrace.worker.control.ListenerSockets;
+import io.millrace.worker.control.SettingChange;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.unix.FileDescriptor;
+import io.netty.handler.ssl.OpenSsl;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The life of one worker: connect, fetch the sockets, start the proxy, say READY, beat, obey, drain, exit.
+ *
+ * <p>What may take time (building the proxy, reading certificates) runs on the command thread, one command after the
+ * other; the control loop stays free for beats. Fields are confined to the command thread unless they say otherwise.
+ */
+final class Worker implements ControlLink.Listener {
+    private static final Logger LOG = LoggerFactory.getLogger(Worker.class);
+
+    private final WorkerOptions options;
+    private final ServedProxy.Factory factory;
+    private final ControlTransport transport = ControlTransport.available();
+    private final EventLoopGroup loop = transport.newEventLoopGroup("worker-control");
+    private final ExecutorService commands = Executors.newSingleThreadExecutor(task -> {
+        Thread thread = new Thread(task, "worker-commands");
+        thread.setDaemon(true);
+        return thread;
+    });
+    private final ControlLink link;
+    private final CompletableFuture<Integer> exitCode = new CompletableFuture<>();
+
+    private List<ListenerSockets> listeners = List.of();
+    private Map<String, List<Integer>> descriptors = Map.of();
+    private Runnable onServe = () -> {};
+    private long drainNanos;
+    private boolean draining;
+
+    /** Set by the command thread when the proxy serves, read by the control loop. */
+    private volatile @Nullable ServedProxy serving;
+
+    Worker(WorkerOptions options, ServedProxy.Factory factory) {
+        this.options = options;
+        this.factory = factory;
+        this.link = new ControlLink(loop, transport, options.control(), this);
+    }
+
+    /** Runs until the worker is told to stop. Returns the exit code of the process. */
+    int run() {
+        link.connect().addListener(future -> {
+            if (!future.isSuccess()) {
+                LOG.error(
+                        "no launcher at {}: {}",
+                        options.control().control(),
+                        future.cause().getMessage());
+                exitCode.complete(1);
+            }
+        });
+        int code = exitCode.join();
+        loop.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(2, TimeUnit.SECONDS);
+        return code;
+    }
+
+    /** Drains as the launcher's command would, when somebody sent SIGTERM to the worker itself. */
+    void terminate() {
+        commands.execute(() -> drain(drainNanos));
+    }
+
+    @Override
+    public void connected() {
+        commands.execute(() -> {
+            ServedProxy proxy = draining ? null : serving;
+            link.send(new ControlMessage.Hello(ControlMessage.PROTOCOL_VERSION, proxy == null ? List.of() : listeners));
+            if (proxy != null) {
+                link.send(readiness(proxy));
+            }
+        });
+    }
+
+    @Override
+    public void disconnected() {
+        commands.execute(() -> {
+            if (serving == null) {
+                LOG.error("the launcher died before the proxy was ready");
+                exitCode.complete(1);
+                return;
+            }
+            LOG.warn(
+                    "the launcher is gone; serving on until another one takes over (kill -TERM {} stops this worker)",
+                    ProcessHandle.current().pid());
+            link.reconnect();
+        });
+    }
+
+    @Override
+    public void received(ControlMessage message) {
+        commands.execute(() -> obey(message));
+    }
+
+    private void obey(ControlMessage message) {
+        if (message instanceof ControlMessage.Assignment assignment) {
+            accept(assignment);
+        } else if (message instanceof ControlMessage.Serve) {
+            onServe.run();
+        } else if (message instanceof ControlMessage.Reload reload) {
+            link.send(new ControlMessage.Reloaded(reload(reload.config())));
+        } else if (message instanceof ControlMessage.ReopenLogs) {
+            ServedProxy proxy = serving;
+            if (proxy != null) {
+                proxy.reopenLogs();
+            }
+        } else if (message instanceof ControlMessage.GiveBack) {
+            giveBack();
+        } else if (message instanceof ControlMessage.Drain drain) {
+            drain(drain.deadlineNanos());
+        }
+    }
+
+    private void accept(ControlMessage.Assignment assignment) {
+        listeners = assignment.listeners();
+        int count = listeners.stream().mapToInt(ListenerSockets::count).sum();
+        CompletionStage<List<FileDescriptor>> sockets = count == 0
+                ? CompletableFuture.completedStage(List.of())
+                : DescriptorExchange.fetch(loop, options.control(), count);
+        var unused = sockets.thenAcceptAsync(fetched -> assigned(assignment, fetched), commands)
+                .exceptionally(failure -> {
+                    fail(failure);
+                    return null;
+                });
+    }
+
+    private void assigned(ControlMessage.Assignment assignment, List<FileDescriptor> sockets) {
+        descriptors = byAddress(listeners, sockets);
+        if (assignment.standby()) {
+            onServe = () -> start(assignment.config());
+            warmUp();
+            link.send(new ControlMessage.Standby());
+        } else {
+            start(assignment.config());
+        }
+    }
+
+    /** Loads what takes longest to load, while the predecessor still serves. */
+    private static void warmUp() {
+        LOG.debug("standing by: epoll {}, OpenSSL {}", Epoll.isAvailable(), OpenSsl.isAvailable());
+    }
+
+    private void start(ConfigSource source) {
+        try {
+            ServedProxy proxy = factory.build(
+                    load(source), source.file(), descriptors, options.control().workerAdmin(options.generation()));
+            proxy.start();
+            ready(proxy);
+        } catch (IOException | RuntimeException e) {
+            fail(e);
+        }
+    }
+
+    private static Map<String, List<Integer>> byAddress(List<ListenerSockets> listeners, List<FileDescriptor> sockets) {
+        Map<String, List<Integer>> byAddress = new LinkedHashMap<>();
+        int next = 0;
+        for (ListenerSockets listener : listeners) {
+            if (sockets.isEmpty()) {
+                break;
+            }
+            List<Integer> numbers = new ArrayList<>();
+            for (int i = 0; i < listener.count(); i++) {
+                numbers.add(sockets.get(next++).intValue());
+            }
+            byAddress.put(listener.address(), List.copyOf(numbers));
+        }
+        return byAddress;
+    }
+
+    private void ready(ServedProxy proxy) {
+        serving = proxy;
+        link.send(readiness(proxy));
+        var unused = loop.scheduleAtFixedRate(
+                () -> proxy.beat(() -> link.send(new ControlMessage.Beat())),
+                0,
+                options.beatIntervalNanos(),
+                TimeUnit.NANOSECONDS);
+    }
+
+    private static ControlMessage readiness(ServedProxy proxy) {
+        return new ControlMessage.Ready(proxy.transport(), proxy.tls(), System.getProperty("java.version", ""));
+    }
+
+    private List<SettingChange> reload(ConfigSource source) {
+        ServedProxy proxy = serving;
+        if (proxy == null || draining) {
+            return List.of(new SettingChange("*", "rejected", "the worker is not serving"));
+        }
+        try {
+            return proxy.reload(load(source));
+        } catch (IOException | RuntimeException e) {
+            LOG.warn("the reload failed", e);
+            return List.of(new SettingChange("*", "rejected", String.valueOf(e.getMessage())));
+        }
+    }
+
+    private ProxyConfig load(ConfigSource source) throws IOException {
+        ConfigResult result = source.load();
+        ProxyConfig config = result.config();
+        if (config == null) {
+            // The launcher has read the same text with the same loader.
+            throw new IOException("the configuration has problems: " + result.problems());
+        }
+        drainNanos = config.timeouts().drainNanos();
+        return options.placement().complete(config);
+    }
+
+    private void giveBack() {
+        if (serving == null || draining || transport != ControlTransport.EPOLL) {
+            return;
+        }
+        List<Integer> all = new ArrayList<>();
+        descriptors.values().forEach(all::addAll);
+        DescriptorExchange.give(loop, options.control(), all);
+    }
+
+    private void drain(long deadlineNanos) {
+        ServedProxy proxy = serving;
+        if (draining) {
+            return;
+        }
+        draining = true;
+        if (proxy == null) {
+            exitCode.complete(0);
+            return;
+        }
+        CompletionStage<Void> drained = proxy.drain(deadlineNanos);
+        link.send(new ControlMessage.Draining());
+        var unused = drained.whenCompleteAsync(
+                (nothing, failure) -> {
+                    if (failure != null) {
+                        LOG.warn("the drain ended early", failure);
+                    }
+                    proxy.close();
+                    link.close(null, () -> exitCode.complete(0));
+                },
+                commands);
+    }
+
+    private void fail(Throwable failure) {
+        LOG.error("the worker cannot serve", failure);
+        link.close(new ControlMessage.Failed(String.valueOf(failure.getMessage())), () -> exitCode.complete(1));
+    }
+}

@@ -1,0 +1,21 @@
+package io.millrace.worker;
+
+import io.millrace.worker.control.ProcessSignals;
+
+/** Entry point of the worker process, started by the launcher only. */
+public final class WorkerMain {
+    private WorkerMain() {}
+
+    public static void main(String[] arguments) {
+        System.exit(run(arguments, MillraceProxy::build));
+    }
+
+    static int run(String[] arguments, ServedProxy.Factory factory) {
+        Worker worker = new Worker(WorkerOptions.parse(arguments), factory);
+        // Ctrl-C and a closed terminal reach the whole process group; the launcher decides what they mean.
+        ProcessSignals.handle("INT", () -> {});
+        ProcessSignals.handle("HUP", () -> {});
+        ProcessSignals.handle("TERM", () -> worker.terminate());
+        return worker.run();
+    }
+}

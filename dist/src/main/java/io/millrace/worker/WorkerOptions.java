@@ -1,0 +1,31 @@
+package io.millrace.worker;
+
+import io.millrace.worker.control.ControlPaths;
+import io.millrace.worker.control.Placement;
+import java.nio.file.Path;
+
+/**
+ * What the launcher says on the command line; all else comes over the control socket. Immutable.
+ *
+ * @param control the private sockets
+ * @param placement where things lie that the configuration does not place
+ * @param generation counts the workers of one launcher
+ * @param beatIntervalNanos between two beats
+ */
+record WorkerOptions(ControlPaths control, Placement placement, long generation, long beatIntervalNanos) {
+    private static final int ARGUMENTS = 6;
+
+    private static final String USAGE =
+            "usage: CONTROL_DIR STATE_DIR CACHE_DIR LOG_DIR GENERATION BEAT_INTERVAL_NANOS; millrace run starts the worker";
+
+    static WorkerOptions parse(String[] arguments) {
+        if (arguments.length != ARGUMENTS) {
+            throw new IllegalArgumentException(USAGE);
+        }
+        return new WorkerOptions(
+                new ControlPaths(Path.of(arguments[0])),
+                new Placement(Path.of(arguments[1]), Path.of(arguments[2]), Path.of(arguments[3])),
+                Long.parseLong(arguments[4]),
+                Long.parseLong(arguments[5]));
+    }
+}

@@ -1,0 +1,210 @@
+package io.millrace.worker.control;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPipeline;
+import io.netty.handler.codec.CorruptedFrameException;
+import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
+import io.netty.handler.codec.MessageToMessageCodec;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Control messages as frames.
+ *
+ * <pre>
+ * +----------------+--------+---------------------------------------------+
+ * | length (4)     | type(1)| fields in the order of the record           |
+ * +----------------+--------+---------------------------------------------+
+ * text: length in bytes (4), UTF-8;  list, map: count (4), then the elements;  numbers big endian
+ * </pre>
+ *
+ * Confined to the channel's event loop.
+ */
+public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMessage> {
+    /** The configuration is the only long message; a file of more than this is nobody's configuration. */
+    public static final int FRAME_LENGTH_MAX = 16 * 1024 * 1024;
+
+    private static final int HELLO = 1;
+    private static final int ASSIGNMENT = 2;
+    private static final int READY = 3;
+    private static final int BEAT = 4;
+    private static final int FAILED = 5;
+    private static final int RELOAD = 6;
+    private static final int RELOADED = 7;
+    private static final int REOPEN_LOGS = 8;
+    private static final int GIVE_BACK = 9;
+    private static final int DRAIN = 10;
+    private static final int DRAINING = 11;
+    private static final int STANDBY = 12;
+    private static final int SERVE = 13;
+
+    /** Appends framing and codec to {@code pipeline}; handlers after it see {@link ControlMessage}s. */
+    public static void addTo(ChannelPipeline pipeline) {
+        pipeline.addLast(new LengthFieldBasedFrameDecoder(FRAME_LENGTH_MAX, 0, 4, 0, 4));
+        pipeline.addLast(new ControlCodec());
+    }
+
+    private ControlCodec() {}
+
+    @Override
+    protected void encode(ChannelHandlerContext context, ControlMessage message, List<Object> out) {
+        ByteBuf frame = context.alloc().buffer();
+        frame.writeInt(0);
+        write(message, frame);
+        frame.setInt(0, frame.readableBytes() - 4);
+        out.add(frame);
+    }
+
+    @Override
+    protected void decode(ChannelHandlerContext context, ByteBuf frame, List<Object> out) {
+        out.add(read(frame));
+        if (frame.isReadable()) {
+            throw new CorruptedFrameException("control message: " + frame.readableBytes() + " bytes too long");
+        }
+    }
+
+    static void write(ControlMessage message, ByteBuf out) {
+        if (message instanceof ControlMessage.Hello hello) {
+            out.writeByte(HELLO).writeInt(hello.protocolVersion());
+            writeListeners(hello.listeners(), out);
+        } else if (message instanceof ControlMessage.Assignment assignment) {
+            out.writeByte(ASSIGNMENT);
+            writeListeners(assignment.listeners(), out);
+            writeConfig(assignment.config(), out);
+            out.writeBoolean(assignment.standby());
+        } else if (message instanceof ControlMessage.Ready ready) {
+            out.writeByte(READY);
+            writeText(ready.transport(), out);
+            writeText(ready.tls(), out);
+            writeText(ready.java(), out);
+        } else if (message instanceof ControlMessage.Beat) {
+            out.writeByte(BEAT);
+        } else if (message instanceof ControlMessage.Failed failed) {
+            out.writeByte(FAILED);
+            writeText(failed.reason(), out);
+        } else if (message instanceof ControlMessage.Reload reload) {
+            out.writeByte(RELOAD);
+            writeConfig(reload.config(), out);
+        } else if (message instanceof ControlMessage.Reloaded reloaded) {
+            out.writeByte(RELOADED);
+            writeSettings(reloaded.settings(), out);
+        } else if (message instanceof ControlMessage.ReopenLogs) {
+            out.writeByte(REOPEN_LOGS);
+        } else if (message instanceof ControlMessage.GiveBack) {
+            out.writeByte(GIVE_BACK);
+        } else if (message instanceof ControlMessage.Drain drain) {
+            out.writeByte(DRAIN).writeLong(drain.deadlineNanos());
+        } else if (message instanceof ControlMessage.Draining) {
+            out.writeByte(DRAINING);
+        } else if (message instanceof ControlMessage.Standby) {
+            out.writeByte(STANDBY);
+        } else if (message instanceof ControlMessage.Serve) {
+            out.writeByte(SERVE);
+        }
+    }
+
+    static ControlMessage read(ByteBuf in) {
+        int type = in.readUnsignedByte();
+        return switch (type) {
+            case HELLO -> new ControlMessage.Hello(in.readInt(), readListeners(in));
+            case ASSIGNMENT -> new ControlMessage.Assignment(readListeners(in), readConfig(in), in.readBoolean());
+            case READY -> new ControlMessage.Ready(readText(in), readText(in), readText(in));
+            case BEAT -> new ControlMessage.Beat();
+            case FAILED -> new ControlMessage.Failed(readText(in));
+            case RELOAD -> new ControlMessage.Reload(readConfig(in));
+            case RELOADED -> new ControlMessage.Reloaded(readSettings(in));
+            case REOPEN_LOGS -> new ControlMessage.ReopenLogs();
+            case GIVE_BACK -> new ControlMessage.GiveBack();
+            case DRAIN -> new ControlMessage.Drain(in.readLong());
+            case DRAINING -> new ControlMessage.Draining();
+            case STANDBY -> new ControlMessage.Standby();
+            case SERVE -> new ControlMessage.Serve();
+            default -> throw new CorruptedFrameException("control message: unknown type " + type);
+        };
+    }
+
+    private static void writeListeners(List<ListenerSockets> listeners, ByteBuf out) {
+        out.writeInt(listeners.size());
+        for (ListenerSockets listener : listeners) {
+            writeText(listener.address(), out);
+            writeText(listener.boundAddress(), out);
+            out.writeInt(listener.count());
+        }
+    }
+
+    private static List<ListenerSockets> readListeners(ByteBuf in) {
+        int size = readCount(in);
+        List<ListenerSockets> listeners = new ArrayList<>(size);
+        for (int i = 0; i < size; i++) {
+            listeners.add(new ListenerSockets(readText(in), readText(in), in.readInt()));
+        }
+        return List.copyOf(listeners);
+    }
+
+    private static void writeConfig(ConfigSource config, ByteBuf out) {
+        writeText(config.name(), out);
+        writeText(config.directory().toString(), out);
+        writeText(config.text(), out);
+        out.writeInt(config.overrides().size());
+        for (Map.Entry<String, String> override : config.overrides().entrySet()) {
+            writeText(override.getKey(), out);
+            writeText(override.getValue(), out);
+        }
+    }
+
+    private static ConfigSource readConfig(ByteBuf in) {
+        String name = readText(in);
+        Path directory = Path.of(readText(in));
+        String text = readText(in);
+        int size = readCount(in);
+        Map<String, String> overrides = new LinkedHashMap<>();
+        for (int i = 0; i < size; i++) {
+            String key = readText(in);
+            overrides.put(key, readText(in));
+        }
+        return new ConfigSource(name, directory, text, overrides);
+    }
+
+    private static void writeSettings(List<SettingChange> settings, ByteBuf out) {
+        out.writeInt(settings.size());
+        for (SettingChange setting : settings) {
+            writeText(setting.key(), out);
+            writeText(setting.result(), out);
+            writeText(setting.detail(), out);
+        }
+    }
+
+    private static List<SettingChange> readSettings(ByteBuf in) {
+        int size = readCount(in);
+        List<SettingChange> settings = new ArrayList<>(size);
+        for (int i = 0; i < size; i++) {
+            settings.add(new SettingChange(readText(in), readText(in), readText(in)));
+        }
+        return List.copyOf(settings);
+    }
+
+    private static void writeText(String text, ByteBuf out) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        out.writeInt(bytes.length).writeBytes(bytes);
+    }
+
+    private static String readText(ByteBuf in) {
+        int length = readCount(in);
+        return in.readCharSequence(length, StandardCharsets.UTF_8).toString();
+    }
+
+    /** A count can not exceed the bytes that are left: each element has at least one. */
+    private static int readCount(ByteBuf in) {
+        int count = in.readInt();
+        if (count < 0 || count > in.readableBytes()) {
+            throw new CorruptedFrameException(
+                    "control message: actual count=" + count + ", limit=" + in.readableBytes());
+        }
+        return count;
+    }
+}

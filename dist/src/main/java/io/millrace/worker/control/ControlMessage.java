@@ -1,0 +1,69 @@
+package io.millrace.worker.control;
+
+import java.util.List;
+
+/**
+ * One message on the control socket. The launcher sends {@link Assignment}, {@link Serve}, {@link Reload}, {@link
+ * ReopenLogs}, {@link GiveBack} and {@link Drain}; the worker sends the others. Immutable.
+ */
+public sealed interface ControlMessage {
+
+    /** Raised with every change of the messages; a launcher and a worker of different versions do not talk. */
+    int PROTOCOL_VERSION = 1;
+
+    /**
+     * First words of a worker.
+     *
+     * @param protocolVersion {@link #PROTOCOL_VERSION} of the worker
+     * @param listeners the sockets it already holds: none for a fresh worker, all for one whose launcher has died
+     */
+    record Hello(int protocolVersion, List<ListenerSockets> listeners) implements ControlMessage {}
+
+    /**
+     * What a fresh worker shall serve. The descriptors themselves wait on the descriptor socket, in this order.
+     *
+     * @param listeners the sockets it will fetch; empty when the worker binds by itself
+     * @param standby whether to get ready but to leave store and sockets alone until {@link Serve}
+     */
+    record Assignment(List<ListenerSockets> listeners, ConfigSource config, boolean standby)
+            implements ControlMessage {}
+
+    /** Answer to an {@link Assignment} with {@code standby}: the worker waits for {@link Serve}. */
+    record Standby() implements ControlMessage {}
+
+    /** The predecessor accepts no more and has let go of the store: begin. */
+    record Serve() implements ControlMessage {}
+
+    /**
+     * The worker accepts connections.
+     *
+     * @param transport {@code epoll} or {@code nio}
+     * @param tls the TLS provider, with its version
+     * @param java version of the worker's JVM
+     */
+    record Ready(String transport, String tls, String java) implements ControlMessage {}
+
+    /** Every event loop of the worker has answered since the last beat. */
+    record Beat() implements ControlMessage {}
+
+    /** The worker cannot serve and is about to exit. */
+    record Failed(String reason) implements ControlMessage {}
+
+    /** Take over this configuration without a restart, as far as it can be done. */
+    record Reload(ConfigSource config) implements ControlMessage {}
+
+    /** Answer to {@link Reload}: what became of each changed setting. */
+    record Reloaded(List<SettingChange> settings) implements ControlMessage {}
+
+    /** Open the log files anew: somebody has moved them away. */
+    record ReopenLogs() implements ControlMessage {}
+
+    /** Send the descriptors to the descriptor socket: a new launcher wants them back. */
+    record GiveBack() implements ControlMessage {}
+
+    /** Stop accepting, finish what is in flight within {@code deadlineNanos}, then exit. */
+    record Drain(long deadlineNanos) implements ControlMessage {}
+
+    /** Answer to {@link Drain}, at once: the worker accepts no more. */
+    record Draining() implements ControlMessage {}
+}

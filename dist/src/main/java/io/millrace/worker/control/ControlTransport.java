@@ -1,0 +1,58 @@
+package io.millrace.worker.control;
+
+import io.netty.channel.Channel;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollDomainSocketChannel;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerDomainSocketChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioDomainSocketChannel;
+import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
+import io.netty.channel.unix.DomainSocketAddress;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.net.UnixDomainSocketAddress;
+import java.nio.file.Path;
+
+/**
+ * The transport of the control socket: epoll, or NIO where epoll is missing. Descriptors travel over epoll only, and only
+ * epoll can name the process at the other end.
+ */
+public enum ControlTransport {
+    EPOLL,
+    NIO;
+
+    /** The transport of this machine. */
+    public static ControlTransport available() {
+        return Epoll.isAvailable() ? EPOLL : NIO;
+    }
+
+    /** A group of one event loop with daemon threads called {@code name}. The caller shuts it down. */
+    public MultiThreadIoEventLoopGroup newEventLoopGroup(String name) {
+        IoHandlerFactory factory = this == EPOLL ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
+        return new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory(name, true), factory);
+    }
+
+    public Class<? extends Channel> channelType() {
+        return this == EPOLL ? EpollDomainSocketChannel.class : NioDomainSocketChannel.class;
+    }
+
+    public Class<? extends ServerChannel> serverChannelType() {
+        return this == EPOLL ? EpollServerDomainSocketChannel.class : NioServerDomainSocketChannel.class;
+    }
+
+    public SocketAddress address(Path socket) {
+        return this == EPOLL ? new DomainSocketAddress(socket.toFile()) : UnixDomainSocketAddress.of(socket);
+    }
+
+    /** Process id at the other end of {@code channel} as the kernel knows it (SO_PEERCRED), or -1 where NIO cannot tell. */
+    public static long peerPid(Channel channel) throws IOException {
+        return channel instanceof EpollDomainSocketChannel domain
+                ? domain.peerCredentials().pid()
+                : -1;
+    }
+}

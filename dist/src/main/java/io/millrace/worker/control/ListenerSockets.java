@@ -1,0 +1,16 @@
+package io.millrace.worker.control;
+
+/**
+ * The sockets of one configured address: one, or a SO_REUSEPORT group. Immutable.
+ *
+ * @param address as the configuration writes it, such as {@code :8080}
+ * @param boundAddress what it was bound to, such as {@code :8080} or {@code 127.0.0.1:8080}: the port is never 0
+ * @param count how many sockets, each its own descriptor
+ */
+public record ListenerSockets(String address, String boundAddress, int count) {
+    public ListenerSockets {
+        if (count < 1 || count > 4096) {
+            throw new IllegalArgumentException("sockets of " + address + ": actual=" + count + ", limit=1..4096");
+        }
+    }
+}

@@ -1,0 +1,230 @@
+package io.millrace.launcher;
+
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.launcher.CannedClient.Outcome;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Launcher and workers as processes; only the proxy inside the worker is canned. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class LauncherTest {
+    @TempDir
+    Path directory;
+
+    @Test
+    void refusesNoConnectionWhileAKilledWorkerIsReplaced() {
+        try (CannedLauncher launcher = CannedLauncher.serving(directory);
+                LoadLoop load = new LoadLoop(launcher.client(), 4)) {
+            long killed = launcher.worker();
+            ProcessHandle.of(killed).orElseThrow().destroyForcibly();
+            long successor = launcher.worker();
+            long answered = load.count(Outcome.ANSWERED);
+            await().atMost(CannedLauncher.PATIENCE).until(() -> load.count(Outcome.ANSWERED) > answered + 20);
+
+            assertNotEquals(killed, successor);
+            assertEquals(0, load.count(Outcome.REFUSED), () -> load.counts() + launcher.describe());
+            // Those that were already accepted by the dead worker: at most one for each client.
+            assertTrue(load.count(Outcome.CUT) <= 4, () -> load.counts() + launcher.describe());
+        }
+    }
+
+    @Test
+    void replacesAWorkerThatHangs() {
+        try (CannedLauncher launcher = CannedLauncher.serving(
+                directory, "--set", "worker.heartbeat_interval=50ms", "--set", "worker.heartbeat_timeout=1s")) {
+            long hung = launcher.worker();
+            CannedLauncher.signal(hung, "STOP");
+
+            assertNotEquals(hung, launcher.worker());
+            assertFalse(ProcessHandle.of(hung).map(ProcessHandle::isAlive).orElse(false));
+            assertTrue(launcher.err().contains("has been silent for longer than 1000 ms"), launcher::describe);
+        }
+    }
+
+    @Test
+    void keepsTryingWithGrowingDelaysWhenNoWorkerComesUp() {
+        try (CannedLauncher launcher =
+                CannedLauncher.run(directory, "--origin", "http://broken.invalid", "--listen", "127.0.0.1:0")) {
+            await().atMost(CannedLauncher.PATIENCE).until(() -> launcher.err().contains("in 1000 ms"));
+
+            assertTrue(launcher.err().contains("gave up: the canned worker was asked to break"), launcher::describe);
+            assertTrue(launcher.err().contains("in 500 ms"), launcher::describe);
+            assertTrue(launcher.process().isAlive());
+        }
+    }
+
+    @Test
+    void namesTheProcessThatHasThePort() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                CannedLauncher launcher = CannedLauncher.run(
+                        directory,
+                        "--origin",
+                        "http://origin.example",
+                        "--listen",
+                        "127.0.0.1:" + taken.getLocalPort())) {
+            assertEquals(1, launcher.exitCode());
+            assertTrue(
+                    launcher.err()
+                            .contains("127.0.0.1:" + taken.getLocalPort() + " is in use by java (pid "
+                                    + ProcessHandle.current().pid() + ")"),
+                    launcher::describe);
+        }
+    }
+
+    @Test
+    void refusesASecondInstanceAndNamesTheFirst() {
+        try (CannedLauncher first = CannedLauncher.serving(directory);
+                CannedLauncher second =
+                        CannedLauncher.run(directory, "--origin", "http://origin.example", "--listen", "127.0.0.1:0")) {
+            assertEquals(1, second.exitCode());
+            assertTrue(
+                    second.err()
+                            .contains("another millrace (pid " + first.process().pid() + ")"),
+                    second::describe);
+            assertTrue(first.worker() > 0);
+        }
+    }
+
+    @Test
+    void finishesWhatIsInFlightOnSigterm() {
+        try (CannedLauncher launcher = CannedLauncher.serving(directory)) {
+            long worker = launcher.worker();
+            CannedClient client = launcher.client();
+            CompletableFuture<CannedClient.Answer> slow = CompletableFuture.supplyAsync(() -> client.get("/slow"));
+            // The request is on its way once the next one, sent after it, has been answered.
+            client.get("/");
+            await().until(() -> client.attempt("/") == Outcome.ANSWERED);
+            launcher.signal("TERM");
+
+            assertEquals(worker, slow.join().worker());
+            assertEquals(0, launcher.exitCode(), launcher::describe);
+            assertEquals(Outcome.REFUSED, client.attempt("/"));
+            assertFalse(Files.exists(directory.resolve("state/run/control.sock")));
+            assertFalse(Files.exists(directory.resolve("state/admin.sock")));
+        }
+    }
+
+    @Test
+    void goesOnServingWithoutALauncherUntilTheNextOneTakesOver() {
+        try (CannedLauncher first = CannedLauncher.serving(directory)) {
+            long orphan = first.worker();
+            first.process().destroyForcibly();
+            await().until(() -> !first.process().isAlive());
+            assertEquals(orphan, first.worker());
+
+            try (LoadLoop load = new LoadLoop(first.client(), 2);
+                    CannedLauncher second = CannedLauncher.serving(directory)) {
+                assertEquals(first.port(), second.port());
+                assertNotEquals(orphan, second.worker());
+                await().atMost(CannedLauncher.PATIENCE)
+                        .until(() -> ProcessHandle.of(orphan).isEmpty());
+                assertEquals(0, load.count(Outcome.REFUSED), () -> load.counts() + second.describe());
+                assertEquals(0, load.count(Outcome.CUT), () -> load.counts() + second.describe());
+            }
+        }
+    }
+
+    @Test
+    void reloadsLiveSettingsIntoTheSameWorker() throws IOException {
+        Path file = config("http://one.example", "1s");
+        try (CannedLauncher launcher = CannedLauncher.run(directory, "--config", file.toString())) {
+            launcher.awaitListening();
+            long worker = launcher.worker();
+            config("http://two.example", "1s");
+            launcher.signal("HUP");
+
+            await().atMost(CannedLauncher.PATIENCE)
+                    .until(() -> launcher.client().get("/").origin().contains("two.example"));
+            assertEquals(worker, launcher.worker());
+        }
+    }
+
+    @Test
+    void rollsTheWorkerForSettingsThatNeedANewOne() throws IOException {
+        Path file = config("http://one.example", "1s");
+        try (CannedLauncher launcher = CannedLauncher.run(directory, "--config", file.toString())) {
+            launcher.awaitListening();
+            long worker = launcher.worker();
+            try (LoadLoop load = new LoadLoop(launcher.client(), 2)) {
+                config("http://two.example", "2s");
+                launcher.signal("HUP");
+
+                await().atMost(CannedLauncher.PATIENCE)
+                        .until(() -> launcher.client().get("/").origin().contains("two.example"));
+                assertNotEquals(worker, launcher.worker());
+                assertEquals(0, load.count(Outcome.REFUSED), () -> load.counts() + launcher.describe());
+                assertEquals(0, load.count(Outcome.CUT), () -> load.counts() + launcher.describe());
+            }
+        }
+    }
+
+    @Test
+    void keepsTheRunningConfigurationWhenTheChangedOneHasAProblem() throws IOException {
+        Path file = config("http://one.example", "1s");
+        try (CannedLauncher launcher = CannedLauncher.run(directory, "--config", file.toString())) {
+            launcher.awaitListening();
+            Files.writeString(file, Files.readString(file).replace("remap:", "remapp:"));
+            launcher.signal("HUP");
+
+            await().atMost(CannedLauncher.PATIENCE).until(() -> launcher.err().contains("did you mean remap?"));
+            assertTrue(launcher.client().get("/").origin().contains("one.example"));
+        }
+    }
+
+    @Test
+    void saysEveryProblemOfTheFirstConfigurationAndExitsWithTwo() throws IOException {
+        Path file = config("http://one.example", "1s");
+        Files.writeString(
+                file, Files.readString(file).replace("remap:", "remapp:").replace("listen:", "lissen:"));
+        try (CannedLauncher launcher = CannedLauncher.run(directory, "--config", file.toString())) {
+            assertEquals(2, launcher.exitCode());
+            assertTrue(launcher.err().contains(file + ":1:1: lissen: unknown key"), launcher::describe);
+            assertTrue(launcher.err().contains("did you mean remap?"), launcher::describe);
+        }
+    }
+
+    @Test
+    void talksToItsOwnWorkersOnly() throws IOException {
+        try (CannedLauncher launcher = CannedLauncher.serving(directory);
+                SocketChannel intruder = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            intruder.connect(UnixDomainSocketAddress.of(directory.resolve("state/run/descriptors.sock")));
+
+            assertEquals(-1, intruder.read(ByteBuffer.allocate(1)));
+            assertTrue(
+                    launcher.err()
+                            .contains(
+                                    "refused process " + ProcessHandle.current().pid()),
+                    launcher::describe);
+        }
+    }
+
+    private Path config(String origin, String syncInterval) throws IOException {
+        Path file = directory.resolve("millrace.yaml");
+        Files.writeString(file, """
+                listen: ["127.0.0.1:0"]
+                remap:
+                  - map: /
+                    to: %s
+                store:
+                  sync_interval: %s
+                """.formatted(origin, syncInterval));
+        return file;
+    }
+}

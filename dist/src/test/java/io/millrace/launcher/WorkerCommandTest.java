@@ -1,0 +1,69 @@
+package io.millrace.launcher;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.config.ProxyConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class WorkerCommandTest {
+    @TempDir
+    Path directory;
+
+    @Test
+    void derivesHeapAndDirectMemoryFromTheConfiguration() throws IOException {
+        List<String> line = line(config().set("worker.heap_size", "256MiB").set("cache.ram_size", "1GiB"));
+
+        assertTrue(line.contains("-Xmx256m"), line::toString);
+        assertTrue(line.contains("-XX:MaxDirectMemorySize=1792m"), line::toString);
+    }
+
+    @Test
+    void letsTheOperatorsOptionsHaveTheLastWord() throws IOException {
+        Path conf = Files.createDirectories(directory.resolve("conf"));
+        Files.writeString(conf.resolve("jvm.options"), "-Xmx2g\n");
+        List<String> line = line(config());
+
+        assertTrue(line.lastIndexOf("-Xmx2g") > line.indexOf("-Xmx512m"), line::toString);
+        assertTrue(line.indexOf("-Xmx2g") < line.indexOf("-cp"), line::toString);
+    }
+
+    @Test
+    void asksForUnsafeOnReleasesThatForbidIt() throws IOException {
+        String allow = "--sun-misc-unsafe-memory-access=allow";
+
+        assertFalse(line(config().set("worker.java_home", jdk("17.0.15"))).contains(allow));
+        assertTrue(line(config().set("worker.java_home", jdk("25.0.3"))).contains(allow));
+    }
+
+    @Test
+    void runsTheConfiguredJdk() throws IOException {
+        String home = jdk("21.0.1");
+
+        assertEquals(
+                home + "/bin/java", line(config().set("worker.java_home", home)).get(0));
+        assertEquals(21, WorkerCommand.feature(Path.of(home)));
+    }
+
+    private String jdk(String version) throws IOException {
+        Path home = Files.createTempDirectory(directory, "jdk");
+        Files.writeString(home.resolve("release"), "IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"" + version + "\"\n");
+        return home.toString();
+    }
+
+    private static ProxyConfig.Builder config() {
+        return ProxyConfig.builder().listen("127.0.0.1:0").map("/", "http://origin.example");
+    }
+
+    private List<String> line(ProxyConfig.Builder config) throws IOException {
+        StateDirectory state = StateDirectory.resolve(directory.resolve("state"), Map.of(), directory, 0);
+        return new WorkerCommand(directory, config.build(), state, "Main").line(1);
+    }
+}

@@ -1,0 +1,18 @@
+package io.millrace.worker;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class RehearsalTest {
+    @TempDir
+    Path directory;
+
+    @Test
+    void servesEveryRequestOfItsOwn() throws IOException {
+        assertEquals(4, Rehearsal.perform(directory));
+    }
+}

@@ -1,0 +1,25 @@
+package io.millrace.proxy.admin;
+
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http.HttpMessage;
+import io.netty.handler.codec.http.HttpObjectAggregator;
+
+/**
+ * Puts requests together up to {@link AdminServer#MAX_BODY_BYTES}; a longer one gets a 413 in the API's own form, and the
+ * connection is closed instead of reading the rest. Confined to one event loop.
+ */
+final class BodyLimit extends HttpObjectAggregator {
+    private final AdminConnection connection;
+
+    BodyLimit(AdminConnection connection) {
+        super(AdminServer.MAX_BODY_BYTES, true);
+        this.connection = connection;
+    }
+
+    @Override
+    protected void handleOversizedMessage(ChannelHandlerContext context, HttpMessage oversized) {
+        new PendingReply(context, connection, false, false)
+                .reply(AdminReply.error(
+                        413, "too-large", "the request body is longer than " + AdminServer.MAX_BODY_BYTES + " bytes"));
+    }
+}

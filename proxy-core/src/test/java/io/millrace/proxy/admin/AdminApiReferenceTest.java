@@ -1,0 +1,162 @@
+package io.millrace.proxy.admin;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+
+/** Holds {@code docs/admin-api.yaml} to what the resources answer. */
+class AdminApiReferenceTest {
+    private static final Path PAGE = Path.of("..", "docs", "admin-api.yaml");
+
+    private static final HealthSource HEALTHY = new HealthSource() {
+        @Override
+        public String notLive() {
+            return null;
+        }
+
+        @Override
+        public String notReady() {
+            return null;
+        }
+    };
+
+    private static final ConfigControl CONFIG = new ConfigControl() {
+        private static final Problem PROBLEM = new Problem("f", 1, 1, "p", "m", null, "t");
+
+        @Override
+        public CheckReport check(Path file) {
+            return new CheckReport(List.of(PROBLEM));
+        }
+
+        @Override
+        public CompletionStage<ReloadReport> reload() {
+            return CompletableFuture.completedFuture(
+                    new ReloadReport(false, List.of(new Setting("k", Result.REJECTED, "d")), List.of(PROBLEM)));
+        }
+    };
+
+    /** A resource with the schema of its answer and a request that it answers in full. */
+    record Documented(String schema, AdminResource resource, String query, String body) {}
+
+    static List<Documented> documented() {
+        return List.of(
+                new Documented("Status", new StatusResource(() -> ResourcesTest.STATUS), "", ""),
+                new Documented("CheckReport", new ConfigCheckResource(CONFIG), "", "{\"file\":\"/f\"}"),
+                new Documented("ReloadReport", new ConfigReloadResource(CONFIG), "", "{}"),
+                new Documented(
+                        "PurgeReport",
+                        new PurgeResource(
+                                url -> CompletableFuture.completedFuture(new PurgeService.PurgeReport(url, true, "d"))),
+                        "",
+                        "{\"url\":\"http://h/\"}"),
+                new Documented(
+                        "LookupReport",
+                        new LookupResource(
+                                (url, fields) -> CompletableFuture.completedFuture(new LookupSource.LookupReport(
+                                        url,
+                                        "k",
+                                        "r",
+                                        new LookupSource.Stored(
+                                                "disk", 200, false, 9, 5, 1, List.of("A"), "\"e\"", "d"),
+                                        "stale"))),
+                        "?url=http://h/",
+                        ""),
+                new Documented("", new MetricsResource(() -> ""), "", ""),
+                new Documented("Live", new LivezResource(HEALTHY), "", ""),
+                new Documented("Ready", new ReadyzResource(HEALTHY), "", ""));
+    }
+
+    @Test
+    void everyResourceIsOnThePageAndNothingElse() throws IOException {
+        Set<String> found = new TreeSet<>();
+        map(page(), "paths").forEach((path, methods) -> ((Map<?, ?>) methods)
+                .keySet()
+                .forEach(method -> found.add(method.toString().toUpperCase(Locale.ROOT) + " " + path)));
+        Set<String> served = new TreeSet<>();
+        for (Documented one : documented()) {
+            served.add(one.resource().method() + " " + one.resource().path());
+        }
+        assertEquals(served, found);
+    }
+
+    @ParameterizedTest
+    @MethodSource("documented")
+    void theSchemaHasTheMembersOfTheAnswer(Documented documented) throws AdminException, IOException {
+        AdminResource resource = documented.resource();
+        AdminReply[] reply = new AdminReply[1];
+        resource.handle(
+                new AdminRequest(
+                        resource.method(),
+                        resource.path() + documented.query(),
+                        resource.path(),
+                        documented.body().getBytes(StandardCharsets.UTF_8)),
+                answer -> reply[0] = answer);
+        assertEquals(200, reply[0].status());
+        if (documented.schema().isEmpty()) {
+            return;
+        }
+        Map<?, ?> schemas = map(map(page(), "components"), "schemas");
+        Set<String> inSchema = new TreeSet<>();
+        collectProperties(map(schemas, documented.schema()), schemas, inSchema);
+        // Only the launcher adds these.
+        inSchema.removeIf(name -> name.startsWith("worker_") || name.equals("process") || name.equals("launcher_pid"));
+        assertEquals(members(reply[0].body()), inSchema);
+    }
+
+    private static Set<String> members(byte[] json) {
+        Set<String> names = new TreeSet<>();
+        try (JsonParser parser = Json.parser(json)) {
+            for (JsonToken token = parser.nextToken(); token != null; token = parser.nextToken()) {
+                if (token == JsonToken.PROPERTY_NAME) {
+                    names.add(parser.currentName());
+                }
+            }
+        }
+        return names;
+    }
+
+    private static void collectProperties(Map<?, ?> schema, Map<?, ?> schemas, Set<String> names) {
+        Object reference = schema.get("$ref");
+        if (reference != null) {
+            String name = reference.toString().substring("#/components/schemas/".length());
+            collectProperties(map(schemas, name), schemas, names);
+        }
+        if (schema.get("items") instanceof Map<?, ?> items) {
+            collectProperties(items, schemas, names);
+        }
+        if (schema.get("properties") instanceof Map<?, ?> properties) {
+            properties.forEach((name, property) -> {
+                names.add(name.toString());
+                collectProperties((Map<?, ?>) property, schemas, names);
+            });
+        }
+    }
+
+    private static Map<?, ?> page() throws IOException {
+        return (Map<?, ?>) new Load(LoadSettings.builder().build()).loadFromString(Files.readString(PAGE));
+    }
+
+    private static Map<?, ?> map(Map<?, ?> parent, String name) {
+        Object child = parent.get(name);
+        assertNotNull(child, name);
+        return (Map<?, ?>) child;
+    }
+}

@@ -1,0 +1,180 @@
+package io.millrace.proxy.admin;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.admin.HttpExchange.Response;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Who may use the admin API over TCP. */
+class TcpAccessTest {
+    private static final String TOKEN = "0123456789abcdef";
+
+    @TempDir
+    Path directory;
+
+    private AdminServer server;
+
+    @BeforeEach
+    void start() throws IOException {
+        HealthSource healthy = new HealthSource() {
+            @Override
+            public String notLive() {
+                return null;
+            }
+
+            @Override
+            public String notReady() {
+                return null;
+            }
+        };
+        server = AdminServer.builder()
+                .tcp(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), token(TOKEN))
+                .resource(new MetricsResource(() -> "up 1\n"))
+                .resource(new LivezResource(healthy))
+                .start();
+    }
+
+    @AfterEach
+    void close() {
+        server.close();
+    }
+
+    @Test
+    void answersWhoHasTheToken() throws IOException {
+        Response response = get("/metrics", "Host: 127.0.0.1", "Authorization: Bearer " + TOKEN);
+        assertEquals(200, response.status());
+        assertEquals("up 1\n", response.body());
+        assertEquals(
+                200,
+                get("/metrics", "Host: 127.0.0.1", "Authorization: bearer  " + TOKEN)
+                        .status());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Authorization: Bearer 0123456789abcdeg",
+                "Authorization: Bearer 0123456789abcde",
+                "Authorization: Bearer",
+                "Authorization: Basic 0123456789abcdef",
+                "Authorization: 0123456789abcdef",
+                "X: y"
+            })
+    void rfc6750Section3_refusesWhoHasNot(String field) throws IOException {
+        Response refused = get("/metrics", "Host: 127.0.0.1", field);
+        assertEquals(401, refused.status());
+        assertEquals("Bearer", refused.fields().get("www-authenticate"));
+        assertTrue(refused.body().contains("\"code\":\"unauthorized\""), refused.body());
+        assertFalse(refused.body().contains(TOKEN));
+    }
+
+    @Test
+    void unknownPathsTellNothingWithoutTheToken() throws IOException {
+        assertEquals(401, get("/nothing", "Host: 127.0.0.1").status());
+    }
+
+    @Test
+    void liveIsPublic() throws IOException {
+        assertEquals(200, get("/livez", "Host: 127.0.0.1").status());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"127.0.0.1:9", "[::1]:9", "[::1]", "localhost", "LOCALHOST:80", "192.0.2.1"})
+    void acceptsAddressesAndLocalhostAsHost(String host) throws IOException {
+        assertEquals(200, get("/livez", "Host: " + host).status());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"evil.example", "evil.example:80", "127.0.0.1.evil.example", "", "[::1", "localhost.evil"})
+    void refusesOtherNamesAsHostAgainstDnsRebinding(String host) throws IOException {
+        Response refused = get("/livez", "Host: " + host);
+        assertEquals(403, refused.status());
+        assertTrue(refused.body().contains("host-refused"), refused.body());
+    }
+
+    @Test
+    void refusesARequestWithTwoHosts() throws IOException {
+        assertEquals(403, get("/livez", "Host: localhost", "Host: localhost").status());
+    }
+
+    @Test
+    void refusesPagesOfOtherOrigins() throws IOException {
+        assertEquals(
+                403,
+                get("/livez", "Host: localhost", "Origin: http://evil.example").status());
+        assertEquals(403, get("/livez", "Host: localhost", "Origin: null").status());
+        assertEquals(
+                200,
+                get("/livez", "Host: localhost:5", "Origin: http://localhost:5").status());
+    }
+
+    @Test
+    void acceptsTheConfiguredNameAsHost() throws IOException {
+        try (AdminServer named = AdminServer.builder()
+                .tcp(new InetSocketAddress("localhost", 0), token(TOKEN))
+                .resource(new MetricsResource(() -> ""))
+                .start()) {
+            TcpGuard guard = new TcpGuard(token(TOKEN), "Admin.Example.net");
+            var request = new io.netty.handler.codec.http.DefaultFullHttpRequest(
+                    io.netty.handler.codec.http.HttpVersion.HTTP_1_1, io.netty.handler.codec.http.HttpMethod.GET, "/");
+            request.headers().set("host", "admin.example.NET:8080");
+            assertEquals(401, guard.refuse(request, false).status());
+            assertEquals(null, guard.refuse(request, true));
+            assertTrue(named.tcpAddress().getPort() > 0);
+        }
+    }
+
+    @Test
+    void aTokenFileThatEverybodyReadsIsRefused() throws IOException {
+        Path file = directory.resolve("token");
+        Files.writeString(file, TOKEN);
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
+        IOException refused = assertThrows(IOException.class, () -> AdminToken.read(file));
+        assertTrue(refused.getMessage().contains("chmod o-r"), refused.getMessage());
+        assertFalse(refused.getMessage().contains(TOKEN));
+    }
+
+    @Test
+    void aShortOrMissingTokenIsRefused() throws IOException {
+        assertThrows(IOException.class, () -> token(""));
+        assertThrows(IOException.class, () -> token("short"));
+        assertThrows(IOException.class, () -> token("x".repeat(2000)));
+        assertThrows(IOException.class, () -> AdminToken.read(directory.resolve("missing")));
+    }
+
+    @Test
+    void onlyTheFirstLineOfTheFileIsTheToken() throws IOException {
+        AdminToken token = token(TOKEN + " \n# a comment\n");
+        assertTrue(token.isIn("Bearer " + TOKEN));
+        assertFalse(token.isIn(null));
+        assertFalse(token.isIn("Bearer # a comment"));
+    }
+
+    private AdminToken token(String content) throws IOException {
+        Path file = Files.createTempFile(directory, "token", "");
+        Files.writeString(file, content);
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r-----"));
+        return AdminToken.read(file);
+    }
+
+    private Response get(String target, String... fields) throws IOException {
+        try (HttpExchange exchange = HttpExchange.connect(server.tcpAddress())) {
+            return exchange.send("GET " + target + " HTTP/1.1\r\n" + String.join("\r\n", fields) + "\r\n\r\n")
+                    .read();
+        }
+    }
+}

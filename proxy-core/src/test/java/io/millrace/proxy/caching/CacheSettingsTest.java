@@ -1,0 +1,73 @@
+package io.millrace.proxy.caching;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+final class CacheSettingsTest {
+
+    @Test
+    void defaultsAreThoseOfTheDocumentation() {
+        CacheSettings settings = CacheSettings.DEFAULTS;
+        assertTrue(settings.enabled());
+        assertEquals(0.1, settings.heuristicFactor());
+        assertEquals(3_600, settings.heuristicMinSeconds());
+        assertEquals(86_400, settings.heuristicMaxSeconds());
+        assertEquals(604_800, settings.maxStaleSeconds());
+        assertEquals(0, settings.maxObjectBytes());
+        assertEquals(CacheSettings.RequiredHeaders.NONE, settings.requiredHeaders());
+        assertFalse(settings.ignoreClientNoCache());
+        assertFalse(settings.ignoreClientMaxAge());
+    }
+
+    @Test
+    void aBuilderOfSettingsStartsWithThem() {
+        CacheSettings settings = CacheSettings.builder()
+                .enabled(false)
+                .heuristicFactor(0.2)
+                .heuristicMinSeconds(1)
+                .heuristicMaxSeconds(2)
+                .maxStaleSeconds(3)
+                .maxObjectBytes(4)
+                .requiredHeaders(CacheSettings.RequiredHeaders.LIFETIME)
+                .ignoreClientNoCache(true)
+                .ignoreClientMaxAge(true)
+                .build();
+        assertEquals(settings, settings.toBuilder().build());
+    }
+
+    @ParameterizedTest
+    @MethodSource("outOfBounds")
+    void refusesWhatIsOutOfBounds(Consumer<CacheSettings.Builder> change) {
+        CacheSettings.Builder builder = CacheSettings.builder();
+        change.accept(builder);
+        assertThrows(IllegalArgumentException.class, builder::build);
+    }
+
+    static Stream<Consumer<CacheSettings.Builder>> outOfBounds() {
+        return Stream.of(
+                builder -> builder.heuristicFactor(-0.1),
+                builder -> builder.heuristicFactor(1.1),
+                builder -> builder.heuristicFactor(Double.NaN),
+                builder -> builder.heuristicMinSeconds(-1),
+                builder -> builder.heuristicMaxSeconds(-1),
+                builder -> builder.maxStaleSeconds(-1),
+                builder -> builder.maxObjectBytes(-1));
+    }
+
+    @Test
+    void zeroIsNoLimitOfLength() {
+        assertTrue(CacheSettings.DEFAULTS.allowsLength(Long.MAX_VALUE));
+        CacheSettings ten = CacheSettings.builder().maxObjectBytes(10).build();
+        assertTrue(ten.allowsLength(-1));
+        assertTrue(ten.allowsLength(10));
+        assertFalse(ten.allowsLength(11));
+    }
+}

@@ -1,0 +1,118 @@
+package io.millrace.proxy.caching;
+
+import static io.millrace.proxy.caching.Heads.NOW;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class FreshnessTest {
+
+    @ParameterizedTest(name = "RFC 9111 4.2.1: {0} lives {1} s by {2}")
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "Cache-Control: max-age=60                                  | 60         | MAX_AGE",
+                "Cache-Control: max-age=60, s-maxage=5                      | 5          | SHARED_MAX_AGE",
+                "Cache-Control: s-maxage=3600, max-age=0^Expires: {-10}     | 3600       | SHARED_MAX_AGE",
+                "Cache-Control: s-maxage=x, max-age=60                      | 0          | SHARED_MAX_AGE",
+                "Cache-Control: max-age=x^Expires: {60}                     | 0          | MAX_AGE",
+                "Cache-Control: max-age=99999999999                         | 2147483648 | MAX_AGE",
+                "Cache-Control: max-age=60^Expires: 0                       | 60         | MAX_AGE",
+                "Expires: {60}                                              | 60         | EXPIRES",
+                "Expires: {-60}                                             | 0          | EXPIRES",
+                "Expires: {0}                                               | 0          | EXPIRES",
+                "Expires: 0                                                 | 0          | EXPIRES",
+                "Expires: -1^Last-Modified: {-864000}                       | 0          | EXPIRES",
+                "Expires: 0^Expires: {60}                                   | 0          | EXPIRES",
+                "Expires: {60}^Expires: {600}                               | 60         | EXPIRES",
+                "Cache-Control: no-cache                                    | 0          | NONE",
+                "X: y                                                       | 0          | NONE",
+                "ETag: ~x~                                                  | 0          | NONE",
+                "Last-Modified: never                                       | 0          | NONE"
+            })
+    void lifetimeIsThatOfTheFirstSource(String fields, long seconds, LifetimeSource source) {
+        assertEquals(
+                new Freshness(seconds, source), Freshness.of(Heads.response(200, fields), NOW, CacheSettings.DEFAULTS));
+    }
+
+    @ParameterizedTest(name = "RFC 9111 4.2.2: last modified {0} s before Date lives {1} s")
+    @CsvSource({
+        "864000,86400",
+        "8640000,86400",
+        "100000,10000",
+        "36000,3600",
+        "36009,3600",
+        "36010,3601",
+        "10,3600",
+        "0,3600",
+        "-500,3600"
+    })
+    void heuristicIsATenthWithinItsBounds(long agoSeconds, long lifetime) {
+        String modified = "Last-Modified: {" + -agoSeconds + "}";
+        assertEquals(
+                new Freshness(lifetime, LifetimeSource.HEURISTIC),
+                Freshness.of(Heads.response(200, modified), NOW, CacheSettings.DEFAULTS));
+    }
+
+    @Test
+    void heuristicFollowsTheSettings() {
+        CacheSettings settings = CacheSettings.builder()
+                .heuristicFactor(0.5)
+                .heuristicMinSeconds(0)
+                .heuristicMaxSeconds(1000)
+                .build();
+        assertEquals(50, lifetime(settings, 100));
+        assertEquals(1000, lifetime(settings, 5000));
+        assertEquals(
+                7,
+                lifetime(
+                        settings.toBuilder()
+                                .heuristicMinSeconds(60)
+                                .heuristicMaxSeconds(7)
+                                .build(),
+                        5000));
+    }
+
+    @ParameterizedTest(name = "RFC 9110 15.1: {0} is heuristically cacheable")
+    @ValueSource(ints = {200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501})
+    void statusCodesWithHeuristic(int status) {
+        assertEquals(LifetimeSource.HEURISTIC, sourceOf(status, ""));
+    }
+
+    @ParameterizedTest(name = "RFC 9110 15.1, RFC 9111 4.2.2: {0} is not, but with public")
+    @ValueSource(ints = {201, 202, 302, 303, 307, 400, 401, 403, 500, 502, 503, 504, 599})
+    void statusCodesWithoutHeuristic(int status) {
+        assertEquals(LifetimeSource.NONE, sourceOf(status, ""));
+        assertEquals(LifetimeSource.HEURISTIC, sourceOf(status, "Cache-Control: public"));
+    }
+
+    @Test
+    void missingOrInvalidDateIsTheTimeOfReceipt_RFC9110_6_6_1() {
+        assertEquals(
+                100,
+                Freshness.of(Heads.bare(200, "Expires: {100}"), NOW, CacheSettings.DEFAULTS)
+                        .lifetimeSeconds());
+        assertEquals(
+                100,
+                Freshness.of(Heads.bare(200, "Date: yesterday^Expires: {100}"), NOW, CacheSettings.DEFAULTS)
+                        .lifetimeSeconds());
+        assertEquals(
+                150,
+                Freshness.of(Heads.bare(200, "Date: {-50}^Expires: {100}"), NOW, CacheSettings.DEFAULTS)
+                        .lifetimeSeconds());
+    }
+
+    private static LifetimeSource sourceOf(int status, String field) {
+        return Freshness.of(Heads.response(status, "Last-Modified: {-86400}", field), NOW, CacheSettings.DEFAULTS)
+                .source();
+    }
+
+    private static long lifetime(CacheSettings settings, long agoSeconds) {
+        return Freshness.of(Heads.response(200, "Last-Modified: {" + -agoSeconds + "}"), NOW, settings)
+                .lifetimeSeconds();
+    }
+}

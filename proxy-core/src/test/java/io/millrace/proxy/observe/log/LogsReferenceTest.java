@@ -1,0 +1,60 @@
+package io.millrace.proxy.observe.log;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.observe.CacheResult;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+/** Holds {@code docs/logs.md} to the codes and formats of the access log. */
+class LogsReferenceTest {
+    private final String page = read();
+
+    private static String read() {
+        try {
+            return Files.readString(Path.of("..", "docs", "logs.md"));
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void everyResultCodeIsExplained() {
+        for (LogOutcome outcome : LogOutcome.values()) {
+            assertOnPage("| `" + outcome.squidCode() + "` |", outcome != LogOutcome.OK);
+        }
+        for (CacheResult result : CacheResult.values()) {
+            assertOnPage("`" + result.word() + "`", true);
+            assertOnPage("| `" + code(entry -> entry.cache(result)) + "` |", true);
+            assertOnPage("| `" + code(entry -> entry.cache(result).fromRam()) + "` |", true);
+            assertOnPage("| `" + code(entry -> entry.cache(result).collapsed()) + "` |", true);
+            assertOnPage("| `" + code(entry -> entry.cache(result).notModified()) + "` |", true);
+        }
+    }
+
+    @Test
+    void theExamplesAreWhatTheFormatsWrite() {
+        assertOnPage("\n" + LogRecords.line(AccessLogFormat.SQUID, LogRecords::fillHit) + "\n", true);
+        assertOnPage("\n" + LogRecords.line(AccessLogFormat.COMBINED, LogRecords::fillHit) + "\n", true);
+    }
+
+    @Test
+    void theBoundsOfLongFieldsAreTheFields() {
+        for (LogField field : LogField.values()) {
+            assertOnPage("| " + field.maxBytes() + " |", true);
+        }
+    }
+
+    private static String code(java.util.function.Consumer<AccessLogRecord> filler) {
+        String word = LogRecords.line(AccessLogFormat.SQUID, filler).split(" ", -1)[3];
+        return word.substring(0, word.indexOf('/'));
+    }
+
+    private void assertOnPage(String text, boolean isExpected) {
+        if (isExpected) {
+            assertTrue(page.contains(text), () -> "docs/logs.md has no " + text);
+        }
+    }
+}

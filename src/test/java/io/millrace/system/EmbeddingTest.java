@@ -1,0 +1,29 @@
+package io.millrace.system;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The library in somebody else's JVM: no flag, the jars of the packed product, one source file of the embedder's. */
+class EmbeddingTest {
+
+    @RegisterExtension
+    static final PackedProduct product = PackedProduct.asShipped();
+
+    @Test
+    void twoProxiesInAPlainJvmLeaveNothingBehind() {
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        String program = Path.of(System.getProperty("millrace.source", ".."))
+                .resolve("src/test/embedding/TwoProxies.java")
+                .toAbsolutePath()
+                .normalize()
+                .toString();
+        Command run = Command.run(
+                product.newDirectory(), List.of(java, "-cp", product.home().resolve("lib") + "/*", program));
+        assertEquals("OK", run.out().strip(), run::toString);
+        assertEquals(0, run.exitCode(), run::toString);
+    }
+}

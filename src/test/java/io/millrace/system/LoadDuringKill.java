@@ -1,0 +1,159 @@
+package io.millrace.system;
+
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Clients that keep asking for files while the worker dies, most with a new connection per request, some with one that
+ * they keep. An answer is right, wrong or broken off; broken off is excused only on a connection that was made before
+ * the worker was gone, because a worker takes the connections that it accepted with it. Thread-safe.
+ */
+final class LoadDuringKill implements AutoCloseable {
+
+    private static final int NEW_CONNECTION_CLIENTS = 6;
+    private static final int KEEP_ALIVE_CLIENTS = 3;
+    private static final int WRONG_MAX = 100;
+    private static final int PROBLEMS_SHOWN = 10;
+
+    /** A failed request, when its connection was begun and when it failed. */
+    private record Broken(String what, long connectedAtNanos, long failedAtNanos) {
+
+        boolean isExcusedBy(MillraceProcess.Death death) {
+            return connectedAtNanos - death.goneAtNanos() < 0 && failedAtNanos - death.sentAtNanos() > 0;
+        }
+    }
+
+    private final int port;
+    private final List<RealTree.Entry> entries;
+    private final List<Thread> threads = new ArrayList<>();
+    private final AtomicLong answers = new AtomicLong();
+    private final AtomicInteger refused = new AtomicInteger();
+    private final Queue<String> wrong = new ConcurrentLinkedQueue<>();
+    private final Queue<Broken> broken = new ConcurrentLinkedQueue<>();
+    private final Queue<MillraceProcess.Death> deaths = new ConcurrentLinkedQueue<>();
+    private volatile boolean stopping;
+
+    LoadDuringKill(int port, List<RealTree.Entry> entries, Random random) {
+        this.port = port;
+        this.entries = entries;
+        for (int i = 0; i < NEW_CONNECTION_CLIENTS + KEEP_ALIVE_CLIENTS; i++) {
+            boolean keepAlive = i >= NEW_CONNECTION_CLIENTS;
+            Random own = new Random(random.nextLong());
+            Thread thread = new Thread(() -> ask(own, keepAlive), "load-" + i);
+            thread.setDaemon(true);
+            threads.add(thread);
+        }
+    }
+
+    void start() {
+        threads.forEach(Thread::start);
+    }
+
+    /** Tells of the end of the worker that served until then. */
+    void workerDied(MillraceProcess.Death death) {
+        deaths.add(death);
+    }
+
+    /** Waits until so many more answers than now were right. */
+    void awaitMoreAnswers(long count) {
+        long enough = answers.get() + count;
+        await(count + " more answers")
+                .atMost(Duration.ofSeconds(60))
+                .until(() -> answers.get() >= enough || wrong.size() >= WRONG_MAX);
+    }
+
+    /** Ends the load; returns what must not have happened. */
+    List<String> stop() throws InterruptedException {
+        stopping = true;
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        List<String> problems = new ArrayList<>(wrong);
+        for (Broken failure : broken) {
+            if (deaths.stream().noneMatch(failure::isExcusedBy)) {
+                problems.add("broken off on a connection that no dead worker had accepted: " + failure.what());
+            }
+        }
+        long excusable = (long) deaths.size() * threads.size();
+        if (broken.size() > excusable) {
+            problems.add(broken.size() + " requests broke off, with " + threads.size() + " clients and " + deaths.size()
+                    + " deaths");
+        }
+        return problems.stream().distinct().limit(PROBLEMS_SHOWN).toList();
+    }
+
+    @Override
+    public void close() {
+        stopping = true;
+    }
+
+    private void ask(Random random, boolean keepAlive) {
+        RawClient client = null;
+        long connectedAtNanos = 0;
+        while (!stopping && wrong.size() < WRONG_MAX) {
+            RealTree.Entry entry = entries.get(random.nextInt(entries.size()));
+            boolean connecting = client == null;
+            try {
+                if (client == null) {
+                    connectedAtNanos = System.nanoTime();
+                    client = RawClient.connect(port);
+                }
+                connecting = false;
+                String[] fields = keepAlive ? new String[0] : new String[] {"Connection: close"};
+                check(entry, client.get(entry.target(), fields).response());
+                if (!keepAlive) {
+                    client.close();
+                    client = null;
+                }
+            } catch (IOException e) {
+                if (connecting) {
+                    refused.incrementAndGet();
+                    wrong.add("no connection: " + e);
+                } else {
+                    broken.add(new Broken(entry.target() + ": " + e, connectedAtNanos, System.nanoTime()));
+                }
+                client = closed(client);
+            }
+        }
+        closed(client);
+    }
+
+    private void check(RealTree.Entry entry, RawResponse response) throws IOException {
+        byte[] expected = Files.readAllBytes(entry.file());
+        if (response.status() != 200 || !Arrays.equals(expected, response.body())) {
+            wrong.add(entry.target() + " was answered with " + response);
+        } else {
+            answers.incrementAndGet();
+        }
+    }
+
+    private static @Nullable RawClient closed(@Nullable RawClient client) {
+        if (client != null) {
+            try {
+                client.close();
+            } catch (IOException e) {
+                // The connection is gone already.
+                return null;
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public String toString() {
+        return answers + " right answers, " + wrong.size() + " wrong, " + refused + " connections refused, "
+                + broken.size() + " broken off";
+    }
+}
