@@ -19,7 +19,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
     /** Blocks that may be open at once: more would be ranges all over the body, each with a buffer of its own. */
     private static final int OPEN_BLOCKS_MAX = 8;
 
-    private final StoreEngine<H> engine;
+    private final ObjectChanges<H> changes;
     private final FillTarget target;
     private final FillingObject<H> object;
     private final @Nullable BlockMap blocks;
@@ -39,8 +39,8 @@ final class FillWriter<H> implements ObjectWriter<H> {
      *
      * @param blocks where its blocks go; null when it stays in RAM
      */
-    FillWriter(StoreEngine<H> engine, FillTarget target, FillingObject<H> object, @Nullable BlockMap blocks) {
-        this.engine = engine;
+    FillWriter(ObjectChanges<H> changes, FillTarget target, FillingObject<H> object, @Nullable BlockMap blocks) {
+        this.changes = changes;
         this.target = target;
         this.object = object;
         this.blocks = blocks;
@@ -101,9 +101,10 @@ final class FillWriter<H> implements ObjectWriter<H> {
     /** Whether the filler goes on regardless of {@link #isWritable}. */
     private boolean isOverrun() {
         Volume volume = target.volume();
-        long limit = Math.max(4L * engine.config().writeWindowBytes(), 8L * target.blockBytes());
+        long limit = Math.max(4L * changes.config().writeWindowBytes(), 8L * target.blockBytes());
         return pendingBytes.get() > limit
-                || (volume != null && volume.queuedBytes() > 2 * engine.config().writeQueueBytesMax());
+                || (volume != null
+                        && volume.queuedBytes() > 2 * changes.config().writeQueueBytesMax());
     }
 
     /** The body is longer than one block: block 0 need not wait for the end. */
@@ -169,9 +170,9 @@ final class FillWriter<H> implements ObjectWriter<H> {
         Volume volume = target.volume();
         // A writer with nothing pending is always writable: nobody would wake it.
         return pending == 0
-                || (pending < engine.config().writeWindowBytes()
+                || (pending < changes.config().writeWindowBytes()
                         && (volume == null
-                                || volume.queuedBytes() < engine.config().writeQueueBytesMax()));
+                                || volume.queuedBytes() < changes.config().writeQueueBytesMax()));
     }
 
     @Override
@@ -203,12 +204,13 @@ final class FillWriter<H> implements ObjectWriter<H> {
             stored = cut ? completeInBlocks(known, finalLength) : completeInOne(known, (int) finalLength);
         }
         if (stored) {
-            engine.counters().writesCompleted.increment();
+            changes.counters().writesCompleted.increment();
         } else {
             fail();
             drop();
-            engine.counters().writesFailed.increment();
+            changes.counters().writesFailed.increment();
         }
+        changes.fills().end(target.key(), target.ticket());
         object.release();
     }
 
@@ -216,10 +218,11 @@ final class FillWriter<H> implements ObjectWriter<H> {
         ResidentObject<H> resident = new ResidentObject<>(
                 object.key(),
                 known,
-                engine.codec().heapBytes(known),
+                changes.codec().heapBytes(known),
                 object.singleBody(finalLength),
                 ObjectPlace.unwritten(object.objectId(), object.volume()));
-        boolean stored = engine.publish(target, resident, volume -> engine.appendComplete(volume, resident));
+        boolean stored =
+                changes.publish(target, resident, volume -> changes.appender().complete(volume, resident));
         if (stored) {
             object.complete(finalLength);
         }
@@ -235,11 +238,12 @@ final class FillWriter<H> implements ObjectWriter<H> {
         }
         object.complete(finalLength);
         boolean stored = !failed
-                && engine.publish(target, object, volume -> {
+                && changes.publish(target, object, volume -> {
                     if (failed || !object.isOnDisk()) {
                         throw new IOException("a block could not be written");
                     }
-                    engine.appendHead(volume, object, known, BodyPlace.inBlocks(finalLength, target.blockBytes()));
+                    changes.appender()
+                            .head(volume, object, known, BodyPlace.inBlocks(finalLength, target.blockBytes()));
                 });
         if (!stored) {
             object.revoke();
@@ -255,6 +259,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
         ended = true;
         fail();
         drop();
+        changes.fills().end(target.key(), target.ticket());
         object.release();
     }
 
@@ -283,7 +288,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
 
     @Override
     public boolean isFailed() {
-        return failed || engine.isInvalidated(target);
+        return failed || target.ticket().isInvalidated();
     }
 
     @Override

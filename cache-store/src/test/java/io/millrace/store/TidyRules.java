@@ -1,0 +1,94 @@
+package io.millrace.store;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * The rules of style that a glance at the text can check. Lives in this module's test jar, so that every module's
+ * {@code TidyTest} can call it on its own sources.
+ */
+public final class TidyRules {
+    private static final int FILE_LINES_MAX = 800;
+    private static final int METHOD_LINES_MAX = 60;
+    private static final Pattern BANNED_TYPE_NAME = Pattern.compile("\\w*(Manager|Helper|Utils?|Impl|Info|Data)");
+    private static final Pattern LOOSE_END = Pattern.compile("\\b(TODO|FIXME|XXX)\\b");
+    private static final Pattern BANNED_CALL = Pattern.compile("\\bsynchronized\\b|\\bThread\\.sleep\\(|@Disabled\\b");
+    private static final Pattern TYPE =
+            Pattern.compile("^\\s*(?:[\\w@]+ )*(?:class|interface|enum|record|@interface) (\\w+)");
+    private static final Pattern METHOD_START = Pattern.compile("^( +)(?! )(?:[\\w<>@?,.\\[\\] ]+ )?\\w+\\(.*$");
+
+    private TidyRules() {}
+
+    /** What is amiss in the Java files under the folder, a line each: {@code file:line: what}. */
+    public static List<String> violations(Path folder) {
+        List<String> found = new ArrayList<>();
+        try (Stream<Path> files = Files.walk(folder)) {
+            files.filter(file -> file.toString().endsWith(".java")).sorted().forEach(file -> check(file, found));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return found;
+    }
+
+    private static void check(Path file, List<String> found) {
+        List<String> lines;
+        try {
+            lines = Files.readAllLines(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        if (lines.size() > FILE_LINES_MAX) {
+            found.add(file + ": lines actual=" + lines.size() + ", limit=" + FILE_LINES_MAX);
+        }
+        boolean rules = file.getFileName().toString().startsWith("Tidy");
+        for (int i = 0; i < lines.size(); i++) {
+            String line = lines.get(i);
+            String where = file + ":" + (i + 1) + ": ";
+            Matcher type = TYPE.matcher(line);
+            if (type.find() && BANNED_TYPE_NAME.matcher(type.group(1)).matches()) {
+                found.add(where + "type name " + type.group(1));
+            }
+            if (!rules && LOOSE_END.matcher(line).find()) {
+                found.add(where + "loose end");
+            }
+            if (!rules && !isComment(line) && BANNED_CALL.matcher(line).find()) {
+                found.add(where + "banned: " + line.trim());
+            }
+        }
+        checkMethods(file, lines, found);
+    }
+
+    private static boolean isComment(String line) {
+        String text = line.trim();
+        return text.startsWith("*") || text.startsWith("//") || text.startsWith("/*");
+    }
+
+    /** The formatter puts a method's first line and its closing brace at one indentation. */
+    private static void checkMethods(Path file, List<String> lines, List<String> found) {
+        for (int i = 0; i < lines.size(); i++) {
+            Matcher start = METHOD_START.matcher(lines.get(i));
+            String line = lines.get(i);
+            boolean opens =
+                    line.endsWith("{") || (line.endsWith("(") && !line.trim().matches("(super|this)\\("));
+            if (!start.matches() || !opens) {
+                continue;
+            }
+            String close = start.group(1) + "}";
+            int end = i + 1;
+            while (end < lines.size() && !lines.get(end).equals(close)) {
+                end++;
+            }
+            if (end - i + 1 > METHOD_LINES_MAX && end < lines.size()) {
+                found.add(file + ":" + (i + 1) + ": method lines actual=" + (end - i + 1) + ", limit="
+                        + METHOD_LINES_MAX);
+            }
+        }
+    }
+}

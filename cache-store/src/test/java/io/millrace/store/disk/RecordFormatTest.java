@@ -1,0 +1,97 @@
+package io.millrace.store.disk;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.HexFormat;
+import org.junit.jupiter.api.Test;
+
+/** Pins the bytes: a change here is a change of the format and needs a new format version. */
+class RecordFormatTest {
+    private static final DiskKey KEY =
+            new DiskKey(new byte[] {'k', 'e', 'y'}, 0x1112131415161718L, 0x2122232425262728L);
+
+    private static ByteBuffer buffer() {
+        return ByteBuffer.allocate(128).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    private static String hex(ByteBuffer buffer, int from, int to) {
+        byte[] bytes = new byte[to - from];
+        buffer.get(from, bytes);
+        return HexFormat.of().formatHex(bytes);
+    }
+
+    @Test
+    void aCompleteRecordsHeader() {
+        RecordHeader header = RecordHeader.complete(KEY, 0x3132333435363738L, 5, 0x41424344, 70_000);
+        header.stamp(0x0000_0007_0000_0009L, 0x5152535455565758L);
+        header.checksums(0x61626364, 0x71727374);
+        ByteBuffer out = buffer();
+        header.encode(out, 16);
+        assertEquals(
+                "4d525243" + "01" + "01" + "0100" + "0900000007000000" + "5857565554535251" + "3837363534333231"
+                        + "1817161514131211" + "2827262524232221" + "7011010000000000" + "70110100" + "00000000"
+                        + "03000000" + "05000000" + "44434241" + "64636261" + "0000000000000000" + "74737271",
+                hex(out, 16, 16 + 92));
+        RecordHeader decoded = RecordHeader.decode(out, 16);
+        assertNotNull(decoded);
+        assertEquals(header.toString(), decoded.toString());
+        assertEquals(96 + 8 + 3 + 5, decoded.contentOffset());
+        assertEquals(0, decoded.recordLength() % 64);
+    }
+
+    @Test
+    void everyFlippedBitOfAHeaderIsSeen() {
+        RecordHeader header = RecordHeader.head(KEY, 1, 5, 0, BodyPlace.inBlocks(100_000, 8192));
+        header.stamp(1, 2);
+        ByteBuffer out = buffer();
+        header.encode(out, 0);
+        for (int bit = 0; bit < 96 * 8; bit++) {
+            out.put(bit / 8, (byte) (out.get(bit / 8) ^ 1 << bit % 8));
+            assertNull(RecordHeader.decode(out, 0), "bit " + bit);
+            out.put(bit / 8, (byte) (out.get(bit / 8) ^ 1 << bit % 8));
+        }
+        assertNotNull(RecordHeader.decode(out, 0));
+    }
+
+    @Test
+    void theCodesOfTypes() {
+        assertEquals(1, RecordType.COMPLETE.code());
+        assertEquals(2, RecordType.BLOCK.code());
+        assertEquals(3, RecordType.HEAD.code());
+        assertEquals(4, RecordType.TOMBSTONE.code());
+    }
+
+    @Test
+    void theHashOfABlock() {
+        assertEquals(0x25b7_75fa_eca8_f520L, DiskKey.blockHashHigh(1));
+        assertNotEquals(DiskKey.blockHashLow(1, 0), DiskKey.blockHashLow(1, 1));
+    }
+
+    @Test
+    void aBodysPlace() throws DamagedRecordException {
+        BodyPlace place = BodyPlace.inRecord(300, 7, 6400, 0x1122334455667788L);
+        ByteBuffer out = buffer();
+        place.encode(out, 0);
+        assertEquals(
+                "00000000" + "00000000" + "07000000" + "00190000" + "8877665544332211" + "0000000000000000",
+                hex(out, 0, 32));
+        RecordHeader header = RecordHeader.head(KEY, 1, 5, 0, place);
+        assertEquals(place, BodyPlace.decode(out, 0, header));
+    }
+
+    @Test
+    void aSegmentsHeader() {
+        SegmentHeader header = new SegmentHeader(3, 17, 0x1122334455667788L);
+        ByteBuffer out = header.encode();
+        assertEquals(
+                "4d525345474d5400" + "01000000" + "03000000" + "1100000000000000" + "8877665544332211",
+                hex(out, 0, 32));
+        assertEquals(header, SegmentHeader.decode(out));
+        assertNull(SegmentHeader.decode(buffer()));
+    }
+}

@@ -1,0 +1,185 @@
+package io.millrace.store.memory;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.util.IllegalReferenceCountException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class RamTierTest {
+    private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
+    private final RamTier<Entry> tier = new RamTier<>(200_000, Runnable::run);
+
+    private final class Entry extends RamEntry {
+        Entry(String key, int length) {
+            super(
+                    bytes(key),
+                    hash(key),
+                    allocator.directBuffer(Math.max(1, length)).writeZero(length),
+                    10);
+        }
+    }
+
+    private static byte[] bytes(String key) {
+        return key.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** Some keys share a hash. */
+    private static long hash(String key) {
+        return (key.hashCode() % 1000) * 0x9E37_79B9_7F4A_7C15L;
+    }
+
+    private Entry put(String key, int length) {
+        Entry entry = new Entry(key, length);
+        tier.put(entry);
+        entry.releaseEntry();
+        return entry;
+    }
+
+    private Entry get(String key) {
+        return tier.get(hash(key), bytes(key));
+    }
+
+    @AfterEach
+    void givesEveryBufferBack() {
+        tier.clear();
+        assertEquals(0, tier.bytes());
+        assertEquals(0, tier.entries());
+        assertEquals(0, allocator.metric().usedDirectMemory());
+    }
+
+    @Test
+    void findsByKeyAndCountsBytes() {
+        Entry entry = put("a", 1000);
+        Entry found = get("a");
+        assertSame(entry, found);
+        found.releaseEntry();
+        assertNull(get("b"));
+        assertEquals(entry.weight(), tier.bytes());
+        assertTrue(entry.weight() >= 1000 + 1 + 10);
+        assertTrue(tier.remove(hash("a"), bytes("a")));
+        assertFalse(tier.remove(hash("a"), bytes("a")));
+    }
+
+    @Test
+    void weighsTheSizeClassOfTheAllocator() {
+        var pooled = new PooledByteBufAllocator(true, 0, 1, 8192, 9, 0, 0, false);
+        var entry = new RamEntry(bytes("k"), 1, pooled.directBuffer(1100).writeZero(1100), 0) {};
+        assertTrue(entry.weight() >= 1280, () -> "weight " + entry.weight());
+        entry.releaseEntry();
+    }
+
+    @Test
+    void staysWithinItsBudget() {
+        Random random = new Random(1);
+        for (int i = 0; i < 5000; i++) {
+            put("k" + i, random.nextInt(3000));
+            assertTrue(tier.bytes() <= tier.bytesMax(), () -> "bytes " + tier.bytes());
+        }
+        assertTrue(tier.evictions() > 1000);
+        assertTrue(tier.entries() > 20);
+    }
+
+    @Test
+    void keepsWhatIsAskedForOften() {
+        for (int i = 0; i < 20; i++) {
+            put("hot" + i, 1000);
+        }
+        for (int round = 0; round < 200; round++) {
+            for (int i = 0; i < 20; i++) {
+                Entry hot = get("hot" + i);
+                if (hot != null) {
+                    hot.releaseEntry();
+                } else {
+                    put("hot" + i, 1000);
+                }
+            }
+            for (int i = 0; i < 50; i++) {
+                put("once" + round + "." + i, 1000);
+            }
+        }
+        int kept = 0;
+        for (int i = 0; i < 20; i++) {
+            Entry hot = get("hot" + i);
+            if (hot != null) {
+                kept++;
+                hot.releaseEntry();
+            }
+        }
+        assertTrue(kept >= 18, "kept " + kept);
+    }
+
+    @Test
+    void anEvictedBodyGoesWithItsLastReader() {
+        put("a", 1000);
+        Entry reading = get("a");
+        tier.remove(hash("a"), bytes("a"));
+        assertEquals(1000, allocator.metric().usedDirectMemory());
+        assertTrue(reading.tryRetain());
+        assertFalse(reading.releaseEntry());
+        assertTrue(reading.releaseEntry());
+        assertEquals(0, allocator.metric().usedDirectMemory());
+        assertFalse(reading.tryRetain());
+        assertThrows(IllegalReferenceCountException.class, reading::releaseEntry);
+    }
+
+    @Test
+    void isNotFooledByALargeEntryOrANewVersion() {
+        put("a", 100);
+        put("a", 300_000);
+        assertNull(get("a"));
+        put("a", 50);
+        Entry second = put("a", 60);
+        assertEquals(1, tier.entries());
+        assertEquals(second.weight(), tier.bytes());
+    }
+
+    @Test
+    void threadsMayPutGetAndRemoveAtOnce() throws InterruptedException {
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        List<Thread> threads = new ArrayList<>();
+        for (int t = 0; t < 4; t++) {
+            long seed = t;
+            Thread thread = new Thread(() -> hammer(new Random(seed)));
+            thread.setUncaughtExceptionHandler((who, e) -> failure.set(e));
+            threads.add(thread);
+            thread.start();
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertNull(failure.get());
+        assertNotNull(tier);
+    }
+
+    private void hammer(Random random) {
+        for (int i = 0; i < 40_000; i++) {
+            String key = "k" + random.nextInt(300);
+            switch (random.nextInt(8)) {
+                case 0, 1 -> put(key, random.nextInt(2000));
+                case 2 -> tier.remove(hash(key), bytes(key));
+                default -> {
+                    Entry entry = get(key);
+                    if (entry != null) {
+                        assertTrue(entry.body().refCnt() > 0);
+                        assertTrue(entry.hasKey(hash(key), bytes(key)));
+                        entry.releaseEntry();
+                    }
+                }
+            }
+        }
+    }
+}
