@@ -49,12 +49,12 @@ final class ClassArchive {
         for (String entry : classPath.split(File.pathSeparator, -1)) {
             checksum.update(stamp(Path.of(entry)).getBytes(StandardCharsets.UTF_8));
         }
-        return new ClassArchive(
-                directory.resolve(PREFIX + Long.toHexString(checksum.getValue()) + SUFFIX), feature);
+        return new ClassArchive(directory.resolve(PREFIX + Long.toHexString(checksum.getValue()) + SUFFIX), feature);
     }
 
     private static String stamp(Path jar) throws IOException {
-        return jar + " " + Files.size(jar) + " " + Files.getLastModifiedTime(jar).toMillis();
+        return jar + " " + Files.size(jar) + " "
+                + Files.getLastModifiedTime(jar).toMillis();
     }
 
     boolean exists() {
@@ -63,7 +63,8 @@ final class ClassArchive {
 
     /** Where a recording goes before it is complete. */
     private Path unfinished() {
-        return file.resolveSibling("." + file.getFileName() + "." + ProcessHandle.current().pid());
+        return file.resolveSibling(
+                "." + file.getFileName() + "." + ProcessHandle.current().pid());
     }
 
     /** Options of a JVM that uses the archive. */

@@ -102,8 +102,8 @@ final class Supervision implements AutoCloseable {
         firstReady.thenAccept(status -> config.startMessage(demo)
                 .lines(ProcessHandle.current().pid(), status)
                 .forEach(out::println));
-        firstReady.thenRun(() -> group.schedule(
-                () -> rehearsal.start(config.command()), REHEARSAL_DELAY_MILLIS, TimeUnit.MILLISECONDS));
+        firstReady.thenRun(() ->
+                group.schedule(() -> rehearsal.start(config.command()), REHEARSAL_DELAY_MILLIS, TimeUnit.MILLISECONDS));
         ProcessSignals.handle("TERM", this::stop);
         ProcessSignals.handle("INT", this::stop);
         ProcessSignals.handle("HUP", this::reload);

@@ -74,7 +74,8 @@ record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory sta
      *
      * @return null when the archive is there, or cannot be had: it needs jars, and an unpacked build has none
      */
-    @Nullable Process rehearse(Path directory) throws IOException {
+    @Nullable
+    Process rehearse(Path directory) throws IOException {
         List<String> fixed = fixedOptions(feature(javaHome()));
         ClassArchive archive = archive(fixed);
         if (archive == null || archive.exists()) {
@@ -153,7 +154,9 @@ record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory sta
     /** Feature release of the JDK in {@code javaHome}: from its release file, else this JVM's own. */
     static int feature(Path javaHome) {
         Matcher matcher = RELEASE_VERSION.matcher(release(javaHome));
-        return matcher.find() ? Integer.parseInt(matcher.group(1)) : Runtime.version().feature();
+        return matcher.find()
+                ? Integer.parseInt(matcher.group(1))
+                : Runtime.version().feature();
     }
 
     /** What the JDK in {@code javaHome} says of itself. */

@@ -10,6 +10,9 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -18,10 +21,9 @@ import java.util.concurrent.TimeUnit;
  * start in half the time. Serves one page on loopback, to itself, from the origin, from RAM and not at all.
  */
 public final class Rehearsal {
-    private static final String PAGE =
-            """
+    private static final String PAGE = """
             HTTP/1.1 200 OK\r
-            Date: Fri, 20 Nov 2026 12:00:00 GMT\r
+            Date: %s\r
             Cache-Control: max-age=60\r
             ETag: "1"\r
             Content-Type: text/plain\r
@@ -48,8 +50,7 @@ public final class Rehearsal {
             ProxyConfig config = ProxyConfig.builder()
                     .listen("127.0.0.1:0")
                     .map("/", "http://127.0.0.1:" + origin.getLocalPort())
-                    .storage(directory.resolve("cache"), 16L << 20)
-                    .set("store.segment_size", "1MiB")
+                    .storage(directory.resolve("cache"), 64L << 20)
                     .set("cache.ram_size", "16MiB")
                     .set("log.access.path", directory.resolve("access.log").toString())
                     .build();
@@ -103,7 +104,8 @@ public final class Rehearsal {
             try (Socket socket = origin.accept()) {
                 byte[] head = new byte[4096];
                 if (socket.getInputStream().read(head) > 0) {
-                    socket.getOutputStream().write(PAGE.getBytes(StandardCharsets.US_ASCII));
+                    String date = DateTimeFormatter.RFC_1123_DATE_TIME.format(ZonedDateTime.now(ZoneOffset.UTC));
+                    socket.getOutputStream().write(PAGE.formatted(date).getBytes(StandardCharsets.US_ASCII));
                 }
             } catch (IOException e) {
                 // The rehearsal is over.
