@@ -96,6 +96,7 @@ class MirrorsARealTreeTest {
         MillraceProcess next = product.launch()
                 .origin(nginx.url())
                 .set("cache.ram_size", "64MiB")
+                .port(proxy.port())
                 .state(proxy.state())
                 .start();
         assertEquals(List.of(), new TreeReader(next.port()).read(tree.entries()));

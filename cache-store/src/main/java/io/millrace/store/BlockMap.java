@@ -103,14 +103,14 @@ final class BlockMap {
         long hashHigh = DiskKey.blockHashHigh(objectId);
         for (int block = 0; block < locations.length; block++) {
             if (locations[block] != Location.NONE) {
-                volume.drop(hashHigh, DiskKey.blockHashLow(objectId, block), locations[block]);
+                volume.dropBlock(hashHigh, DiskKey.blockHashLow(objectId, block), locations[block]);
             }
         }
     }
 
     /** Takes the object whose body this is out of the index, unless it has another record by now. Any thread. */
     void forget(StoreKey key, long location) {
-        volume.execute(() -> volume.drop(key.hashHigh(), key.hashLow(), location));
+        volume.execute(() -> volume.drop(new DiskKey(key.bytes(), key.hashHigh(), key.hashLow()), location));
     }
 
     /** Gives up the pins. */

@@ -260,7 +260,7 @@ final class StoreEngine<H> implements CacheStore<H> {
             object = loader.load(volume, number, location, key);
         } catch (DamagedRecordException e) {
             counters.recordsDamaged.increment();
-            volume.execute(() -> volume.drop(key.hashHigh(), key.hashLow(), location));
+            volume.execute(() -> volume.drop(diskKey(key), location));
         } catch (IOException e) {
             volume.failed(e);
         }

@@ -96,7 +96,7 @@ final class LauncherAdmin implements AutoCloseable {
                     .map(listener -> new ProxyStatus.Listener(listener.address().toString(), listener.scheme()))
                     .toList();
             return new ProxyStatus(
-                    "Millrace",
+                    "millrace",
                     LauncherMain.version(),
                     ProxyStatus.State.STARTING,
                     Duration.between(startedAt, Instant.now()).toSeconds(),
@@ -105,7 +105,7 @@ final class LauncherAdmin implements AutoCloseable {
                     0,
                     new ProxyStatus.Cache(
                             0, 0, new ProxyStatus.Tier(0, config.cache().ramBytes(), 0), List.of()),
-                    new ProxyStatus.Config(running.name(), running.loadedAt().toString(), null),
+                    new ProxyStatus.Config(running.name(), running.loadedAt().toString(), running.lastReload()),
                     System.getProperty("java.version", ""),
                     "",
                     "");

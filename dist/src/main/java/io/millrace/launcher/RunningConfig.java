@@ -1,6 +1,7 @@
 package io.millrace.launcher;
 
 import io.millrace.proxy.admin.ConfigControl;
+import io.millrace.proxy.admin.ProxyStatus;
 import io.millrace.proxy.config.ConfigChange;
 import io.millrace.proxy.config.ConfigKey;
 import io.millrace.proxy.config.ConfigKeys;
@@ -13,6 +14,7 @@ import io.millrace.worker.control.ListenerSockets;
 import io.millrace.worker.control.SettingChange;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -41,6 +43,7 @@ final class RunningConfig implements ConfigControl {
     private final Workplace workplace;
     private final Supervisor supervisor;
     private volatile @Nullable Current current;
+    private volatile ProxyStatus.@Nullable LastReload lastReload;
 
     RunningConfig(ConfigReader reader, Workplace workplace, Supervisor supervisor) {
         this.reader = reader;
@@ -106,8 +109,30 @@ final class RunningConfig implements ConfigControl {
         return new CheckReport(problems(ConfigLoader.load(file, Map.of())));
     }
 
+    /** What the last reload came to, null before the first. */
+    ProxyStatus.@Nullable LastReload lastReload() {
+        return lastReload;
+    }
+
     @Override
     public CompletionStage<ReloadReport> reload() {
+        return readAndApply().whenComplete((report, failure) -> {
+            List<String> wrong = new ArrayList<>();
+            if (failure != null) {
+                wrong.add(String.valueOf(failure.getMessage()));
+            } else {
+                report.problems().forEach(problem -> wrong.add(problem.text()));
+                report.settings().stream()
+                        .filter(setting -> setting.result() == Result.REJECTED)
+                        .forEach(setting -> wrong.add(setting.key() + ": " + setting.detail()));
+            }
+            boolean ok = failure == null && report.ok();
+            lastReload = new ProxyStatus.LastReload(
+                    ok, Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(), wrong);
+        });
+    }
+
+    private CompletionStage<ReloadReport> readAndApply() {
         ConfigReader.Reading reading = reader.read();
         ProxyConfig changed = reading.result().config();
         if (changed == null) {

@@ -6,7 +6,6 @@ import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.observe.log.AccessLog;
 import io.millrace.store.CacheStore;
 import io.millrace.store.StoreStatistics;
-import io.netty.buffer.PooledByteBufAllocator;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +17,7 @@ final class ProxyMetrics {
     static void bind(
             MetricsRegistry metrics,
             CacheStore<StoredHead> store,
-            PooledByteBufAllocator allocator,
+            BufferPool allocator,
             @Nullable AccessLog accessLog) {
         metrics.supplyGauge(
                 MetricFamily.CACHE_BYTES, () -> store.statistics().ram().bytes(), "ram", "");

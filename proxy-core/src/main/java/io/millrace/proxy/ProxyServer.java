@@ -8,6 +8,7 @@ import io.millrace.proxy.config.ListenerConfig;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.exchange.ExchangeSettings;
+import io.millrace.proxy.fetch.OriginTls;
 import io.millrace.proxy.http1.Http1Settings;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.net.TlsContexts;
@@ -16,12 +17,12 @@ import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.observe.log.AccessLog;
 import io.millrace.store.CacheStore;
-import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.EventLoop;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.handler.ssl.SslContext;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.FastThreadLocalThread;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -31,6 +32,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -42,13 +44,13 @@ import org.slf4j.LoggerFactory;
  * A caching HTTP proxy.
  *
  * <pre>{@code
- * ProxyServer proxy = ProxyServer.builder()
- *         .config(ProxyConfig.forOrigin("127.0.0.1:0", "http://127.0.0.1:9000"))
- *         .build();
- * proxy.start();
- * InetSocketAddress address = proxy.addresses().get(0);
- * ...
- * proxy.close();
+ * try (ProxyServer proxy = ProxyServer.builder()
+ *         .listen("127.0.0.1:0")
+ *         .map("/", "http://127.0.0.1:9000")
+ *         .start()) {
+ *     System.out.println("listening on port " + proxy.port());
+ *     ...
+ * }
  * }</pre>
  *
  * <p>Life: build, {@link #start}, any number of {@link #reload}, perhaps {@link #drain}, {@link #close}. Several may live in one
@@ -68,7 +70,7 @@ public final class ProxyServer implements AutoCloseable {
     private final MetricsRegistry metrics = new MetricsRegistry();
     private final CacheStore<StoredHead> store;
     private final @Nullable AccessLog accessLog;
-    private final PooledByteBufAllocator allocator;
+    private final BufferPool allocator;
     private final MultiThreadIoEventLoopGroup group;
     private final List<ServingLoop> loops = new ArrayList<>();
     private final ExchangeLoop.Shared shared;
@@ -82,21 +84,15 @@ public final class ProxyServer implements AutoCloseable {
     ProxyServer(ProxyServerBuilder builder) throws IOException {
         ProxyConfig config = builder.config();
         live = live(config);
+        warmOriginTls(config);
         adopted = builder.adopted();
         transport = Transport.choose(config.worker().transport().name().toLowerCase(Locale.ROOT));
         int loopCount = config.worker().eventLoops() == 0
                 ? Runtime.getRuntime().availableProcessors()
                 : config.worker().eventLoops();
-        allocator = new PooledByteBufAllocator(
-                true,
-                0,
-                loopCount,
-                PooledByteBufAllocator.defaultPageSize(),
-                PooledByteBufAllocator.defaultMaxOrder(),
-                PooledByteBufAllocator.defaultSmallCacheSize(),
-                PooledByteBufAllocator.defaultNormalCacheSize(),
-                false);
-        store = CacheStore.openStore(StoreConfigs.of(config, allocator), new StoredHeadCodec());
+        allocator = new BufferPool(loopCount);
+        store = onOwnThread(
+                "millrace-open", () -> CacheStore.openStore(StoreConfigs.of(config, allocator), new StoredHeadCodec()));
         accessLog = accessLog(config);
         group = new MultiThreadIoEventLoopGroup(
                 loopCount, new DefaultThreadFactory("millrace-loop"), transport.ioHandlerFactory());
@@ -187,6 +183,7 @@ public final class ProxyServer implements AutoCloseable {
             settings.add(new ReloadReport.Setting(
                     change.key(), applied ? ReloadReport.Result.APPLIED : ReloadReport.Result.NEEDS_NEW_PROXY));
         }
+        warmOriginTls(config);
         live = live(config);
         return new ReloadReport(settings);
     }
@@ -202,6 +199,14 @@ public final class ProxyServer implements AutoCloseable {
                 config.timeouts().clientBodyNanos(),
                 config.timeouts().clientBodyNanos());
         return new Live(config, ExchangeSettings.of(config), http1);
+    }
+
+    /** Loads the trust store where origins speak TLS, so that no event loop waits for it at the first connection. */
+    private static void warmOriginTls(ProxyConfig config) {
+        if (config.remap().stream().anyMatch(rule -> "https".equals(rule.to().scheme()))) {
+            SslContext ready = OriginTls.verifying();
+            log.debug("origin TLS: {} cipher suites", ready.cipherSuites().size());
+        }
     }
 
     private static @Nullable AccessLog accessLog(ProxyConfig config) {
@@ -270,11 +275,43 @@ public final class ProxyServer implements AutoCloseable {
             accessLog.close();
         }
         try {
-            store.close();
+            onOwnThread("millrace-close", () -> {
+                store.close();
+                return store;
+            });
         } catch (IOException e) {
             log.warn("the store did not close cleanly", e);
         }
         metrics.close();
+        allocator.close();
+    }
+
+    /** Something that may fail for I/O. */
+    private interface Opening<T> {
+        T run() throws IOException;
+    }
+
+    /** Runs on a thread that ends right after, and so leaves nothing of the pool behind. */
+    private static <T> T onOwnThread(String name, Opening<T> opening) throws IOException {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        Thread thread = new FastThreadLocalThread(
+                () -> {
+                    try {
+                        result.complete(opening.run());
+                    } catch (IOException | RuntimeException | Error e) {
+                        result.completeExceptionally(e);
+                    }
+                },
+                name);
+        thread.start();
+        try {
+            return result.join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof IOException failure) {
+                throw failure;
+            }
+            throw e;
+        }
     }
 
     /** Runs {@code allLoopsAlive} once every event loop has answered; on the last one that did. */
@@ -299,6 +336,11 @@ public final class ProxyServer implements AutoCloseable {
     /** The addresses in fact, in the order of the configuration. */
     public List<InetSocketAddress> addresses() {
         return listeners.stream().map(Listener::localAddress).toList();
+    }
+
+    /** The port of the first address, in fact. */
+    public int port() {
+        return addresses().get(0).getPort();
     }
 
     /** The configuration in force. */

@@ -29,6 +29,26 @@ public final class ProxyServerBuilder {
     }
 
     /**
+     * Accepts clients at an address too, such as {@code 127.0.0.1:0}.
+     *
+     * @throws IllegalArgumentException when it is none
+     */
+    public ProxyServerBuilder listen(String address) {
+        config = config.toBuilder().listen(address).build();
+        return this;
+    }
+
+    /**
+     * Maps URLs to an origin, such as {@code /} to {@code http://127.0.0.1:9000}: one more remap rule, after those before.
+     *
+     * @throws IllegalArgumentException when one of them cannot stand in a rule
+     */
+    public ProxyServerBuilder map(String from, String to) {
+        config = config.toBuilder().map(from, to).build();
+        return this;
+    }
+
+    /**
      * Listening sockets that another process bound, by the address that the configuration names; with them the proxy binds
      * nothing. It takes ownership of the descriptors. Epoll only.
      */
@@ -62,6 +82,13 @@ public final class ProxyServerBuilder {
      */
     public ProxyServer build() throws IOException {
         return new ProxyServer(this);
+    }
+
+    /** Builds and {@linkplain ProxyServer#start starts} it. */
+    public ProxyServer start() throws IOException {
+        ProxyServer proxy = build();
+        proxy.start();
+        return proxy;
     }
 
     ProxyConfig config() {

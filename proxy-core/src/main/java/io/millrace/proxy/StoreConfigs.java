@@ -4,15 +4,20 @@ import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.VolumeConfig;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.util.internal.PlatformDependent;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What a configuration means for the store. Immutable: no state. */
 final class StoreConfigs {
+    private static final Logger log = LoggerFactory.getLogger(StoreConfigs.class);
+
     private StoreConfigs() {}
 
     static StoreConfig of(ProxyConfig config, ByteBufAllocator allocator) {
         return StoreConfig.builder()
-                .ramBytes(config.cache().ramBytes())
+                .ramBytes(ramBytes(config))
                 .volumes(config.storage().stream()
                         .map(volume -> new VolumeConfig(volume.path(), volume.sizeBytes()))
                         .toList())
@@ -21,5 +26,20 @@ final class StoreConfigs {
                 .openWaitNanos(TimeUnit.MILLISECONDS.toNanos(config.store().openWaitMillis()))
                 .allocator(allocator)
                 .build();
+    }
+
+    /** The RAM tier's size: what is configured, but no more than this JVM may allocate beside its other buffers. */
+    private static long ramBytes(ProxyConfig config) {
+        long wanted = config.cache().ramBytes();
+        long limit = PlatformDependent.maxDirectMemory() / 4 * 3;
+        if (wanted <= limit) {
+            return wanted;
+        }
+        log.warn(
+                "cache.ram_size: {} bytes are more than three quarters of this JVM's direct memory; using {}"
+                        + " (-XX:MaxDirectMemorySize raises the limit)",
+                wanted,
+                limit);
+        return limit;
     }
 }

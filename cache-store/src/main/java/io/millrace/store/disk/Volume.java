@@ -7,10 +7,12 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,6 +32,7 @@ public final class Volume {
 
     private static final Logger LOG = LoggerFactory.getLogger(Volume.class);
     private static final int QUEUE_TASKS_MAX = 1 << 16;
+    private static final int OWED_MAX = 1000;
     private static final byte[] NO_KEY = {};
 
     private final VolumeParts parts;
@@ -40,6 +43,9 @@ public final class Volume {
     private final SegmentLog log;
     private final VolumeThread thread;
     private final Listener listener;
+    /** Keys whose tombstones could not be appended. Confined to the volume's thread. */
+    private final ArrayDeque<DiskKey> owed = new ArrayDeque<>();
+
     private final AtomicLong queuedBytes = new AtomicLong();
     private final AtomicLong errors = new AtomicLong();
     private final AtomicInteger errorsInARow = new AtomicInteger();
@@ -47,6 +53,8 @@ public final class Volume {
     private volatile State state;
     /** Whether anything was written since the last force. */
     private volatile boolean dirty;
+
+    private final ReentrantLock forcing = new ReentrantLock();
 
     private volatile @Nullable IOException lastError;
 
@@ -245,7 +253,7 @@ public final class Volume {
             index.put(key.hashHigh(), key.hashLow(), location, header.expiry());
             succeeded();
         } catch (IOException e) {
-            index.remove(key.hashHigh(), key.hashLow());
+            forget(key);
             throw failed(e);
         }
     }
@@ -279,19 +287,56 @@ public final class Volume {
             succeeded();
             return present;
         } catch (IOException e) {
-            index.remove(key.hashHigh(), key.hashLow());
+            forget(key);
             throw failed(e);
         }
     }
 
-    /** Takes an entry out of the index if it still is what was found damaged. On the volume's thread. */
-    public void drop(long hashHigh, long hashLow, long location) {
+    /** Removes an object found damaged, if the key still has that record. On the volume's thread. */
+    public void drop(DiskKey key, long location) {
+        if (index.find(key.hashHigh(), key.hashLow()) == location) {
+            try {
+                appendTombstone(key);
+            } catch (IOException e) {
+                LOG.debug("{}: tombstone of a damaged object is owed", directory());
+            }
+        }
+    }
+
+    /** Takes a block out of the index. On the volume's thread. */
+    public void dropBlock(long hashHigh, long hashLow, long location) {
         index.removeIf(hashHigh, hashLow, location);
     }
 
-    /** The key holds nothing here any more, as far as the index goes. On the volume's thread. */
+    /**
+     * The key holds nothing here any more although the log cannot say so now: the index says it, and the log as soon as
+     * it takes records again, so that no rebuild brings the key's old record back. On the volume's thread.
+     */
     public void forget(DiskKey key) {
-        index.remove(key.hashHigh(), key.hashLow());
+        if (state == State.OPENING) {
+            index.hide(key.hashHigh(), key.hashLow());
+        } else {
+            index.remove(key.hashHigh(), key.hashLow());
+        }
+        if (isWorking()) {
+            owed.add(key);
+        }
+        if (owed.size() > OWED_MAX) {
+            giveUp(new IOException("tombstones owed: " + owed.size()));
+        }
+    }
+
+    private void payOwed() throws IOException {
+        while (!owed.isEmpty()) {
+            DiskKey key = owed.peek();
+            // A newer object of the key is not to be hidden: its own record hides the old one.
+            if (index.find(key.hashHigh(), key.hashLow()) == Location.NONE) {
+                log.append(
+                        RecordHeader.tombstone(key), null, key.bytes(), Unpooled.EMPTY_BUFFER, Unpooled.EMPTY_BUFFER);
+                log.applied();
+            }
+            owed.remove();
+        }
     }
 
     private void checkWorking() throws IOException {
@@ -300,8 +345,9 @@ public final class Volume {
         }
     }
 
-    private void succeeded() {
+    private void succeeded() throws IOException {
         log.applied();
+        payOwed();
         dirty = true;
         errorsInARow.set(0);
     }
@@ -356,15 +402,18 @@ public final class Volume {
 
     /** Forces what was written to the device, if anything was. Blocks. */
     public void force() throws IOException {
-        if (!dirty) {
-            return;
-        }
-        dirty = false;
+        // Held over the device's work: who finds nothing to do may rely on it being done.
+        forcing.lock();
         try {
-            segments.force();
+            if (dirty) {
+                dirty = false;
+                segments.force();
+            }
         } catch (IOException e) {
             dirty = true;
             throw failed(e);
+        } finally {
+            forcing.unlock();
         }
     }
 

@@ -32,6 +32,7 @@ public final class MappedIndex {
     private static final int SHIFT_MIN = 7;
     private static final int SHIFT_MAX = 36;
     private static final int ZEROES_BYTES = 1 << 20;
+    private static final long NOWHERE = Location.pack(0, Location.UNIT_BYTES, Location.UNIT_BYTES, 0);
     private static final long MARK = 0x4e41_454c_4321L;
 
     private final FileIo io;
@@ -245,6 +246,19 @@ public final class MappedIndex {
     /** Remembers a tombstone, which hides what a rebuild finds in older segments. */
     public void putTombstone(long hashHigh, long hashLow, long location) throws IOException {
         set(hashHigh, hashLow, location, SlotTable.FLAG_TOMBSTONE, true);
+    }
+
+    /** As {@link #putTombstone}, for a tombstone that is in no log. Never fails: without room there is an entry to hide. */
+    public void hide(long hashHigh, long hashLow) {
+        SlotTable current = table;
+        long slot = findSlot(current, hashHigh, hashLow);
+        try {
+            set(hashHigh, hashLow, NOWHERE, SlotTable.FLAG_TOMBSTONE, true);
+        } catch (IOException e) {
+            if (slot >= 0) {
+                clear(current, slot);
+            }
+        }
     }
 
     /** As the three puts, but for older records: an entry that exists stays. */

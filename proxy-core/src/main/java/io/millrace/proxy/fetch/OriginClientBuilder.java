@@ -18,6 +18,7 @@ import io.netty.resolver.dns.DnsServerAddresses;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -98,7 +99,9 @@ public final class OriginClientBuilder {
     /** The client. It takes no connection before it is asked to fetch. */
     public OriginClient build() {
         NameResolver<InetAddress> names = resolver == null ? systemResolver() : resolver;
-        SslContext tls = sslContext == null ? OriginTls.verifying() : sslContext;
+        SslContext given = sslContext;
+        // Loading the trust store takes a while: not before somebody asks for an https origin.
+        Supplier<SslContext> tls = given == null ? OriginTls::verifying : () -> given;
         return new PooledOriginClient(eventLoop, channelType, allocator, new OriginAddresses(eventLoop, names), tls);
     }
 

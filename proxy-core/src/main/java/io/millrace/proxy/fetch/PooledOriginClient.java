@@ -12,6 +12,7 @@ import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * The {@link OriginClient}: one {@link OriginPool} per origin and TLS name, made when first asked for and forgotten when empty.
@@ -23,7 +24,7 @@ final class PooledOriginClient implements OriginClient {
     private final EventLoop eventLoop;
     private final Bootstrap bootstrap;
     private final OriginAddresses addresses;
-    private final SslContext sslContext;
+    private final Supplier<SslContext> sslContext;
     private final OriginStatistics statistics = new OriginStatistics();
     private final Map<OriginPool.Key, OriginPool> pools = new HashMap<>();
     private final Set<PooledCall> calls = new LinkedHashSet<>();
@@ -34,7 +35,7 @@ final class PooledOriginClient implements OriginClient {
             Class<? extends SocketChannel> channelType,
             ByteBufAllocator allocator,
             OriginAddresses addresses,
-            SslContext sslContext) {
+            Supplier<SslContext> sslContext) {
         this.eventLoop = eventLoop;
         this.addresses = addresses;
         this.sslContext = sslContext;
@@ -113,7 +114,7 @@ final class PooledOriginClient implements OriginClient {
     }
 
     SslContext sslContext() {
-        return sslContext;
+        return sslContext.get();
     }
 
     void forget(OriginPool.Key key, OriginPool pool) {
