@@ -2,6 +2,7 @@ package io.millrace.worker;
 
 import io.millrace.proxy.ProxyServer;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.http.HttpDates;
 import io.millrace.worker.control.ControlCodec;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -10,9 +11,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.ZoneOffset;
-import java.time.ZonedDateTime;
-import java.time.format.DateTimeFormatter;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -104,7 +103,7 @@ public final class Rehearsal {
             try (Socket socket = origin.accept()) {
                 byte[] head = new byte[4096];
                 if (socket.getInputStream().read(head) > 0) {
-                    String date = DateTimeFormatter.RFC_1123_DATE_TIME.format(ZonedDateTime.now(ZoneOffset.UTC));
+                    String date = HttpDates.format(Instant.now().getEpochSecond());
                     socket.getOutputStream().write(PAGE.formatted(date).getBytes(StandardCharsets.US_ASCII));
                 }
             } catch (IOException e) {
