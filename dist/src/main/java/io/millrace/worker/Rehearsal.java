@@ -2,6 +2,7 @@ package io.millrace.worker;
 
 import io.millrace.proxy.ProxyServer;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.http.HttpDates;
 import io.millrace.worker.control.ControlCodec;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -10,6 +11,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -20,7 +22,7 @@ import java.util.concurrent.TimeUnit;
 public final class Rehearsal {
     private static final String PAGE = """
             HTTP/1.1 200 OK\r
-            Date: Fri, 20 Nov 2026 12:00:00 GMT\r
+            Date: %s\r
             Cache-Control: max-age=60\r
             ETag: "1"\r
             Content-Type: text/plain\r
@@ -47,8 +49,7 @@ public final class Rehearsal {
             ProxyConfig config = ProxyConfig.builder()
                     .listen("127.0.0.1:0")
                     .map("/", "http://127.0.0.1:" + origin.getLocalPort())
-                    .storage(directory.resolve("cache"), 16L << 20)
-                    .set("store.segment_size", "1MiB")
+                    .storage(directory.resolve("cache"), 64L << 20)
                     .set("cache.ram_size", "16MiB")
                     .set("log.access.path", directory.resolve("access.log").toString())
                     .build();
@@ -102,7 +103,8 @@ public final class Rehearsal {
             try (Socket socket = origin.accept()) {
                 byte[] head = new byte[4096];
                 if (socket.getInputStream().read(head) > 0) {
-                    socket.getOutputStream().write(PAGE.getBytes(StandardCharsets.US_ASCII));
+                    String date = HttpDates.format(Instant.now().getEpochSecond());
+                    socket.getOutputStream().write(PAGE.formatted(date).getBytes(StandardCharsets.US_ASCII));
                 }
             } catch (IOException e) {
                 // The rehearsal is over.

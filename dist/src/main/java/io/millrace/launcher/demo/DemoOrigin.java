@@ -3,14 +3,12 @@ package io.millrace.launcher.demo;
 import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.millrace.proxy.http.HttpDates;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.time.ZoneOffset;
-import java.time.ZonedDateTime;
-import java.time.format.DateTimeFormatter;
-import java.time.format.DateTimeParseException;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.concurrent.Executors;
@@ -26,8 +24,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe: pages are immutable, the rest is counters.
  */
 public final class DemoOrigin implements AutoCloseable {
-    private static final DateTimeFormatter HTTP_DATE = DateTimeFormatter.RFC_1123_DATE_TIME.withZone(ZoneOffset.UTC);
-
     private static final long SLOW_MILLIS = 2000;
 
     private final HttpServer server;
@@ -35,7 +31,7 @@ public final class DemoOrigin implements AutoCloseable {
     private final Map<String, DemoPage> pages;
     private final DemoPage now;
     private final DemoPage missing;
-    private final Instant lastModified;
+    private final long lastModified;
     private final AtomicLong requests = new AtomicLong();
 
     /** Starts the site. */
@@ -63,7 +59,7 @@ public final class DemoOrigin implements AutoCloseable {
         now = DemoPage.read("now.html", html, "no-store");
         missing = DemoPage.read("missing.html", html, "public, max-age=10");
         // Old enough for a heuristic lifetime of a few hours.
-        lastModified = Instant.now().truncatedTo(ChronoUnit.SECONDS).minus(2, ChronoUnit.DAYS);
+        lastModified = Instant.now().minus(2, ChronoUnit.DAYS).getEpochSecond();
         server.setExecutor(threads);
         server.createContext("/", this::handle);
         server.start();
@@ -85,7 +81,7 @@ public final class DemoOrigin implements AutoCloseable {
         }
         String path = exchange.getRequestURI().getPath();
         if (path.equals("/now")) {
-            String time = HTTP_DATE.format(Instant.now());
+            String time = HttpDates.format(Instant.now().getEpochSecond());
             answer(exchange, 200, now.with("time", time).with("requests", Long.toString(request)), false);
             return;
         }
@@ -113,7 +109,7 @@ public final class DemoOrigin implements AutoCloseable {
             }
             if (validators) {
                 fields.set("ETag", page.entityTag());
-                fields.set("Last-Modified", HTTP_DATE.format(lastModified));
+                fields.set("Last-Modified", HttpDates.format(lastModified));
                 if (isUnchanged(exchange.getRequestHeaders(), page)) {
                     exchange.sendResponseHeaders(304, -1);
                     return;
@@ -140,11 +136,9 @@ public final class DemoOrigin implements AutoCloseable {
         if (since == null) {
             return false;
         }
-        try {
-            return !lastModified.isAfter(ZonedDateTime.parse(since, HTTP_DATE).toInstant());
-        } catch (DateTimeParseException e) {
-            return false;
-        }
+        byte[] date = since.strip().getBytes(StandardCharsets.US_ASCII);
+        long seconds = HttpDates.parse(date, 0, date.length, Instant.now().getEpochSecond());
+        return seconds != HttpDates.INVALID && lastModified <= seconds;
     }
 
     @Override
