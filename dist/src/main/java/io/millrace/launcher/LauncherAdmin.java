@@ -106,7 +106,10 @@ final class LauncherAdmin implements AutoCloseable {
                     0,
                     new ProxyStatus.Cache(
                             0, 0, new ProxyStatus.Tier(0, config.cache().ramBytes(), 0), List.of()),
-                    new ProxyStatus.Config(running.name(), running.loadedAt().truncatedTo(ChronoUnit.SECONDS).toString(), running.lastReload()),
+                    new ProxyStatus.Config(
+                            running.name(),
+                            running.loadedAt().truncatedTo(ChronoUnit.SECONDS).toString(),
+                            running.lastReload()),
                     System.getProperty("java.version", ""),
                     "",
                     "");
