@@ -101,7 +101,12 @@ final class RunningConfig implements ConfigControl {
 
     StartMessage startMessage(boolean demo) {
         return new StartMessage(
-                workplace.complete(config()), reader.name(), listeners(), workplace.adminSocket(config()), demo);
+                workplace.complete(config()),
+                reader.name(),
+                listeners(),
+                workplace.adminSocket(config()),
+                running().plan().sockets() != null,
+                demo);
     }
 
     @Override

@@ -17,10 +17,16 @@ import org.jspecify.annotations.Nullable;
  * @param configName what the operator calls it
  * @param listeners with the ports they got
  * @param adminSocket where millctl finds the launcher
+ * @param keepsSockets whether the launcher holds the listening sockets; else workers bind, and restarts refuse clients
  * @param demo whether to say what to try
  */
 record StartMessage(
-        ProxyConfig config, String configName, List<ListenerSockets> listeners, Path adminSocket, boolean demo) {
+        ProxyConfig config,
+        String configName,
+        List<ListenerSockets> listeners,
+        Path adminSocket,
+        boolean keepsSockets,
+        boolean demo) {
 
     List<String> lines(long launcherPid, WorkerStatus worker) {
         ControlMessage.@Nullable Ready ready = worker.ready();
@@ -38,7 +44,7 @@ record StartMessage(
             lines.add(
                     "  runs on  JDK " + ready.java() + ", " + ready.transport() + ", TLS " + ready.tls() + "; launcher "
                             + launcherPid + ", worker " + worker.pid()
-                            + (ready.transport().equals("nio") ? " (NIO: a restart refuses connections)" : ""));
+                            + (keepsSockets ? "" : " (no epoll: a restart refuses connections)"));
         }
         if (demo && !listeners.isEmpty()) {
             String bound = listeners.get(0).boundAddress();

@@ -354,9 +354,10 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener {
                 ? backoff.afterFailedStart()
                 : backoff.afterDeath(worker.readyNanos(), System.nanoTime());
         LOG.error(
-                "worker {} {}; connections wait; the next worker starts {}",
+                "worker {} {}; {}; the next worker starts {}",
                 worker.pid(),
                 cause,
+                plan.sockets() == null ? "connections are refused" : "connections wait",
                 delayNanos == 0 ? "at once" : "in " + TimeUnit.NANOSECONDS.toMillis(delayNanos) + " ms");
         spawnAfter(delayNanos);
     }

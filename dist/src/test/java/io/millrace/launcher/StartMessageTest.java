@@ -18,7 +18,7 @@ class StartMessageTest {
 
     @Test
     void saysAllOfTheDemoInTenLines() {
-        List<String> lines = message(true).lines(1, EPOLL);
+        List<String> lines = message(true, true).lines(1, EPOLL);
 
         assertTrue(lines.size() <= 10, lines::toString);
         String text = String.join("\n", lines);
@@ -42,7 +42,7 @@ class StartMessageTest {
         WorkerStatus nio =
                 new WorkerStatus(2, WorkerState.READY, 1, 0, new ControlMessage.Ready("nio", "JDK", "17.0.15"));
 
-        assertTrue(String.join("\n", message(false).lines(1, nio)).contains("a restart refuses connections"));
+        assertTrue(String.join("\n", message(false, false).lines(1, nio)).contains("a restart refuses connections"));
     }
 
     @ParameterizedTest
@@ -51,7 +51,7 @@ class StartMessageTest {
         assertEquals(text, StartMessage.size(bytes));
     }
 
-    private static StartMessage message(boolean demo) {
+    private static StartMessage message(boolean keepsSockets, boolean demo) {
         ProxyConfig config = ProxyConfig.builder()
                 .listen(":8080")
                 .map("/", "http://127.0.0.1:9000")
@@ -64,6 +64,7 @@ class StartMessageTest {
                 "command line",
                 List.of(new ListenerSockets(":8080", ":8080", 2)),
                 Path.of("/run/m/admin.sock"),
+                keepsSockets,
                 demo);
     }
 }
