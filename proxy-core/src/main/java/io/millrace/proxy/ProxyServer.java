@@ -60,6 +60,9 @@ public final class ProxyServer implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ProxyServer.class);
     private static final long FAULT_QUIET_NANOS = TimeUnit.SECONDS.toNanos(60);
 
+    /** A reply may make a loop send another: from the store to a waiter's loop, from there to the fetch's, and back. */
+    private static final int CLOSING_ROUNDS = 3;
+
     /** What a reload swaps as a whole. */
     private record Live(ProxyConfig config, ExchangeSettings exchange, Http1Settings http1) {}
 
@@ -96,8 +99,15 @@ public final class ProxyServer implements AutoCloseable {
                 PooledByteBufAllocator.defaultSmallCacheSize(),
                 PooledByteBufAllocator.defaultNormalCacheSize(),
                 false);
-        store = CacheStore.openStore(StoreConfigs.of(config, allocator), new StoredHeadCodec());
         accessLog = accessLog(config);
+        try {
+            store = CacheStore.openStore(StoreConfigs.of(config, allocator), new StoredHeadCodec());
+        } catch (IOException | RuntimeException e) {
+            if (accessLog != null) {
+                accessLog.close();
+            }
+            throw e;
+        }
         group = new MultiThreadIoEventLoopGroup(
                 loopCount, new DefaultThreadFactory("millrace-loop"), transport.ioHandlerFactory());
         shared = ExchangeLoop.Shared.over(store, builder.clock(), () -> live.exchange());
@@ -220,6 +230,9 @@ public final class ProxyServer implements AutoCloseable {
      * @return completes when no client connection is left or the time is over
      */
     public CompletionStage<Void> drain(long nanos) {
+        if (state == ProxyState.CLOSED) {
+            return CompletableFuture.completedFuture(null);
+        }
         if (state == ProxyState.RUNNING) {
             state = ProxyState.DRAINING;
         }
@@ -265,16 +278,26 @@ public final class ProxyServer implements AutoCloseable {
         for (ServingLoop loop : loops) {
             loop.loop().submit(loop::close).awaitUninterruptibly();
         }
+        closeStore();
+        // What the store's threads and the loops sent each other at the end is still taken, and its buffers with it.
+        for (int round = 0; round < CLOSING_ROUNDS; round++) {
+            for (ServingLoop loop : loops) {
+                loop.loop().submit(() -> {}).awaitUninterruptibly();
+            }
+        }
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).awaitUninterruptibly();
         if (accessLog != null) {
             accessLog.close();
         }
+        metrics.close();
+    }
+
+    private void closeStore() {
         try {
             store.close();
         } catch (IOException e) {
             log.warn("the store did not close cleanly", e);
         }
-        metrics.close();
     }
 
     /** Runs {@code allLoopsAlive} once every event loop has answered; on the last one that did. */
@@ -324,6 +347,11 @@ public final class ProxyServer implements AutoCloseable {
     /** All metrics in Prometheus' text format. */
     public String metricsText() {
         return metrics.prometheusText();
+    }
+
+    /** Where every buffer of this proxy comes from. */
+    PooledByteBufAllocator allocator() {
+        return allocator;
     }
 
     Duration uptime() {
