@@ -85,39 +85,6 @@ class ClientConnectionTest {
         assertArrayEquals(content, client.in.read(content.length));
     }
 
-    /** The idle timeouts begin when the response has left, not when it was handed to the socket. */
-    @Test
-    void idleTimeoutDoesNotCutAResponseThatAClientStillReads() throws Exception {
-        stallAtTheEndOfABody("");
-    }
-
-    @Test
-    void lingeringCloseDoesNotCutAResponseThatAClientStillReads() throws Exception {
-        stallAtTheEndOfABody("Connection: close\r\n");
-    }
-
-    private void stallAtTheEndOfABody(String field) throws Exception {
-        byte[] content = ProxyExtension.content(12 << 20);
-        proxy.start(
-                request -> request.ok(FRESH, request.has("/a ") ? content : new byte[1]),
-                config -> config.storage(directory, 64 << 20).set("timeouts.client_keep_alive", "3s"));
-        proxy.get("/a");
-        ProxyExtension.await("the fill is stored", () -> proxy.counted(Counter.FILLS_STORED) == 1);
-        RawClient slow = proxy.slowClient().get("/a", field);
-        slow.head();
-        ByteArrayOutputStream got = new ByteArrayOutputStream(content.length);
-        while (proxy.counted(Counter.REQUESTS_HIT) == 0) {
-            got.write(slow.in.read(1 << 14));
-        }
-        // Handed over whole; the rest waits for the client. A connection that is idle from now on outlives every
-        // timeout of it.
-        RawClient idle = proxy.client();
-        idle.get("/b").response();
-        assertNull(idle.in.readHead());
-        got.write(slow.in.read(content.length - got.size()));
-        assertArrayEquals(content, got.toByteArray());
-    }
-
     // request content
 
     @Test

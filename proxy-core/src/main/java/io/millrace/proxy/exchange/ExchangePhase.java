@@ -78,7 +78,7 @@ public enum ExchangePhase {
                         SENDING_FETCHED,
                         SENDING_LOCAL,
                         ABORTED));
-        table.put(FETCHING, EnumSet.of(SENDING_FETCHED, SENDING_LOCAL, ABORTED));
+        table.put(FETCHING, EnumSet.of(SENDING_STORED, SENDING_FETCHED, SENDING_LOCAL, ABORTED));
         table.put(VALIDATING, EnumSet.of(FETCHING, SENDING_STORED, SENDING_FETCHED, SENDING_LOCAL, ABORTED));
         table.put(SENDING_STORED, EnumSet.of(DONE, ABORTED));
         table.put(SENDING_FETCHED, EnumSet.of(DONE, ABORTED));
