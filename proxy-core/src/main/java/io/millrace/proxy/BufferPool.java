@@ -55,6 +55,12 @@ final class BufferPool extends AbstractByteBufAllocator implements ByteBufAlloca
         return current == null ? UnpooledByteBufAllocator.DEFAULT.metric() : current.metric();
     }
 
+    /** The pool itself; null once it is closed. */
+    @Nullable
+    PooledByteBufAllocator pool() {
+        return pool;
+    }
+
     /** Lets go of the pool. */
     void close() {
         pool = null;

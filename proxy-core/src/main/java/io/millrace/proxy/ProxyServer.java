@@ -62,6 +62,9 @@ public final class ProxyServer implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ProxyServer.class);
     private static final long FAULT_QUIET_NANOS = TimeUnit.SECONDS.toNanos(60);
 
+    /** A reply may make a loop send another: from the store to a waiter's loop, from there to the fetch's, and back. */
+    private static final int CLOSING_ROUNDS = 3;
+
     /** What a reload swaps as a whole. */
     private record Live(ProxyConfig config, ExchangeSettings exchange, Http1Settings http1) {}
 
@@ -91,9 +94,17 @@ public final class ProxyServer implements AutoCloseable {
                 ? Runtime.getRuntime().availableProcessors()
                 : config.worker().eventLoops();
         allocator = new BufferPool(loopCount);
-        store = onOwnThread(
-                "millrace-open", () -> CacheStore.openStore(StoreConfigs.of(config, allocator), new StoredHeadCodec()));
         accessLog = accessLog(config);
+        try {
+            store = onOwnThread(
+                    "millrace-open",
+                    () -> CacheStore.openStore(StoreConfigs.of(config, allocator), new StoredHeadCodec()));
+        } catch (IOException | RuntimeException e) {
+            if (accessLog != null) {
+                accessLog.close();
+            }
+            throw e;
+        }
         group = new MultiThreadIoEventLoopGroup(
                 loopCount, new DefaultThreadFactory("millrace-loop"), transport.ioHandlerFactory());
         shared = ExchangeLoop.Shared.over(store, builder.clock(), () -> live.exchange());
@@ -225,6 +236,9 @@ public final class ProxyServer implements AutoCloseable {
      * @return completes when no client connection is left or the time is over
      */
     public CompletionStage<Void> drain(long nanos) {
+        if (state == ProxyState.CLOSED) {
+            return CompletableFuture.completedFuture(null);
+        }
         if (state == ProxyState.RUNNING) {
             state = ProxyState.DRAINING;
         }
@@ -270,10 +284,22 @@ public final class ProxyServer implements AutoCloseable {
         for (ServingLoop loop : loops) {
             loop.loop().submit(loop::close).awaitUninterruptibly();
         }
+        closeStore();
+        // What the store's threads and the loops sent each other at the end is still taken, and its buffers with it.
+        for (int round = 0; round < CLOSING_ROUNDS; round++) {
+            for (ServingLoop loop : loops) {
+                loop.loop().submit(() -> {}).awaitUninterruptibly();
+            }
+        }
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).awaitUninterruptibly();
         if (accessLog != null) {
             accessLog.close();
         }
+        metrics.close();
+        allocator.close();
+    }
+
+    private void closeStore() {
         try {
             onOwnThread("millrace-close", () -> {
                 store.close();
@@ -282,8 +308,6 @@ public final class ProxyServer implements AutoCloseable {
         } catch (IOException e) {
             log.warn("the store did not close cleanly", e);
         }
-        metrics.close();
-        allocator.close();
     }
 
     /** Something that may fail for I/O. */
@@ -366,6 +390,11 @@ public final class ProxyServer implements AutoCloseable {
     /** All metrics in Prometheus' text format. */
     public String metricsText() {
         return metrics.prometheusText();
+    }
+
+    /** Where every buffer of this proxy comes from. */
+    BufferPool allocator() {
+        return allocator;
     }
 
     Duration uptime() {

@@ -54,12 +54,12 @@ final class BackgroundValidation implements OriginLeg.Waiter, ContentSink {
     }
 
     @Override
-    public void onFetched(FetchedResponse response, ResponseTee.Reader reader, boolean collapsed) {
+    public void onFetched(OriginLeg from, FetchedResponse response, ResponseTee.Reader reader, boolean collapsed) {
         reader.close();
     }
 
     @Override
-    public void onConfirmed(StoredObject<StoredHead> object, StoredHead refreshed, boolean collapsed) {
+    public void onConfirmed(OriginLeg from, StoredObject<StoredHead> object, StoredHead refreshed, boolean collapsed) {
         object.release();
     }
 
@@ -73,10 +73,13 @@ final class BackgroundValidation implements OriginLeg.Waiter, ContentSink {
     public void onOriginWritable() {}
 
     @Override
-    public void onNotShared(OriginLeg.NotShared reason) {}
+    public void onNotShared(OriginLeg from, OriginLeg.NotShared reason) {}
 
     @Override
-    public void onLegFailure(OriginFailure failure) {}
+    public void onLegFailure(OriginLeg from, OriginFailure failure) {}
+
+    @Override
+    public void onFault(Throwable fault) {}
 
     @Override
     public void onContent(ByteBuf content) {

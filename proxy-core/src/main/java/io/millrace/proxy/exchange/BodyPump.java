@@ -21,6 +21,9 @@ final class BodyPump implements ContentSink {
 
         /** The content broke off. */
         void onBodyFailure(ContentFailure failure);
+
+        /** Something threw on the way of a piece. */
+        void onFault(Throwable fault);
     }
 
     private final ClientStream stream;
@@ -86,15 +89,23 @@ final class BodyPump implements ContentSink {
         }
         outstanding = false;
         bytes += content.readableBytes();
-        stream.write(content);
-        pump();
+        try {
+            stream.write(content);
+            pump();
+        } catch (RuntimeException | Error e) {
+            end.onFault(e);
+        }
     }
 
     @Override
     public void onEnd() {
         if (!over) {
             close();
-            end.onBodyEnd();
+            try {
+                end.onBodyEnd();
+            } catch (RuntimeException | Error e) {
+                end.onFault(e);
+            }
         }
     }
 

@@ -29,6 +29,8 @@ import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The state machine of one request. Every step of the request path is called from here and none calls back but through the
@@ -39,6 +41,8 @@ import org.jspecify.annotations.Nullable;
 final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
     /** Looks at the store again after a leg that ended before it could be joined; then it fetches alone. */
     private static final int LOOKUPS_MAX = 3;
+
+    private static final Logger log = LoggerFactory.getLogger(Exchange.class);
 
     private final ExchangeLoop home;
     private final ClientStream stream;
@@ -101,9 +105,17 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
                     object.release();
                 }
             } else {
-                act(home.decider().afterOpen(next, object));
+                opened(next, object);
             }
         });
+    }
+
+    private void opened(Decision next, @Nullable StoredObject<StoredHead> object) {
+        try {
+            act(home.decider().afterOpen(next, object));
+        } catch (RuntimeException | Error e) {
+            onFault(e);
+        }
     }
 
     private void pass(ForwardReason reason) {
@@ -179,13 +191,15 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
         if (phase == ExchangePhase.COLLAPSED && leg != null) {
             home.counters().increment(Counter.COLLAPSED_TIMEOUT);
             leg.leave(this);
-            fetchAlone();
+            try {
+                fetchAlone();
+            } catch (RuntimeException | Error e) {
+                onFault(e);
+            }
         }
     }
 
     private void fetchAlone() {
-        leg = null;
-        releaseStale();
         cancelCollapseTimeout();
         enter(ExchangePhase.FETCHING);
         OriginLeg mine = new OriginLeg(home, LegPlan.fill(current(), stream.connection(), false));
@@ -239,12 +253,12 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
     }
 
     @Override
-    public void onFetched(FetchedResponse response, ResponseTee.Reader reader, boolean collapsed) {
-        cancelCollapseTimeout();
-        if (phase.isTerminal() || headSent || (collapsed && phase != ExchangePhase.COLLAPSED)) {
+    public void onFetched(OriginLeg from, FetchedResponse response, ResponseTee.Reader reader, boolean collapsed) {
+        if (from != leg || headSent) {
             reader.close();
             return;
         }
+        cancelCollapseTimeout();
         if (StaleServing.isErrorStatus(response.head().status()) && mayServeStale()) {
             reader.close();
             sendStale("origin-" + response.head().status());
@@ -257,10 +271,26 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
         report.fetched(response, collapsed);
         enter(ExchangePhase.SENDING_FETCHED);
         outcome = collapsed ? ExchangeOutcome.COLLAPSED : ExchangeOutcome.FETCHED;
-        sendFetched(response, reader);
+        boolean withContent;
+        try {
+            withContent = sendFetchedHead(response, reader);
+        } catch (RuntimeException | Error e) {
+            reader.close();
+            throw e;
+        }
+        if (withContent) {
+            pump.start(reader);
+            if (pump.bytes() == 0) {
+                stream.flush();
+            }
+        } else {
+            reader.close();
+            finish();
+        }
     }
 
-    private void sendFetched(FetchedResponse response, ResponseTee.Reader reader) {
+    /** Sends the head; says whether content follows it. */
+    private boolean sendFetchedHead(FetchedResponse response, ResponseTee.Reader reader) {
         StoredHead stored = response.stored();
         Selection selection = stored == null ? null : Selection.of(request, stored, response.contentLength());
         OutboundHead head;
@@ -276,35 +306,27 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
         }
         report.addTo(head);
         send(head);
-        if (withContent) {
-            pump.start(reader);
-            if (pump.bytes() == 0) {
-                stream.flush();
-            }
-        } else {
-            reader.close();
-            finish();
-        }
+        return withContent;
     }
 
     @Override
-    public void onConfirmed(StoredObject<StoredHead> object, StoredHead refreshed, boolean collapsed) {
-        cancelCollapseTimeout();
-        if (phase.isTerminal() || headSent || (collapsed && phase != ExchangePhase.COLLAPSED)) {
+    public void onConfirmed(OriginLeg from, StoredObject<StoredHead> object, StoredHead refreshed, boolean collapsed) {
+        if (from != leg || headSent) {
             object.release();
             return;
         }
+        cancelCollapseTimeout();
         releaseStale();
         report.confirmed(collapsed);
         sendStored(object, refreshed, CacheResult.REVALIDATED, ExchangeOutcome.REVALIDATED);
     }
 
     @Override
-    public void onNotShared(OriginLeg.NotShared reason) {
-        cancelCollapseTimeout();
-        if (phase != ExchangePhase.COLLAPSED) {
+    public void onNotShared(OriginLeg from, OriginLeg.NotShared reason) {
+        if (from != leg || headSent) {
             return;
         }
+        cancelCollapseTimeout();
         leg = null;
         if (reason == OriginLeg.NotShared.ENDED && lookups < LOOKUPS_MAX) {
             releaseStale();
@@ -316,11 +338,11 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
     }
 
     @Override
-    public void onLegFailure(OriginFailure failure) {
-        cancelCollapseTimeout();
-        if (phase.isTerminal() || headSent) {
+    public void onLegFailure(OriginLeg from, OriginFailure failure) {
+        if (from != leg || headSent) {
             return;
         }
+        cancelCollapseTimeout();
         leg = null;
         report.failed(failure);
         if (mayServeStale()) {
@@ -366,11 +388,17 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
             StoredObject<StoredHead> object, StoredHead stored, CacheResult result, ExchangeOutcome success) {
         enter(ExchangePhase.SENDING_STORED);
         outcome = success;
-        report.stored(stored, result, object.residentBody() != null);
-        Selection selection = Selection.of(request, stored, object.length());
-        OutboundHead head = selection.fill(home.outbound(), stored, object.length());
-        report.addTo(head, stored, home.clock().millis());
-        send(head);
+        Selection selection;
+        try {
+            report.stored(stored, result, object.residentBody() != null);
+            selection = Selection.of(request, stored, object.length());
+            OutboundHead head = selection.fill(home.outbound(), stored, object.length());
+            report.addTo(head, stored, home.clock().millis());
+            send(head);
+        } catch (RuntimeException | Error e) {
+            object.release();
+            throw e;
+        }
         if (request.method() == Method.HEAD || !selection.hasContent()) {
             object.release();
             finish();
@@ -433,6 +461,23 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
         outcome = failure == ContentFailure.STORE_READ ? ExchangeOutcome.STORE_READ : ExchangeOutcome.TRUNCATED;
         stream.abort();
         leave(ExchangePhase.ABORTED);
+    }
+
+    /** Something threw: the client gets 500 or, once its answer has begun, a broken connection. */
+    @Override
+    public void onFault(Throwable fault) {
+        log.error("exchange for {} failed in phase {}", request.target().host(), phase.text(), fault);
+        if (phase.isTerminal()) {
+            return;
+        }
+        outcome = ExchangeOutcome.INTERNAL;
+        cancelLeg();
+        if (!headSent && phase.next().contains(ExchangePhase.SENDING_LOCAL)) {
+            answer(500, "a fault in this proxy", ExchangeOutcome.INTERNAL);
+        } else {
+            stream.abort();
+            leave(ExchangePhase.ABORTED);
+        }
     }
 
     // what the client does

@@ -82,7 +82,11 @@ public final class ExchangeLoop implements RequestReceiver {
     @Override
     public RequestHandler onRequest(ClientStream stream, RequestHead head, long contentLength) {
         Exchange exchange = new Exchange(this, stream, head, contentLength);
-        exchange.begin();
+        try {
+            exchange.begin();
+        } catch (RuntimeException | Error e) {
+            exchange.onFault(e);
+        }
         return exchange;
     }
 

@@ -67,7 +67,17 @@ public enum ExchangePhase {
                 RECEIVED, EnumSet.of(OPENING, COLLAPSED, FETCHING, VALIDATING, SENDING_STORED, SENDING_LOCAL, ABORTED));
         table.put(
                 OPENING, EnumSet.of(OPENING, COLLAPSED, FETCHING, VALIDATING, SENDING_STORED, SENDING_LOCAL, ABORTED));
-        table.put(COLLAPSED, EnumSet.of(OPENING, FETCHING, SENDING_STORED, SENDING_FETCHED, SENDING_LOCAL, ABORTED));
+        table.put(
+                COLLAPSED,
+                EnumSet.of(
+                        OPENING,
+                        COLLAPSED,
+                        FETCHING,
+                        VALIDATING,
+                        SENDING_STORED,
+                        SENDING_FETCHED,
+                        SENDING_LOCAL,
+                        ABORTED));
         table.put(FETCHING, EnumSet.of(SENDING_FETCHED, SENDING_LOCAL, ABORTED));
         table.put(VALIDATING, EnumSet.of(FETCHING, SENDING_STORED, SENDING_FETCHED, SENDING_LOCAL, ABORTED));
         table.put(SENDING_STORED, EnumSet.of(DONE, ABORTED));

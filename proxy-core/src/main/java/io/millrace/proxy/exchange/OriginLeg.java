@@ -27,6 +27,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One request to an origin and its response, on behalf of one exchange or of many that wait for the same key. It belongs to no
@@ -37,7 +39,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the event loop of the exchange that began it; waiters of other loops are called on theirs by {@code execute}.
  */
 final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
-    /** An exchange that waits for this leg. Called on {@link #waiterLoop}. */
+    /**
+     * An exchange that waits for this leg. Called on {@link #waiterLoop}; across loops a call may arrive after the waiter has
+     * left and turned to another leg, therefore each says which one it comes from.
+     */
     interface Waiter {
         EventExecutor waiterLoop();
 
@@ -45,26 +50,29 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
 
         ContentSink sink();
 
-        /** The origin wants the request's content. The first waiter only. */
+        /** The origin wants the request's content. The one that began the leg only. */
         void onContinue();
 
-        /** An interim response. The first waiter only. */
+        /** An interim response. The one that began the leg only. */
         void onInterim(ResponseHead head);
 
-        /** The origin takes more of the request's content. The first waiter only. */
+        /** The origin takes more of the request's content. The one that began the leg only. */
         void onOriginWritable();
 
         /** The response answers the waiter's request; it owns the reader and closes it. */
-        void onFetched(FetchedResponse response, ResponseTee.Reader reader, boolean collapsed);
+        void onFetched(OriginLeg from, FetchedResponse response, ResponseTee.Reader reader, boolean collapsed);
 
         /** The origin confirmed the stored response; the waiter owns the object's reference. */
-        void onConfirmed(StoredObject<StoredHead> object, StoredHead refreshed, boolean collapsed);
+        void onConfirmed(OriginLeg from, StoredObject<StoredHead> object, StoredHead refreshed, boolean collapsed);
 
         /** The response is not for this waiter, or came to its end before the waiter joined: look again, or fetch alone. */
-        void onNotShared(NotShared reason);
+        void onNotShared(OriginLeg from, NotShared reason);
 
         /** The origin gave no response. */
-        void onLegFailure(OriginFailure failure);
+        void onLegFailure(OriginLeg from, OriginFailure failure);
+
+        /** One of these calls threw. */
+        void onFault(Throwable fault);
     }
 
     /** Why a waiter gets nothing of a leg. */
@@ -74,6 +82,8 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
         /** The leg had ended; what it brought may be in the store. */
         ENDED
     }
+
+    private static final Logger log = LoggerFactory.getLogger(OriginLeg.class);
 
     private enum State {
         WAITING,
@@ -86,6 +96,7 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
     private final List<Waiter> waiters = new ArrayList<>(1);
 
     private State state = State.WAITING;
+    private @Nullable Waiter leader;
     private @Nullable StoreKey joinedUnder;
     private @Nullable OriginCall call;
     private @Nullable ResponseTee tee;
@@ -107,6 +118,7 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
 
     /** Sends the request. The first waiter is the exchange that began the leg. */
     void start(Waiter first) {
+        leader = first;
         waiters.add(first);
         purgeStamp = plan.mayStore() ? home.purger().stamp(plan.request().target()) : 0;
         send();
@@ -137,10 +149,10 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
                 if (tee != null && tee.canRead(0)) {
                     offer(waiter, true);
                 } else {
-                    tell(waiter, () -> waiter.onNotShared(NotShared.REFUSED));
+                    tell(waiter, () -> waiter.onNotShared(this, NotShared.REFUSED));
                 }
             }
-            case ENDED -> tell(waiter, () -> waiter.onNotShared(NotShared.ENDED));
+            case ENDED -> tell(waiter, () -> waiter.onNotShared(this, NotShared.ENDED));
         }
     }
 
@@ -154,6 +166,9 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
     }
 
     private void leaveHere(Waiter waiter) {
+        if (leader == waiter) {
+            leader = null;
+        }
         if (waiters.remove(waiter) && waiters.isEmpty() && state == State.WAITING) {
             end();
             cancelCall();
@@ -170,27 +185,46 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
 
     @Override
     public void onContinue() {
-        if (!waiters.isEmpty()) {
-            waiters.get(0).onContinue();
+        Waiter first = leader;
+        if (first != null) {
+            tell(first, () -> first.onContinue());
         }
     }
 
     @Override
     public void onInterim(ResponseHead head) {
-        if (!waiters.isEmpty()) {
-            waiters.get(0).onInterim(head);
+        Waiter first = leader;
+        if (first != null) {
+            tell(first, () -> first.onInterim(head));
         }
     }
 
     @Override
     public void onRequestWritable() {
-        if (!waiters.isEmpty()) {
-            waiters.get(0).onOriginWritable();
+        Waiter first = leader;
+        if (first != null) {
+            tell(first, () -> first.onOriginWritable());
         }
     }
 
     @Override
     public void onHead(ResponseHead head, ResponseFraming framing) {
+        try {
+            respond(head, framing);
+        } catch (RuntimeException e) {
+            fault(e);
+        }
+    }
+
+    /** A fault of ours with this response ends the leg, and everybody who waits is told. */
+    private void fault(RuntimeException cause) {
+        log.error("fetch for {} given up after a fault", plan.mapped().originHost(), cause);
+        held = null;
+        cancelCall();
+        onFailure(new OriginFailure(OriginFailure.Reason.INTERNAL, "a fault with the response's head", true));
+    }
+
+    private void respond(ResponseHead head, ResponseFraming framing) {
         home.counters().originResponded(System.nanoTime() - requestNanos);
         StoredObject<StoredHead> stale = plan.stale();
         if (stale != null && head.status() == 304) {
@@ -199,7 +233,13 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
         }
         if (!plan.request().method().isSafe() && head.status() < 400) {
             hold();
-            home.invalidate(plan.request(), head, () -> goOn(head, framing));
+            home.invalidate(plan.request(), head, () -> {
+                try {
+                    goOn(head, framing);
+                } catch (RuntimeException e) {
+                    fault(e);
+                }
+            });
         } else {
             deliver(head, framing);
         }
@@ -247,16 +287,15 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
     private void confirm(StoredObject<StoredHead> stale, StoredHead refreshed, ResponseHead notModified) {
         boolean shared = !notModified.fields().contains(FieldName.SET_COOKIE);
         List<Waiter> waiting = List.copyOf(waiters);
-        boolean first = true;
+        waiters.clear();
         for (Waiter waiter : waiting) {
-            boolean collapsed = !first;
-            first = false;
+            boolean collapsed = waiter != leader;
             if (collapsed && !shared) {
-                tell(waiter, () -> waiter.onNotShared(NotShared.REFUSED));
+                tell(waiter, () -> waiter.onNotShared(this, NotShared.REFUSED));
                 continue;
             }
             StoredObject<StoredHead> object = stale.retain();
-            tell(waiter, () -> waiter.onConfirmed(object, refreshed, collapsed));
+            tell(waiter, () -> waiter.onConfirmed(this, object, refreshed, collapsed));
         }
         end();
     }
@@ -268,19 +307,22 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
         state = State.STREAMING;
         long nowMillis = home.clock().millis();
         StoredHead stored = plan.mayStore() ? storable(head, framing, nowMillis) : null;
-        ResponseTee body = new ResponseTee(home.loop(), home.settings().fillWindowBytes(), stored != null, this);
-        tee = body;
-        if (stored != null) {
-            store(body, stored, framing);
-        } else {
+        ObjectWriter<StoredHead> writer = stored == null ? null : openStore(stored, framing);
+        if (writer == null) {
+            stored = null;
             endJoining();
         }
+        ResponseTee body = new ResponseTee(home.loop(), home.settings().fillWindowBytes(), writer != null, this);
+        tee = body;
+        if (writer != null) {
+            body.storeTo(writer, framing.contentLength());
+            storing = true;
+        }
         fetched = new FetchedResponse(head, stored, framing.contentLength(), requestMillis, nowMillis);
-        List<Waiter> waiting = List.copyOf(waiters);
-        waiters.clear();
         offering = true;
-        for (int i = 0; i < waiting.size(); i++) {
-            offer(waiting.get(i), i > 0);
+        while (!waiters.isEmpty()) {
+            Waiter next = waiters.remove(0);
+            offer(next, next != leader);
         }
         offering = false;
         if (!body.hasReaders()) {
@@ -288,9 +330,16 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
         }
     }
 
+    private boolean isPurged() {
+        if (home.purger().stamp(plan.request().target()) == purgeStamp) {
+            return false;
+        }
+        home.counters().increment(Counter.FILLS_INVALIDATED);
+        return true;
+    }
+
     private @Nullable StoredHead storable(ResponseHead head, ResponseFraming framing, long nowMillis) {
-        if (home.purger().stamp(plan.request().target()) != purgeStamp) {
-            home.counters().increment(Counter.FILLS_INVALIDATED);
+        if (isPurged()) {
             return null;
         }
         if (Storability.of(plan.request(), head, nowMillis, plan.cacheSettings()) instanceof Storability.NotStorable) {
@@ -301,19 +350,29 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
         return framing.contentLength() < 0 ? stored : stored.withContentLength(framing.contentLength());
     }
 
-    /** Opens the way to the store, under the variant's key where the response varies; from here it is joined under that key. */
-    private void store(ResponseTee body, StoredHead stored, ResponseFraming framing) {
+    /**
+     * Opens the way to the store, under the variant's key where the response varies; from here it is joined under that key.
+     *
+     * @return null when the URL was purged meanwhile
+     */
+    private @Nullable ObjectWriter<StoredHead> openStore(StoredHead stored, ResponseFraming framing) {
         StoreKey key = home.variants().keyFor(plan, stored);
+        ObjectWriter<StoredHead> writer = home.store().create(key);
+        // A purge on another thread raises its stamp first and removes then: either its stamp is seen here, or it finds
+        // the
+        // writer, or the marker that leads to it.
+        if (isPurged()) {
+            writer.abort();
+            return null;
+        }
+        writer.head(stored, framing.contentLength());
         if (joinedUnder != null && !joinedUnder.equals(key)) {
             endJoining();
             if (home.collapser().lead(key, this) == null) {
                 joinedUnder = key;
             }
         }
-        ObjectWriter<StoredHead> writer = home.store().create(key);
-        writer.head(stored, framing.contentLength());
-        body.storeTo(writer, framing.contentLength());
-        storing = true;
+        return writer;
     }
 
     /** Gives a waiter its reader, or sends it away when the response is not for its request. */
@@ -331,18 +390,27 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
                                 response.responseMillis(),
                                 plan.cacheSettings())
                         instanceof WaiterReuse.Shared)) {
-            tell(waiter, () -> waiter.onNotShared(NotShared.REFUSED));
+            tell(waiter, () -> waiter.onNotShared(this, NotShared.REFUSED));
             return;
         }
         ResponseTee.Reader reader = body.read(waiter.waiterLoop(), waiter.sink());
-        tell(waiter, () -> waiter.onFetched(response, reader, collapsed));
+        tell(waiter, () -> waiter.onFetched(this, response, reader, collapsed));
     }
 
     private void tell(Waiter waiter, Runnable event) {
         if (waiter.waiterLoop() == home.loop()) {
-            event.run();
+            run(waiter, event);
         } else {
-            waiter.waiterLoop().execute(event);
+            waiter.waiterLoop().execute(() -> run(waiter, event));
+        }
+    }
+
+    /** A waiter's fault ends that waiter's exchange, not what the others get. */
+    private static void run(Waiter waiter, Runnable event) {
+        try {
+            event.run();
+        } catch (RuntimeException | Error e) {
+            waiter.onFault(e);
         }
     }
 
@@ -397,7 +465,7 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
         waiters.clear();
         end();
         for (Waiter waiter : waiting) {
-            tell(waiter, () -> waiter.onLegFailure(failure));
+            tell(waiter, () -> waiter.onLegFailure(this, failure));
         }
     }
 

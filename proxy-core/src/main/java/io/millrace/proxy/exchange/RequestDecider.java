@@ -74,7 +74,13 @@ final class RequestDecider {
             return miss(decision, decision.marker() == null ? ForwardReason.URI_MISS : ForwardReason.VARY_MISS);
         }
         if (object.head().isVaryMarker()) {
-            return resident(decision, throughMarker(decision, object));
+            if (decision.marker() == null) {
+                return resident(decision, throughMarker(decision, object));
+            }
+            // A marker where a variant should be; following it would read the same record again.
+            object.release();
+            counters.increment(Counter.LOOKUPS_ABSENT);
+            return miss(decision, ForwardReason.VARY_MISS);
         }
         counters.increment(Counter.LOOKUPS_DISK);
         return judge(decision, object);

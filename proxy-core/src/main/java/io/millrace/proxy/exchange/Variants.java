@@ -51,7 +51,9 @@ final class Variants {
     private @Nullable StoredHead marker(StoreKey primary, @Nullable StoredHead seen) {
         StoredObject<StoredHead> now = shared.store().get(primary);
         if (now == null) {
-            return seen;
+            // Neither in RAM nor on disk: purged since the lookup. The old marker must not lead to the old variants
+            // again.
+            return shared.store().contains(primary) ? seen : null;
         }
         StoredHead head = now.head();
         now.release();

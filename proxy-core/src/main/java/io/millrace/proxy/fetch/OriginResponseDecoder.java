@@ -1,5 +1,6 @@
 package io.millrace.proxy.fetch;
 
+import io.millrace.proxy.http.HeadScanner;
 import io.millrace.proxy.http.ResponseHead;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
@@ -51,9 +52,9 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
     }
 
     private final int headMax;
+    private final HeadScanner scanner = new HeadScanner();
     private Phase phase = Phase.NONE;
     private boolean headRequest;
-    private int scanned;
     private int interimCount;
     private boolean anyBytes;
     private boolean bytesLeftOver;
@@ -73,7 +74,7 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
         assert phase == Phase.NONE;
         phase = Phase.HEAD;
         headRequest = toHeadRequest;
-        scanned = 0;
+        scanner.reset();
         interimCount = 0;
         anyBytes = false;
     }
@@ -119,7 +120,7 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
     }
 
     private void decodeHead(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
-        int length = headLength(in);
+        int length = scanner.scan(in);
         if (length < 0 ? in.readableBytes() > headMax : length > headMax) {
             broken("response head of more than " + headMax + " bytes", in, out);
             return;
@@ -127,7 +128,7 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
         if (length < 0) {
             return;
         }
-        scanned = 0;
+        scanner.reset();
         byte[] bytes = new byte[length];
         in.getBytes(in.readerIndex(), bytes);
         ResponseHead head = ResponseGrammar.parse(bytes);
@@ -182,29 +183,6 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
         } else if (last instanceof LastHttpContent) {
             phase = Phase.NONE;
             bytesLeftOver = in.isReadable();
-        }
-    }
-
-    /** Length of the head with its empty line, or -1 while that is not there yet. */
-    private int headLength(ByteBuf in) {
-        int start = in.readerIndex();
-        int end = in.writerIndex();
-        int at = start + scanned;
-        while (true) {
-            int lf = in.indexOf(at, end, (byte) '\n');
-            if (lf < 0) {
-                scanned = end - start;
-                return -1;
-            }
-            // An empty line is LF, CR LF behind a LF; which of them are allowed is the grammar's business.
-            int before = lf - 1;
-            if (before >= start && in.getByte(before) == '\r') {
-                before--;
-            }
-            if (before < start || in.getByte(before) == '\n') {
-                return lf + 1 - start;
-            }
-            at = lf + 1;
         }
     }
 

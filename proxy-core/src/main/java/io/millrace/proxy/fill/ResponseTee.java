@@ -132,6 +132,9 @@ public final class ResponseTee {
         }
         serveWaiting();
         regulate();
+        if (readers.isEmpty() && !ended && !isStoring()) {
+            feed.onNoReaders();
+        }
     }
 
     /** The origin's last byte was delivered: the representation is whole. */
@@ -152,17 +155,24 @@ public final class ResponseTee {
         }
         ended = true;
         failure = reason;
-        if (writer != null && !completed) {
-            writer.abort();
-        }
+        abandonStored();
         serveWaiting();
         disposeIfIdle();
     }
 
     private void completeStored() {
-        if (writer != null && !completed) {
+        // A writer that a purge has failed is kept: its bytes are there for readers that lag, until the last of them is
+        // gone.
+        if (writer != null && !completed && !writer.isFailed()) {
             completed = true;
             writer.complete(received);
+        }
+    }
+
+    private void abandonStored() {
+        if (writer != null && !completed) {
+            completed = true;
+            writer.abort();
         }
     }
 
@@ -195,11 +205,7 @@ public final class ResponseTee {
     }
 
     private boolean hasStored(long position, long length) {
-        return written != null && !failedWriter() && written.hasRange(position, length);
-    }
-
-    private boolean failedWriter() {
-        return writer == null || writer.isFailed();
+        return written != null && written.hasRange(position, length);
     }
 
     private void serveWaiting() {
@@ -253,13 +259,16 @@ public final class ResponseTee {
 
     private void serveFromStore(Reader reader) {
         StoredObject<?> source = written;
-        if (source == null || failedWriter()) {
-            reader.deliverFailure(ContentFailure.STORE_READ);
+        reader.next = null;
+        if (source == null || !source.hasRange(reader.position, 1)) {
+            reader.deliverFailure(failure == null ? ContentFailure.STORE_READ : failure);
             return;
         }
         long until = reader.end >= 0 ? Math.min(reader.end, windowStart) : windowStart;
         int length = (int) Math.min(LAGGING_READ_BYTES, until - reader.position);
+        source.retain();
         source.read(reader.position, length, loop, (content, error) -> {
+            source.release();
             if (content == null) {
                 reader.deliverFailure(ContentFailure.STORE_READ);
             } else {
@@ -338,6 +347,7 @@ public final class ResponseTee {
         while (oldest != null) {
             drop(oldest);
         }
+        abandonStored();
         if (written != null) {
             written.release();
             written = null;

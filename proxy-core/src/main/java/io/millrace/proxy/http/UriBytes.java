@@ -54,8 +54,10 @@ public final class UriBytes {
         return out;
     }
 
-    /** Whether there is a percent sign and each begins a well-formed encoding. */
-    private static boolean hasEncodingsToNormalize(byte[] bytes, int from, int end) {
+    /**
+     * Whether {@link #normalizePath} reads encodings in the range: there is a percent sign, and each begins a well-formed encoding.
+     */
+    public static boolean hasEncodingsToNormalize(byte[] bytes, int from, int end) {
         boolean found = false;
         for (int i = from; i < end; i++) {
             if (bytes[i] == '%') {

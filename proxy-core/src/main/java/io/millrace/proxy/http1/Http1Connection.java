@@ -6,10 +6,12 @@ import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ConnectionSet;
 import io.millrace.proxy.net.RequestReceiver;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.LastHttpContent;
@@ -139,6 +141,9 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
                 return;
             }
             pending.add(message);
+            if (pending.size() == 1) {
+                context.channel().config().setAutoRead(false);
+            }
             return;
         }
         take(message);
@@ -231,14 +236,16 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     /** Reads while the next request may come or the current one's content is wanted; else the kernel holds the rest. */
     void regulateReading() {
-        if (inRead || !ctx.channel().isActive()) {
+        if (!ctx.channel().isActive()) {
             return;
         }
         Http1Stream current = stream;
         boolean wanted = closing
                 || current == null
                 || (!current.isRequestEnded() && (current.wantsContent() || current.isResponseEnded()));
-        ctx.channel().config().setAutoRead(wanted);
+        if (!wanted || !inRead) {
+            ctx.channel().config().setAutoRead(wanted);
+        }
     }
 
     /** The current exchange is over on both sides: the next pipelined request, the next read, or the end. */
@@ -253,19 +260,23 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
         discarded = 0;
         await(Waiting.KEEP_ALIVE);
-        if (connections.isDraining()) {
-            flush();
-            ctx.channel().writeAndFlush(io.netty.buffer.Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
-            return;
+        if (connections.isDraining() && pending.isEmpty()) {
+            lingerAndClose();
+        } else if (!taking) {
+            takePending();
         }
-        if (!taking) {
-            taking = true;
+    }
+
+    private void takePending() {
+        taking = true;
+        try {
             while (!pending.isEmpty() && !closing && (stream == null || !stream.isRequestEnded())) {
                 take(pending.remove());
             }
+        } finally {
             taking = false;
-            regulateReading();
         }
+        regulateReading();
     }
 
     /**
@@ -280,11 +291,14 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         releasePending();
         await(Waiting.LINGER);
         Channel channel = ctx.channel();
-        channel.writeAndFlush(io.netty.buffer.Unpooled.EMPTY_BUFFER).addListener(written -> {
-            if (written.isSuccess() && channel instanceof SocketChannel socket && !facts.secure()) {
-                socket.shutdownOutput();
-            } else {
+        channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> {
+            SslHandler tls = ctx.pipeline().get(SslHandler.class);
+            if (!written.isSuccess()) {
                 channel.close();
+            } else if (tls == null) {
+                shutdownOutput(channel);
+            } else {
+                tls.closeOutbound().addListener(notified -> shutdownOutput(channel));
             }
         });
         if (ctx.pipeline().get(Http1RequestDecoder.class) != null) {
@@ -297,10 +311,31 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
     }
 
+    private static void shutdownOutput(Channel channel) {
+        if (channel instanceof SocketChannel socket && socket.isActive()) {
+            socket.shutdownOutput();
+        } else {
+            channel.close();
+        }
+    }
+
     void closeNow() {
         closing = true;
         releasePending();
         ctx.channel().close();
+    }
+
+    /**
+     * Ends the connection by a reset, past TLS's close: for a response whose end only the connection's end tells, since an orderly
+     * one would make the part look like the whole.
+     */
+    void reset() {
+        closing = true;
+        releasePending();
+        if (ctx.channel().isActive()) {
+            ctx.channel().config().setOption(ChannelOption.SO_LINGER, 0);
+        }
+        ctx.pipeline().firstContext().close();
     }
 
     @Override
@@ -336,8 +371,14 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     @Override
     public void onTick(long nowNanos) {
-        if (waiting == Waiting.RESPONSE) {
+        Http1Stream current = stream;
+        if (waiting == Waiting.RESPONSE || (waiting != Waiting.CONTENT && isSending())) {
+            deadlineNanos = UNSET;
             checkSending(nowNanos);
+            return;
+        }
+        if (waiting == Waiting.CONTENT && current != null && !current.wantsContent() && !current.isResponseEnded()) {
+            deadlineNanos = UNSET;
             return;
         }
         if (deadlineNanos == UNSET) {
@@ -347,17 +388,27 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         if (nowNanos - deadlineNanos < 0) {
             return;
         }
-        Http1Stream current = stream;
-        if (waiting == Waiting.CONTENT && current != null && current.wantsContent()) {
+        if (waiting == Waiting.CONTENT && current != null) {
             current.failRequest(BadRequest.CONTENT_TIMEOUT);
         } else if (waiting == Waiting.HEADER && anyBytes && current == null) {
             Http1Stream late = new Http1Stream(this, RequestReading.none());
             stream = late;
             late.closeAfter();
             receiver.onBadRequest(late, BadRequest.HEADER_TIMEOUT);
-        } else if (waiting != Waiting.CONTENT) {
+        } else {
             closeNow();
         }
+    }
+
+    /** Whether bytes of a response have not left yet: no other time runs meanwhile than that of the sending. */
+    private boolean isSending() {
+        return unsent() > 0;
+    }
+
+    /** Bytes that the kernel has not taken. Netty's own count falls only when a whole buffer has left. */
+    private long unsent() {
+        ChannelOutboundBuffer buffers = ctx.channel().unsafe().outboundBuffer();
+        return buffers == null ? 0 : Math.max(0, buffers.totalPendingWriteBytes() - buffers.currentProgress());
     }
 
     private long timeoutNanos() {
@@ -371,7 +422,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     }
 
     private void checkSending(long nowNanos) {
-        long unsent = ctx.channel().isWritable() ? 0 : ctx.channel().bytesBeforeWritable();
+        long unsent = unsent();
         if (unsent == 0 || unsent != unsentBytes) {
             unsentBytes = unsent;
             unsentSinceNanos = nowNanos;
@@ -389,8 +440,8 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     public void onDrain() {
         if (stream != null) {
             stream.closeAfter();
-        } else if (pending.isEmpty()) {
-            ctx.channel().close();
+        } else if (waiting == Waiting.KEEP_ALIVE) {
+            lingerAndClose();
         }
     }
 

@@ -1,5 +1,6 @@
 package io.millrace.proxy.http1;
 
+import io.millrace.proxy.http.HeadScanner;
 import io.millrace.proxy.net.BadRequest;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
@@ -34,9 +35,9 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
     private final Http1Connection connection;
     private final int lineBytesMax;
     private final int headerBytesMax;
+    private final HeadScanner scanner = new HeadScanner();
+
     private Phase phase = Phase.HEAD;
-    private int scanned;
-    private int lineLength;
 
     Http1RequestDecoder(Http1Settings settings, Http1Connection connection) {
         super(new HttpDecoderConfig()
@@ -73,10 +74,11 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
     }
 
     private void decodeHead(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
-        if (scanned == 0) {
-            skipEmptyLines(in);
+        if (scanner.startLineLength() == 0 && skipEmptyLines(in)) {
+            scanner.reset();
         }
-        int length = headLength(in);
+        int length = scanner.scan(in);
+        int lineLength = scanner.startLineLength();
         if (lineLength > lineBytesMax || (lineLength == 0 && in.readableBytes() > lineBytesMax)) {
             refuse(BadRequest.LINE_TOO_LONG, in, out);
         } else if ((length < 0 ? in.readableBytes() : length) - lineLength > headerBytesMax) {
@@ -85,8 +87,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
             byte[] bytes = new byte[length];
             in.getBytes(in.readerIndex(), bytes);
             take(ctx, in, out, RequestReading.of(bytes, lineLength, connection.facts()));
-            scanned = 0;
-            lineLength = 0;
+            scanner.reset();
         }
     }
 
@@ -126,38 +127,14 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
     }
 
     /** Empty lines before a request line are ignored (RFC 9112 s2.2). */
-    private static void skipEmptyLines(ByteBuf in) {
+    private static boolean skipEmptyLines(ByteBuf in) {
+        int before = in.readerIndex();
         while (in.readableBytes() >= 2
                 && in.getByte(in.readerIndex()) == '\r'
                 && in.getByte(in.readerIndex() + 1) == '\n') {
             in.skipBytes(2);
         }
-    }
-
-    /** Length of the head with its empty line, or -1 while that is not there yet; notes the request line's length on the way. */
-    private int headLength(ByteBuf in) {
-        int start = in.readerIndex();
-        int end = in.writerIndex();
-        int at = start + scanned;
-        while (true) {
-            int lf = in.indexOf(at, end, (byte) '\n');
-            if (lf < 0) {
-                scanned = end - start;
-                return -1;
-            }
-            if (lineLength == 0) {
-                lineLength = lf + 1 - start;
-            }
-            // An empty line is LF, CR LF behind a LF; which of them are allowed is the grammar's business.
-            int before = lf - 1;
-            if (before >= start && in.getByte(before) == '\r') {
-                before--;
-            }
-            if (before < start || in.getByte(before) == '\n') {
-                return lf + 1 - start;
-            }
-            at = lf + 1;
-        }
+        return in.readerIndex() > before;
     }
 
     @Override

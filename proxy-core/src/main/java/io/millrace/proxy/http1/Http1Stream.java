@@ -209,8 +209,8 @@ final class Http1Stream implements ClientStream {
         contentSent += length;
         if (framing == Framing.LENGTH && contentSent > contentLength) {
             content.release();
-            abort();
-            return;
+            throw new IllegalStateException(
+                    "content beyond the announced length: actual=" + contentSent + ", limit=" + contentLength);
         }
         if (framing == Framing.CHUNKED) {
             ByteBuf size = alloc().buffer(12);
@@ -231,8 +231,8 @@ final class Http1Stream implements ClientStream {
             return;
         }
         if (!headWritten || (framing == Framing.LENGTH && !contentForbidden && contentSent != contentLength)) {
-            abort();
-            return;
+            throw new IllegalStateException(
+                    "the response ended early: actual=" + contentSent + ", expected=" + contentLength);
         }
         responseEnded = true;
         if (framing == Framing.CHUNKED) {
@@ -254,8 +254,12 @@ final class Http1Stream implements ClientStream {
             return;
         }
         responseEnded = true;
-        connection.flush();
-        connection.closeNow();
+        if (headWritten && framing == Framing.CLOSE) {
+            connection.reset();
+        } else {
+            connection.flush();
+            connection.closeNow();
+        }
     }
 
     @Override

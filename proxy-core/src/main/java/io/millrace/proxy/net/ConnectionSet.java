@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The client connections of one event loop: their number, their limit, their timeouts and their drain. One periodic tick looks
@@ -14,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to its event loop, except {@link #size}.
  */
 public final class ConnectionSet {
+    private static final Logger log = LoggerFactory.getLogger(ConnectionSet.class);
+
     /** Time between two looks at the deadlines. */
     static final long TICK_MILLIS = 250;
 
@@ -129,8 +133,18 @@ public final class ConnectionSet {
         long nowNanos = System.nanoTime();
         for (int i = members.size() - 1; i >= 0; i--) {
             if (i < members.size()) {
-                members.get(i).onTick(nowNanos);
+                tick(members.get(i), nowNanos);
             }
+        }
+    }
+
+    /** A fault of one connection must not end the deadlines of all. */
+    private static void tick(Member member, long nowNanos) {
+        try {
+            member.onTick(nowNanos);
+        } catch (RuntimeException e) {
+            log.error("connection closed after a fault at its deadline", e);
+            member.onClose();
         }
     }
 }

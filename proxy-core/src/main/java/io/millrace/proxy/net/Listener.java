@@ -99,12 +99,17 @@ public final class Listener {
             Function<EventLoop, ChannelInitializer<Channel>> initializers)
             throws IOException {
         List<Channel> adopted = new ArrayList<>();
-        for (int i = 0; i < descriptors.size(); i++) {
-            int descriptor = descriptors.get(i);
-            EventLoop loop = loops.get(i % loops.size());
-            ServerBootstrap bootstrap =
-                    bootstrap(loop, loop, () -> transport.adoptServerChannel(descriptor), initializers.apply(loop));
-            adopted.add(await(bootstrap.register(), address));
+        try {
+            for (int i = 0; i < descriptors.size(); i++) {
+                int descriptor = descriptors.get(i);
+                EventLoop loop = loops.get(i % loops.size());
+                ServerBootstrap bootstrap =
+                        bootstrap(loop, loop, () -> transport.adoptServerChannel(descriptor), initializers.apply(loop));
+                adopted.add(await(bootstrap.register(), address));
+            }
+        } catch (IOException e) {
+            adopted.forEach(Channel::close);
+            throw e;
         }
         return new Listener(address, secure, adopted);
     }

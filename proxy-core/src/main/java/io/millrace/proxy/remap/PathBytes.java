@@ -5,24 +5,15 @@ import java.util.Arrays;
 
 /** Reads paths byte by byte in the normal form that cache keys have, without copying them (RFC 3986 s6.2.2). */
 final class PathBytes {
-    /** The percent sign begins no encoding. */
-    static final int MALFORMED = -2;
-
     /** The percent sign begins an encoding that stays encoded; its digits count in capitals. */
     static final int ENCODED = -1;
 
     private PathBytes() {}
 
-    /** The byte that the encoding at {@code i} stands for when keys decode it, else one of the constants. */
-    static int unreservedAt(byte[] bytes, int i, int end) {
-        if (i + 2 >= end) {
-            return MALFORMED;
-        }
+    /** The byte that the well-formed encoding at {@code i} stands for when keys decode it, else {@link #ENCODED}. */
+    static int unreservedAt(byte[] bytes, int i) {
         int high = Character.digit(bytes[i + 1], 16);
         int low = Character.digit(bytes[i + 2], 16);
-        if (high < 0 || low < 0) {
-            return MALFORMED;
-        }
         byte decoded = (byte) (high << 4 | low);
         // An encoded dot stays encoded, as it does in keys.
         return UriBytes.isUnreserved(decoded) && decoded != '.' ? decoded : ENCODED;
@@ -39,9 +30,12 @@ final class PathBytes {
 
     /** Position in the raw path after its first {@code length} bytes in normal form. */
     static int skip(byte[] bytes, int from, int to, int length) {
+        if (!UriBytes.hasEncodingsToNormalize(bytes, from, to)) {
+            return Math.min(to, from + length);
+        }
         int i = from;
         for (int left = length; left > 0 && i < to; left--) {
-            i += bytes[i] == '%' && unreservedAt(bytes, i, to) >= 0 ? 3 : 1;
+            i += bytes[i] == '%' && unreservedAt(bytes, i) >= 0 ? 3 : 1;
         }
         return i;
     }

@@ -1,5 +1,6 @@
 package io.millrace.proxy.remap;
 
+import io.millrace.proxy.http.UriBytes;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -99,6 +100,7 @@ final class PathTrie {
         int at = 0;
         int digits = 0;
         int i = from;
+        boolean encoded = UriBytes.hasEncodingsToNormalize(bytes, from, to);
         while (true) {
             if (at == node.label.length && node.rule != null && (best == null || node.rule.index() < best.index())) {
                 best = node.rule;
@@ -110,13 +112,13 @@ final class PathTrie {
             if (digits > 0) {
                 digits--;
                 b = PathBytes.capital((byte) b);
-            } else if (b == '%') {
-                int decoded = PathBytes.unreservedAt(bytes, i - 1, to);
+            } else if (encoded && b == '%') {
+                int decoded = PathBytes.unreservedAt(bytes, i - 1);
                 if (decoded >= 0) {
                     b = decoded;
                     i += 2;
                 } else {
-                    digits = decoded == PathBytes.ENCODED ? 2 : 0;
+                    digits = 2;
                 }
             }
             if (at < node.label.length) {

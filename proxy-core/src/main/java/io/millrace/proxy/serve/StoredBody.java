@@ -9,7 +9,8 @@ import io.netty.util.concurrent.EventExecutor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stored response's content, or a part of it, as a source: from RAM in one piece, from disk piece by piece off the event loop.
+ * A stored response's content, or a part of it, as a source: in pieces of at most
+ * {@link StoredObject#READ_LENGTH_MAX}: slices of what is in RAM, reads off the event loop of what is on disk.
  *
  * <p>Confined to the sink's event loop.
  */
@@ -46,8 +47,8 @@ public final class StoredBody implements ContentSource {
         ByteBuf resident = object.residentBody();
         if (resident != null) {
             int from = (int) position;
-            int length = (int) (end - position);
-            position = end;
+            int length = (int) Math.min(StoredObject.READ_LENGTH_MAX, end - position);
+            position += length;
             sink.onContent(resident.retainedSlice(resident.readerIndex() + from, length));
             return;
         }

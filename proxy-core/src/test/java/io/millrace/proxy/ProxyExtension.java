@@ -1,0 +1,147 @@
+package io.millrace.proxy;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.observe.Counter;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/**
+ * A proxy in front of a scripted origin for one test, on real sockets, with a clock that the test moves. After the test
+ * everything is closed, and every buffer of the proxy must have been given back.
+ */
+public final class ProxyExtension implements AfterEachCallback {
+    /** 2026-01-01T00:00:00Z. */
+    static final long START_MILLIS = 1_767_225_600_000L;
+
+    private final AtomicLong clock = new AtomicLong(START_MILLIS);
+    private final List<AutoCloseable> open = Collections.synchronizedList(new ArrayList<>());
+    private ProxyServer proxy;
+    private PooledByteBufAllocator pool;
+    private RawOrigin origin;
+
+    /** Starts origin and proxy: one loop, 32 MiB of RAM, no disk, no log, unless the test says otherwise. */
+    ProxyServer start(RawOrigin.Script script, UnaryOperator<ProxyConfig.Builder> more) throws IOException {
+        origin = new RawOrigin(script);
+        ProxyConfig.Builder config = ProxyConfig.builder()
+                .listen("127.0.0.1:0")
+                .map("/", origin.url())
+                .set("cache.ram_size", "32MiB")
+                .set("log.access.enabled", "false")
+                .set("worker.event_loops", "1");
+        proxy = ProxyServer.builder()
+                .config(more.apply(config).build())
+                .clock(clock::get)
+                .build();
+        pool = proxy.allocator().pool();
+        proxy.start();
+        return proxy;
+    }
+
+    ProxyServer start(RawOrigin.Script script) throws IOException {
+        return start(script, config -> config);
+    }
+
+    ProxyServer proxy() {
+        return proxy;
+    }
+
+    RawOrigin origin() {
+        return origin;
+    }
+
+    void advanceSeconds(long seconds) {
+        clock.addAndGet(TimeUnit.SECONDS.toMillis(seconds));
+    }
+
+    InetSocketAddress address() {
+        return proxy.addresses().get(0);
+    }
+
+    RawClient client() throws IOException {
+        return keep(new RawClient(address()));
+    }
+
+    /** A client with so small a receive buffer that the proxy feels when it does not read. */
+    RawClient slowClient() throws IOException {
+        return keep(new RawClient(address(), 4096));
+    }
+
+    RawClient keep(RawClient client) {
+        open.add(client);
+        return client;
+    }
+
+    /** One request on a connection of its own. */
+    RawClient.Response get(String path, String... fields) throws IOException {
+        try (RawClient client = new RawClient(address())) {
+            return client.get(path, fields).response();
+        }
+    }
+
+    /** Purges a URL of the test's host and waits until that is durable. */
+    void purge(String path) {
+        TargetUri url = (TargetUri) TargetUri.parseAbsolute("http://test.example" + path);
+        CountDownLatch done = new CountDownLatch(1);
+        proxy.shared().purger().purge(url, Runnable::run, (wasPresent, failure) -> done.countDown());
+        await("the purge", () -> done.getCount() == 0);
+    }
+
+    long counted(Counter counter) {
+        return proxy.metrics().total(counter);
+    }
+
+    /** Waits for what another thread brings about; fails when it does not come at all. */
+    static void await(String what, BooleanSupplier condition) {
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RawClient.WAIT_MILLIS);
+        while (!condition.getAsBoolean()) {
+            assertTrue(System.nanoTime() < end, () -> "never happened: " + what);
+            LockSupport.parkNanos(1_000_000);
+        }
+    }
+
+    /** Bytes of buffers in use, RAM tier included. */
+    long usedBytes() {
+        return pool.pinnedDirectMemory();
+    }
+
+    /** Content in which every position can be told from its neighbours. */
+    static byte[] content(int length) {
+        byte[] content = new byte[length];
+        for (int i = 0; i < length; i++) {
+            content[i] = (byte) (i * 31 ^ (i >>> 8) * 17 ^ (i >>> 16));
+        }
+        return content;
+    }
+
+    @Override
+    public void afterEach(ExtensionContext context) throws Exception {
+        for (AutoCloseable each : open) {
+            each.close();
+        }
+        if (proxy != null) {
+            proxy.close();
+        }
+        if (origin != null) {
+            origin.close();
+        }
+        if (pool != null) {
+            assertEquals(0, pool.pinnedDirectMemory(), "direct bytes not given back");
+        }
+    }
+}

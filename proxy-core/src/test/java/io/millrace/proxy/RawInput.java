@@ -1,0 +1,77 @@
+package io.millrace.proxy;
+
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+
+/** HTTP/1 messages as they come from a socket, read without mercy: what is short fails. */
+final class RawInput {
+    private final InputStream in;
+
+    RawInput(InputStream in) {
+        this.in = new BufferedInputStream(in);
+    }
+
+    static byte[] latin1(String text) {
+        return text.getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    /** The next head with its empty line, null at the end of the stream. */
+    String readHead() throws IOException {
+        StringBuilder head = new StringBuilder();
+        int b;
+        while ((b = in.read()) >= 0) {
+            head.append((char) b);
+            if (b == '\n' && head.length() >= 4 && head.indexOf("\r\n\r\n", head.length() - 4) >= 0) {
+                return head.toString();
+            }
+        }
+        if (head.length() > 0) {
+            throw new IOException("ended within a head: " + head);
+        }
+        return null;
+    }
+
+    String readLine() throws IOException {
+        StringBuilder line = new StringBuilder();
+        int b;
+        while ((b = in.read()) != '\n') {
+            if (b < 0) {
+                throw new IOException("ended within a line: " + line);
+            }
+            if (b != '\r') {
+                line.append((char) b);
+            }
+        }
+        return line.toString();
+    }
+
+    byte[] read(int length) throws IOException {
+        byte[] bytes = in.readNBytes(length);
+        if (bytes.length < length) {
+            throw new IOException("ended after " + bytes.length + " of " + length + " bytes");
+        }
+        return bytes;
+    }
+
+    byte[] readToEnd() throws IOException {
+        return in.readAllBytes();
+    }
+
+    byte[] readChunked() throws IOException {
+        ByteArrayOutputStream content = new ByteArrayOutputStream();
+        int size;
+        while ((size = Integer.parseInt(readLine(), 16)) > 0) {
+            content.write(read(size));
+            if (!readLine().isEmpty()) {
+                throw new IOException("no CRLF behind a chunk");
+            }
+        }
+        if (!readLine().isEmpty()) {
+            throw new IOException("trailers");
+        }
+        return content.toByteArray();
+    }
+}

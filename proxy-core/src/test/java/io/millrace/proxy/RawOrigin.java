@@ -1,0 +1,132 @@
+package io.millrace.proxy;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketException;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** An origin whose every request is answered by a test's script, byte for byte; one thread per connection. */
+final class RawOrigin implements AutoCloseable {
+    /** Answers one request; the head was read, its content was not. */
+    interface Script {
+        void answer(Exchange exchange) throws Exception;
+    }
+
+    /** The origin's end of a connection. */
+    record Exchange(int number, String head, Socket socket, RawInput in) {
+        void send(String text) throws IOException {
+            send(RawInput.latin1(text));
+        }
+
+        void send(byte[] bytes) throws IOException {
+            OutputStream out = socket.getOutputStream();
+            out.write(bytes);
+            out.flush();
+        }
+
+        /** 200 with these extra field lines, each with its CRLF, and content of a known length. */
+        void ok(String fields, byte[] content) throws IOException {
+            send("HTTP/1.1 200 OK\r\nContent-Length: " + content.length + "\r\n" + fields + "\r\n");
+            send(content);
+        }
+
+        boolean has(String text) {
+            return head.contains(text);
+        }
+
+        /** Waits until the other side ends the connection; what it sends before is dropped. */
+        void awaitClose() throws IOException {
+            try {
+                in.readToEnd();
+            } catch (SocketException e) {
+                // A reset is an end too.
+            }
+        }
+
+        void reset() throws IOException {
+            socket.setSoLinger(true, 0);
+            socket.close();
+        }
+    }
+
+    private final ServerSocket listening;
+    private final Script script;
+    private final List<Thread> threads = new CopyOnWriteArrayList<>();
+    private final List<Socket> sockets = new CopyOnWriteArrayList<>();
+    private final ConcurrentLinkedQueue<Throwable> problems = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger requests = new AtomicInteger();
+    private volatile boolean closed;
+
+    RawOrigin(Script script) throws IOException {
+        this.script = script;
+        listening = new ServerSocket(0, 64, InetAddress.getLoopbackAddress());
+        start(this::accept, "origin-acceptor");
+    }
+
+    String url() {
+        return "http://127.0.0.1:" + listening.getLocalPort();
+    }
+
+    /** Requests whose head has arrived. */
+    int requests() {
+        return requests.get();
+    }
+
+    private void accept() {
+        while (!closed) {
+            try {
+                Socket socket = listening.accept();
+                socket.setTcpNoDelay(true);
+                sockets.add(socket);
+                start(() -> serve(socket), "origin-connection");
+            } catch (IOException e) {
+                return;
+            }
+        }
+    }
+
+    private void start(Runnable task, String name) {
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        threads.add(thread);
+        thread.start();
+    }
+
+    private void serve(Socket socket) {
+        try (socket) {
+            RawInput in = new RawInput(socket.getInputStream());
+            String head;
+            while ((head = in.readHead()) != null) {
+                script.answer(new Exchange(requests.incrementAndGet(), head, socket, in));
+                if (socket.isClosed()) {
+                    return;
+                }
+            }
+        } catch (SocketException e) {
+            // The proxy may end any connection at any time.
+        } catch (Throwable e) {
+            if (!closed) {
+                problems.add(e);
+            }
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        closed = true;
+        listening.close();
+        for (Socket socket : sockets) {
+            socket.close();
+        }
+        threads.forEach(Thread::interrupt);
+        if (!problems.isEmpty()) {
+            throw new AssertionError("the origin's script failed", problems.peek());
+        }
+    }
+}
