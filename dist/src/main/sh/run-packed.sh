@@ -18,7 +18,12 @@ pack() {
         exit 1
     }
     echo "$product_command: packing the product with Maven (once; a minute or two, longer while Maven downloads) ..." >&2
-    mvn -q -B -Dstyle.color=never -f "$root/pom.xml" -pl dist -am -DskipTests -Dspotless.check.skip=true package >&2
+    mvn -q -B -f "$root/pom.xml" -pl dist -am -DskipTests -Dspotless.check.skip=true package \
+        >"$root/dist/target/packing.log" 2>&1 || {
+        cat "$root/dist/target/packing.log" >&2
+        echo "$product_command: packing failed" >&2
+        exit 1
+    }
 }
 
 if stale; then

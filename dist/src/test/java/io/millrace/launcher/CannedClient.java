@@ -17,10 +17,14 @@ import java.util.regex.Pattern;
  */
 record CannedClient(int port) {
     private static final int TIMEOUT_MILLIS = 20_000;
-    private static final Pattern ANSWER = Pattern.compile("worker (\\d+) for (\\S+)\n");
+    private static final Pattern ANSWER = Pattern.compile("worker (\\d+) for (\\S+) waiting (\\d+)\n");
 
-    /** The answer of a canned worker. */
-    record Answer(long worker, String origin) {}
+    /**
+     * The answer of a canned worker.
+     *
+     * @param waiting slow requests that it has received so far
+     */
+    record Answer(long worker, String origin, int waiting) {}
 
     /** How a request went. */
     enum Outcome {
@@ -59,7 +63,7 @@ record CannedClient(int port) {
             if (!answer.startsWith("HTTP/1.1 200") || !matcher.find()) {
                 throw new IOException("no whole answer: " + answer);
             }
-            return new Answer(Long.parseLong(matcher.group(1)), matcher.group(2));
+            return new Answer(Long.parseLong(matcher.group(1)), matcher.group(2), Integer.parseInt(matcher.group(3)));
         }
     }
 }

@@ -108,9 +108,7 @@ class LauncherTest {
             long worker = launcher.worker();
             CannedClient client = launcher.client();
             CompletableFuture<CannedClient.Answer> slow = CompletableFuture.supplyAsync(() -> client.get("/slow"));
-            // The request is on its way once the next one, sent after it, has been answered.
-            client.get("/");
-            await().until(() -> client.attempt("/") == Outcome.ANSWERED);
+            await().until(() -> client.get("/").waiting() == 1);
             launcher.signal("TERM");
 
             assertEquals(worker, slow.join().worker());
@@ -172,6 +170,51 @@ class LauncherTest {
                 assertEquals(0, load.count(Outcome.REFUSED), () -> load.counts() + launcher.describe());
                 assertEquals(0, load.count(Outcome.CUT), () -> load.counts() + launcher.describe());
             }
+        }
+    }
+
+    @Test
+    void servesOnWithTheOldConfigurationWhenTheNewWorkerDoesNotComeUp() throws IOException {
+        Path file = config("http://one.example", "1s");
+        try (CannedLauncher launcher = CannedLauncher.run(directory, "--config", file.toString())) {
+            launcher.awaitListening();
+            try (LoadLoop load = new LoadLoop(launcher.client(), 2)) {
+                config("http://broken.invalid", "2s");
+                launcher.signal("HUP");
+
+                await().atMost(CannedLauncher.PATIENCE)
+                        .until(() -> launcher.err().contains("the changed configuration is not used"));
+                assertTrue(launcher.client().get("/").origin().contains("one.example"), launcher::describe);
+                assertEquals(0, load.count(Outcome.REFUSED), () -> load.counts() + launcher.describe());
+            }
+        }
+    }
+
+    @Test
+    void replacesAWorkerThatSomebodyElseStops() {
+        try (CannedLauncher launcher = CannedLauncher.serving(directory);
+                LoadLoop load = new LoadLoop(launcher.client(), 2)) {
+            long stopped = launcher.worker();
+            CannedLauncher.signal(stopped, "TERM");
+
+            await().atMost(CannedLauncher.PATIENCE).until(() -> launcher.worker() != stopped);
+            assertEquals(0, load.count(Outcome.REFUSED), () -> load.counts() + launcher.describe());
+            assertEquals(0, load.count(Outcome.CUT), () -> load.counts() + launcher.describe());
+        }
+    }
+
+    @Test
+    void stopsAtOnceOnASecondSignal() {
+        try (CannedLauncher launcher = CannedLauncher.serving(directory)) {
+            CannedClient client = launcher.client();
+            CompletableFuture<Outcome> slow = CompletableFuture.supplyAsync(() -> client.attempt("/endless"));
+            await().until(() -> client.get("/").waiting() == 1);
+            launcher.signal("TERM");
+            await().atMost(CannedLauncher.PATIENCE).until(() -> launcher.err().contains("waiting for requests"));
+            launcher.signal("TERM");
+
+            assertEquals(143, launcher.exitCode(), launcher::describe);
+            assertNotEquals(Outcome.ANSWERED, slow.join());
         }
     }
 

@@ -24,7 +24,6 @@ import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpVersion;
-import io.netty.util.AttributeKey;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetAddress;
@@ -39,7 +38,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Answers every request with the worker's process id and the origin of its configuration; {@code /slow} takes a second.
+ * Answers every request with the worker's process id, the origin of its configuration and the number of slow requests; {@code /slow} takes a second, {@code
+ * /endless} for ever.
  * With the origin {@code http://broken.invalid} it does not start.
  */
 final class CannedProxy implements ServedProxy {
@@ -49,6 +49,7 @@ final class CannedProxy implements ServedProxy {
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
     private final List<Channel> listening = new ArrayList<>();
     private final Map<String, List<Integer>> descriptors;
+    private final AtomicInteger waiting = new AtomicInteger();
     private final CompletableFuture<Void> drained = new CompletableFuture<>();
     private volatile ProxyConfig config;
 
@@ -109,25 +110,20 @@ final class CannedProxy implements ServedProxy {
     public CompletionStage<Void> drain(long nanos) {
         listening.forEach(channel -> channel.close().syncUninterruptibly());
         var unused = loops.next().schedule(() -> drained.complete(null), nanos, TimeUnit.NANOSECONDS);
-        // Those that are idle have nothing to finish.
-        for (Channel channel : connections) {
-            if (!channel.hasAttr(Answers.BUSY)) {
-                channel.close().syncUninterruptibly();
-            }
-        }
+        // Every connection that was accepted gets its one answer, and is closed with it.
         connections.newCloseFuture().addListener(closed -> drained.complete(null));
         return drained;
     }
 
     @Override
     public void beat(Runnable allLoopsAlive) {
-        AtomicInteger waiting = new AtomicInteger();
+        AtomicInteger left = new AtomicInteger();
         List<EventExecutor> all = new ArrayList<>();
         loops.forEach(all::add);
-        waiting.set(all.size());
+        left.set(all.size());
         for (EventExecutor loop : all) {
             loop.execute(() -> {
-                if (waiting.decrementAndGet() == 0) {
+                if (left.decrementAndGet() == 0) {
                     allLoopsAlive.run();
                 }
             });
@@ -153,20 +149,21 @@ final class CannedProxy implements ServedProxy {
     }
 
     private final class Answers extends SimpleChannelInboundHandler<FullHttpRequest> {
-        private static final AttributeKey<Boolean> BUSY = AttributeKey.valueOf("busy");
-
         @Override
         protected void channelRead0(ChannelHandlerContext context, FullHttpRequest request) {
-            context.channel().attr(BUSY).set(true);
+            if (!request.uri().equals("/")) {
+                waiting.incrementAndGet();
+            }
             if (request.uri().startsWith("/slow")) {
                 var unused = context.executor().schedule(() -> answer(context), SLOW_MILLIS, TimeUnit.MILLISECONDS);
-            } else {
+            } else if (!request.uri().startsWith("/endless")) {
                 answer(context);
             }
         }
 
         private void answer(ChannelHandlerContext context) {
-            byte[] text = ("worker " + ProcessHandle.current().pid() + " for " + origin() + "\n")
+            byte[] text = ("worker " + ProcessHandle.current().pid() + " for " + origin() + " waiting " + waiting.get()
+                            + "\n")
                     .getBytes(StandardCharsets.US_ASCII);
             FullHttpResponse response = new DefaultFullHttpResponse(
                     HttpVersion.HTTP_1_1, HttpResponseStatus.OK, Unpooled.wrappedBuffer(text));

@@ -1,0 +1,93 @@
+package io.millrace.launcher;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ClassArchiveTest {
+    @TempDir
+    Path directory;
+
+    private Path jar;
+
+    @BeforeEach
+    void jar() throws IOException {
+        jar = Files.writeString(directory.resolve("a.jar"), "one");
+    }
+
+    @Test
+    void isAnotherOneForAnotherJarOrJdkOrOption() throws IOException {
+        String name = archive(List.of("-Da=1"), "17.0.15").useOptions().get(0);
+
+        assertEquals(name, archive(List.of("-Da=1"), "17.0.15").useOptions().get(0));
+        assertNotEquals(name, archive(List.of("-Da=2"), "17.0.15").useOptions().get(0));
+        assertNotEquals(name, archive(List.of("-Da=1"), "17.0.16").useOptions().get(0));
+        Files.writeString(jar, "longer");
+        assertNotEquals(name, archive(List.of("-Da=1"), "17.0.15").useOptions().get(0));
+    }
+
+    @Test
+    void isThereOnceItsRecordingWasGood() throws IOException {
+        ClassArchive archive = archive(List.of(), "17");
+        Path recording = recording(archive);
+        assertFalse(archive.exists());
+        Files.writeString(recording, "classes");
+        archive.settle(true);
+
+        assertTrue(archive.exists());
+        assertFalse(Files.exists(recording));
+    }
+
+    @Test
+    void takesThePlaceOfThoseThatFitNoMore() throws IOException {
+        ClassArchive old = archive(List.of(), "17");
+        Files.writeString(recording(old), "classes");
+        old.settle(true);
+        ClassArchive current = archive(List.of(), "18");
+        Files.writeString(recording(current), "classes");
+        current.settle(true);
+
+        assertFalse(old.exists());
+        assertTrue(current.exists());
+        assertTrue(Files.exists(jar));
+    }
+
+    @Test
+    void leavesNothingOfARecordingThatFailed() throws IOException {
+        ClassArchive archive = archive(List.of(), "17");
+        Files.writeString(recording(archive), "half");
+        archive.settle(false);
+
+        assertFalse(archive.exists());
+        try (Stream<Path> files = Files.list(directory)) {
+            assertEquals(List.of(jar), files.toList());
+        }
+    }
+
+    @Test
+    void isAnAotCacheFrom25On() throws IOException {
+        assertTrue(archive(List.of(), "17").useOptions().get(0).startsWith("-XX:SharedArchiveFile="));
+        ClassArchive cache = ClassArchive.in(directory, List.of(), jar.toString(), "25", 25);
+        assertTrue(cache.useOptions().get(0).startsWith("-XX:AOTCache="));
+        assertTrue(cache.recordOptions().get(0).startsWith("-XX:AOTCacheOutput="));
+    }
+
+    private ClassArchive archive(List<String> options, String release) throws IOException {
+        return ClassArchive.in(directory, options, jar.toString(), release, 17);
+    }
+
+    private static Path recording(ClassArchive archive) {
+        String option = archive.recordOptions().get(0);
+        return Path.of(option.substring(option.indexOf('=') + 1));
+    }
+}
