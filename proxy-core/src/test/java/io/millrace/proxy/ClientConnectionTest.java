@@ -374,4 +374,28 @@ class ClientConnectionTest {
         proxy.proxy().close();
         assertEquals(0, proxy.usedBytes());
     }
+
+    /** A fault at any step ends that exchange and nothing else: an answer or the connection's end, and no buffer lost. */
+    @Test
+    void faultAtAnyStepEndsThatExchangeOnly() throws Exception {
+        proxy.start(request -> request.ok("Cache-Control: max-age=10\r\nETag: \"e\"\r\n", new byte[100_000]));
+        int broken = 0;
+        for (int look = 1; look <= 8; look++) {
+            for (String kind : new String[] {"miss", "hit", "stale"}) {
+                String path = kind.equals("miss") ? "/" + look : "/a";
+                proxy.get("/a");
+                proxy.advanceSeconds(kind.equals("stale") ? 60 : 0);
+                proxy.failClockAt(look);
+                try {
+                    broken += proxy.get(path).status() == 200 ? 0 : 1;
+                } catch (IOException e) {
+                    broken++;
+                }
+                proxy.failClockAt(0);
+                assertEquals(100_000, proxy.get(path).content().length);
+            }
+        }
+        assertTrue(broken > 5, "faults met: " + broken);
+        ProxyExtension.await("no request is left", () -> proxy.counted(Counter.REQUESTS_ACTIVE) == 0);
+    }
 }

@@ -14,6 +14,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -30,6 +31,7 @@ public final class ProxyExtension implements AfterEachCallback {
     static final long START_MILLIS = 1_767_225_600_000L;
 
     private final AtomicLong clock = new AtomicLong(START_MILLIS);
+    private final AtomicInteger faultAfter = new AtomicInteger();
     private final List<AutoCloseable> open = Collections.synchronizedList(new ArrayList<>());
     private ProxyServer proxy;
     private PooledByteBufAllocator pool;
@@ -46,7 +48,7 @@ public final class ProxyExtension implements AfterEachCallback {
                 .set("worker.event_loops", "1");
         proxy = ProxyServer.builder()
                 .config(more.apply(config).build())
-                .clock(clock::get)
+                .clock(this::millis)
                 .build();
         pool = proxy.allocator().pool();
         proxy.start();
@@ -55,6 +57,18 @@ public final class ProxyExtension implements AfterEachCallback {
 
     ProxyServer start(RawOrigin.Script script) throws IOException {
         return start(script, config -> config);
+    }
+
+    private long millis() {
+        if (faultAfter.get() > 0 && faultAfter.decrementAndGet() == 0) {
+            throw new IllegalStateException("the fault that the test asked for");
+        }
+        return clock.get();
+    }
+
+    /** Makes one look at the clock throw, after so many others. */
+    void failClockAt(int look) {
+        faultAfter.set(look);
     }
 
     ProxyServer proxy() {

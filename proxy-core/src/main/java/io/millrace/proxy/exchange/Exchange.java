@@ -420,9 +420,9 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
         enter(ExchangePhase.SENDING_LOCAL);
         outcome = result;
         boolean withContent = request.method() != Method.HEAD;
+        long nowMillis = home.clock().millis();
         ByteBuf content = LocalAnswers.content(stream.alloc(), status, text);
-        OutboundHead head = LocalAnswers.head(
-                home.outbound(), status, content.readableBytes(), home.clock().millis());
+        OutboundHead head = LocalAnswers.head(home.outbound(), status, content.readableBytes(), nowMillis);
         report.refusedAs(result, null);
         report.addToLocal(head);
         if (contentLength != 0 && !requestEnded) {
@@ -473,9 +473,15 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
         outcome = ExchangeOutcome.INTERNAL;
         cancelLeg();
         if (!headSent && phase.next().contains(ExchangePhase.SENDING_LOCAL)) {
-            answer(500, "a fault in this proxy", ExchangeOutcome.INTERNAL);
-        } else {
-            stream.abort();
+            try {
+                answer(500, "a fault in this proxy", ExchangeOutcome.INTERNAL);
+                return;
+            } catch (RuntimeException | Error e) {
+                fault.addSuppressed(e);
+            }
+        }
+        stream.abort();
+        if (!phase.isTerminal()) {
             leave(ExchangePhase.ABORTED);
         }
     }

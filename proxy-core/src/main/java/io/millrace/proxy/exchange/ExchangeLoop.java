@@ -93,8 +93,9 @@ public final class ExchangeLoop implements RequestReceiver {
     @Override
     public void onBadRequest(ClientStream stream, BadRequest reason) {
         counters.increment(FailureCounters.of(reason));
+        long nowMillis = clock().millis();
         ByteBuf content = LocalAnswers.content(stream.alloc(), reason.status(), reason.text());
-        OutboundHead head = LocalAnswers.head(outbound, reason.status(), content.readableBytes(), clock().millis());
+        OutboundHead head = LocalAnswers.head(outbound, reason.status(), content.readableBytes(), nowMillis);
         stream.writeHead(head.close());
         stream.write(content);
         stream.finish();

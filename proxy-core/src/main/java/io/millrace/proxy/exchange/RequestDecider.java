@@ -119,7 +119,13 @@ final class RequestDecider {
     }
 
     private Decision judge(Decision decision, StoredObject<StoredHead> object) {
-        Reuse reuse = Reuse.of(decision.request(), object.head(), shared.clock().millis(), decision.cacheSettings());
+        Reuse reuse;
+        try {
+            reuse = Reuse.of(decision.request(), object.head(), shared.clock().millis(), decision.cacheSettings());
+        } catch (RuntimeException | Error e) {
+            object.release();
+            throw e;
+        }
         if (reuse instanceof Reuse.Fresh) {
             return decision.serve(Decision.Kind.FRESH, object);
         }
