@@ -184,7 +184,8 @@ public final class ProxyServer implements AutoCloseable {
     }
 
     /**
-     * Takes over what can change while serving. Settings that cannot are reported and keep their value: they need a new proxy.
+     * Takes over what can change while serving. Settings that cannot are reported: what they decide was decided when this proxy was
+     * built, and another one built from {@link #config} has them.
      * Requests under way finish with what they began with.
      */
     public ReloadReport reload(ProxyConfig config) {

@@ -182,8 +182,8 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
         enter(ExchangePhase.COLLAPSED);
         home.counters().increment(Counter.LOOKUPS_FILLING);
         leg = other;
-        collapseTimeout = stream.eventLoop()
-                .schedule(this::onCollapseTimeout, home.settings().collapseWaitNanos(), TimeUnit.NANOSECONDS);
+        long waitNanos = current().mapped().rule().config().cache().collapseWaitNanos();
+        collapseTimeout = stream.eventLoop().schedule(this::onCollapseTimeout, waitNanos, TimeUnit.NANOSECONDS);
         other.join(this);
     }
 

@@ -16,7 +16,6 @@ import io.netty.util.AsciiString;
  *
  * @param remap the rules
  * @param fetch deadlines and limits towards origins
- * @param collapseWaitNanos longest time a request waits for the head of another one's fetch
  * @param fillWindowBytes bytes of an origin's body kept in RAM for its readers
  * @param pseudonym the name of this proxy in Via and Cache-Status
  * @param via this proxy's member of Via
@@ -26,7 +25,6 @@ import io.netty.util.AsciiString;
 public record ExchangeSettings(
         RemapTable remap,
         FetchSettings fetch,
-        long collapseWaitNanos,
         int fillWindowBytes,
         String pseudonym,
         Via via,
@@ -56,7 +54,6 @@ public record ExchangeSettings(
         return new ExchangeSettings(
                 RemapTable.of(config),
                 fetch,
-                config.cache().collapseWaitNanos(),
                 (int) Math.min(Integer.MAX_VALUE, config.cache().fillWindowBytes()),
                 PSEUDONYM,
                 new Via(PSEUDONYM),
