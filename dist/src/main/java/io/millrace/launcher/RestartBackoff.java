@@ -1,5 +1,7 @@
 package io.millrace.launcher;
 
+import java.util.concurrent.TimeUnit;
+
 /**
  * How long to wait before the next worker starts. A worker that was ready and lived for a while is replaced at once; the
  * others wait, each twice as long as the one before, up to a maximum, and without end: a crash loop must not take the
@@ -8,6 +10,12 @@ package io.millrace.launcher;
  * <p>Confined to one thread; the time comes from the caller, in nanoseconds of one monotonic clock.
  */
 final class RestartBackoff {
+    private static final long FIRST_DELAY_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final long LONGEST_DELAY_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    /** A worker that was ready for this long did not die of its own start. */
+    private static final long HEALTHY_LIFE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
     private final long firstDelayNanos;
     private final long longestDelayNanos;
     private final long healthyLifeNanos;
@@ -23,6 +31,15 @@ final class RestartBackoff {
         this.longestDelayNanos = longestDelayNanos;
         this.healthyLifeNanos = healthyLifeNanos;
         this.nextDelayNanos = firstDelayNanos;
+    }
+
+    static RestartBackoff ofWorkers() {
+        return new RestartBackoff(FIRST_DELAY_NANOS, LONGEST_DELAY_NANOS, HEALTHY_LIFE_NANOS);
+    }
+
+    /** Delay before a successor of {@code worker}, which died at {@code nowNanos}. */
+    long after(WorkerProcess worker, long nowNanos) {
+        return worker.ready() == null ? afterFailedStart() : afterDeath(worker.readyNanos(), nowNanos);
     }
 
     /** Delay before a successor of a worker that died without having been ready. */

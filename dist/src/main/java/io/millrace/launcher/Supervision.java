@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -127,8 +128,10 @@ final class Supervision implements AutoCloseable {
                 LOG.error("the reload failed: {}", failure.getMessage());
             } else {
                 report.problems().forEach(problem -> LOG.error("{}", problem.text()));
-                report.settings()
-                        .forEach(setting -> LOG.info("{}: {} {}", setting.key(), setting.result(), setting.detail()));
+                report.settings().forEach(setting -> {
+                    String result = setting.result().name().toLowerCase(Locale.ROOT);
+                    LOG.info("{} {}: {}", result, setting.key(), setting.detail());
+                });
             }
         });
     }

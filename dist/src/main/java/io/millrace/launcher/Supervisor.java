@@ -34,12 +34,6 @@ import org.slf4j.LoggerFactory;
 final class Supervisor implements ControlServer.Peers, Workforce.Listener {
     private static final Logger LOG = LoggerFactory.getLogger(Supervisor.class);
 
-    /** A worker that was ready for this long did not die of its own start. */
-    static final long HEALTHY_LIFE_NANOS = TimeUnit.SECONDS.toNanos(2);
-
-    private static final long BACKOFF_FIRST_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-    private static final long BACKOFF_LONGEST_NANOS = TimeUnit.SECONDS.toNanos(30);
-
     /** Beyond the drain's own deadline, for the worker to close its store and exit. */
     private static final long EXIT_GRACE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -48,19 +42,12 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener {
 
     private static final long RELOAD_TIMEOUT_SECONDS = 30;
 
-    /** For a drain that somebody else began: it has a deadline of its own, which is not known here. */
-    private static final long FOREIGN_DRAIN_NANOS = TimeUnit.HOURS.toNanos(24);
-
-    /** A change of workers that is under way. */
-    private record Roll(WorkerPlan plan, long drainNanos, CompletableFuture<Void> done) {}
-
     private final EventLoop loop;
     private final WorkerIdentity identity;
     private final Workforce workforce;
     private final Adoption adoption = new Adoption();
     private final Consumer<WorkerStatus> onReady;
-    private final RestartBackoff backoff =
-            new RestartBackoff(BACKOFF_FIRST_NANOS, BACKOFF_LONGEST_NANOS, HEALTHY_LIFE_NANOS);
+    private final RestartBackoff backoff = RestartBackoff.ofWorkers();
     private final CompletableFuture<Void> stopped = new CompletableFuture<>();
 
     private @Nullable WorkerPlan plan;
@@ -350,9 +337,7 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener {
             return;
         }
         rollFailed(cause);
-        long delayNanos = worker.ready() == null
-                ? backoff.afterFailedStart()
-                : backoff.afterDeath(worker.readyNanos(), System.nanoTime());
+        long delayNanos = backoff.after(worker, System.nanoTime());
         LOG.error(
                 "worker {} {}; {}; the next worker starts {}",
                 worker.pid(),
@@ -432,7 +417,7 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener {
                             + ControlMessage.PROTOCOL_VERSION);
         } else if (worker.plan() == null && hello.listeners().isEmpty()) {
             // It was told to stop before this launcher came: it has no sockets to give, and exits by itself.
-            worker.draining(System.nanoTime() + FOREIGN_DRAIN_NANOS);
+            worker.drainingUnasked(System.nanoTime());
             current = null;
             adoption.nothing();
         } else if (worker.plan() == null) {
@@ -466,7 +451,7 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener {
         }
         if (worker.state() == WorkerState.READY) {
             LOG.warn("worker {} was told to stop by somebody else", worker.pid());
-            worker.draining(System.nanoTime() + FOREIGN_DRAIN_NANOS);
+            worker.drainingUnasked(System.nanoTime());
         }
         if (!stopping && worker == current && plan != null && plan.sockets() != null) {
             current = null;

@@ -2,10 +2,14 @@ package io.millrace.launcher;
 
 import io.millrace.worker.control.ControlMessage;
 import io.netty.channel.Channel;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** One worker: the process, its control connection and its state. Confined to the supervisor's event loop. */
 final class WorkerProcess {
+    /** The longest drain that can be configured. */
+    private static final long UNASKED_DRAIN_NANOS = TimeUnit.HOURS.toNanos(24);
+
     private final long generation;
     private final ProcessHandle process;
     private final @Nullable WorkerPlan plan;
@@ -98,6 +102,11 @@ final class WorkerProcess {
     void draining(long deadlineNanos) {
         exitDeadlineNanos = deadlineNanos;
         enter(WorkerState.DRAINING);
+    }
+
+    /** Somebody else told the worker to stop; its deadline is not known here. */
+    void drainingUnasked(long nowNanos) {
+        draining(nowNanos + UNASKED_DRAIN_NANOS);
     }
 
     /** Only while {@link WorkerState#DRAINING}. */
