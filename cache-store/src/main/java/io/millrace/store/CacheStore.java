@@ -1,6 +1,5 @@
 package io.millrace.store;
 
-import io.millrace.store.io.SystemFileIo;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.concurrent.Executor;
@@ -11,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A lookup asks {@link #get} (RAM, never blocks), then {@link #contains} (the disk's index, never blocks), and only
  * when that says true {@link #open} (reads on an I/O thread). There is one owner per storage path: a second
- * {@link #openStore} of it, in this process or another, fails with a message that names the first.
+ * opening of it, in this process or another, fails with a message that names the first.
  *
  * <p>Thread-safe: every method may be called from any thread. Of operations on one key each takes effect at one point
  * between call and return, {@code open} at the latest when it answers.
@@ -19,16 +18,6 @@ import org.jspecify.annotations.Nullable;
  * @param <H> the decoded head of an object
  */
 public interface CacheStore<H> extends Closeable {
-    /**
-     * Opens the volumes (creating what does not exist yet) and starts the I/O threads. Volumes that cannot be opened for
-     * an I/O error are reported offline and left out; with none left the store works in RAM alone.
-     *
-     * @throws IOException when another store holds the lease of one of the paths; the message names both
-     */
-    static <H> CacheStore<H> openStore(StoreConfig config, HeadCodec<H> codec) throws IOException {
-        return new StoreEngine<>(config, codec, new SystemFileIo());
-    }
-
     /** The key of these bytes, which are copied. At most {@link StoreKey#LENGTH_MAX}. */
     StoreKey key(byte[] bytes, int offset, int length);
 

@@ -19,8 +19,8 @@ public final class StoreKey {
     private final long hashHigh;
     private final long hashLow;
 
-    /** Takes the array as its own. */
-    StoreKey(byte[] bytes, long hashHigh, long hashLow) {
+    /** For the store: takes the array as its own, and the hash as that of the array. */
+    public StoreKey(byte[] bytes, long hashHigh, long hashLow) {
         this.bytes = bytes;
         this.hashHigh = hashHigh;
         this.hashLow = hashLow;

@@ -4,10 +4,10 @@
  *
  * <p>{@link io.millrace.store.CacheStore} is the way in. A {@link io.millrace.store.StoredObject} is a reference
  * counted handle to one stored representation, an {@link io.millrace.store.ObjectWriter} fills a new one, and a
- * {@link io.millrace.store.HeadCodec} turns the caller's heads into bytes. Only this package is meant for callers;
- * the packages beneath it are its rooms: {@code memory} (the RAM tier), {@code index} (the mapped table),
- * {@code disk} (volumes, segments, records), {@code recover} (making an index whole again), {@code io} (the seam to
- * the file system) and {@code tool} (the offline checker and dump).
+ * {@link io.millrace.store.HeadCodec} turns the caller's heads into bytes. Only this package is meant for callers, and
+ * {@code StoreEngine.open} in {@code engine}, which joins the rooms: {@code memory} (the RAM tier), {@code index} (the
+ * mapped table), {@code disk} (volumes, segments, records), {@code recover} (making an index whole again), {@code io}
+ * (the seam to the file system) and {@code tool} (the offline checker and dump).
  *
  * <h2>Promises</h2>
  * <ul>

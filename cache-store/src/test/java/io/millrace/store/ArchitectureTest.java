@@ -21,9 +21,19 @@ class ArchitectureTest {
     static final ArchRule ROOMS_DO_NOT_KNOW_WHO_USES_THEM = noClasses()
             .that()
             .resideInAPackage("io.millrace.store.*..")
+            .and()
+            .resideOutsideOfPackage("io.millrace.store.engine")
             .should()
             .dependOnClassesThat()
-            .resideInAPackage("io.millrace.store");
+            .resideInAnyPackage("io.millrace.store", "io.millrace.store.engine");
+
+    @ArchTest
+    static final ArchRule THE_API_STANDS_ALONE = noClasses()
+            .that()
+            .resideInAPackage("io.millrace.store")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("io.millrace.store.*..");
 
     @ArchTest
     static final ArchRule THE_STORE_KNOWS_BUFFERS_AND_NOTHING_ELSE_OF_NETTY = noClasses()

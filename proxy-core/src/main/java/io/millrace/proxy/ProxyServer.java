@@ -17,6 +17,7 @@ import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.observe.log.AccessLog;
 import io.millrace.store.CacheStore;
+import io.millrace.store.engine.StoreEngine;
 import io.netty.channel.EventLoop;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.handler.ssl.SslContext;
@@ -97,8 +98,7 @@ public final class ProxyServer implements AutoCloseable {
         accessLog = accessLog(config);
         try {
             store = onOwnThread(
-                    "millrace-open",
-                    () -> CacheStore.openStore(StoreConfigs.of(config, allocator), new StoredHeadCodec()));
+                    "millrace-open", () -> StoreEngine.open(StoreConfigs.of(config, allocator), new StoredHeadCodec()));
         } catch (IOException | RuntimeException e) {
             if (accessLog != null) {
                 accessLog.close();

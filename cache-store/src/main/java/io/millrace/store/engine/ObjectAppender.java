@@ -1,0 +1,77 @@
+package io.millrace.store.engine;
+
+import io.millrace.store.CorruptHeadException;
+import io.millrace.store.HeadCodec;
+import io.millrace.store.StoreKey;
+import io.millrace.store.disk.BodyPlace;
+import io.millrace.store.disk.DiskKey;
+import io.millrace.store.disk.Volume;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.io.IOException;
+
+/**
+ * Encodes heads and appends objects to a volume.
+ *
+ * <p>Thread-safe; each call is on the thread of its volume.
+ */
+final class ObjectAppender<H> {
+    private static final int HEAD_BYTES_EXPECTED = 512;
+
+    private final HeadCodec<H> codec;
+    private final ByteBufAllocator allocator;
+
+    ObjectAppender(HeadCodec<H> codec, ByteBufAllocator allocator) {
+        this.codec = codec;
+        this.allocator = allocator;
+    }
+
+    static DiskKey diskKey(StoreKey key) {
+        return new DiskKey(key.bytes(), key.hashHigh(), key.hashLow());
+    }
+
+    /** Appends a body that fits one record, with its head. */
+    void complete(Volume volume, ResidentObject<H> object) throws IOException {
+        ByteBuf head = encode(object.head());
+        try {
+            volume.appendComplete(
+                    diskKey(object.key()), object.objectId(), expiry(object.head()), head, object.content());
+        } finally {
+            head.release();
+        }
+    }
+
+    /** Appends the head of an object whose body is there already. */
+    void head(Volume volume, StoreObject<H> object, H head, BodyPlace body) throws IOException {
+        ByteBuf encoded = encode(head);
+        try {
+            volume.appendHead(diskKey(object.key()), object.objectId(), expiry(head), encoded, body);
+        } finally {
+            encoded.release();
+        }
+    }
+
+    private ByteBuf encode(H head) throws IOException {
+        ByteBuf out = allocator.directBuffer(HEAD_BYTES_EXPECTED);
+        boolean kept = false;
+        try {
+            codec.encode(head, out);
+            if (out.readableBytes() > HeadCodec.LENGTH_MAX) {
+                throw new CorruptHeadException(
+                        "head of " + out.readableBytes() + " bytes, limit=" + HeadCodec.LENGTH_MAX);
+            }
+            kept = true;
+            return out;
+        } catch (RuntimeException e) {
+            throw new IOException("head cannot be encoded", e);
+        } finally {
+            if (!kept) {
+                out.release();
+            }
+        }
+    }
+
+    private int expiry(H head) {
+        return (int) Math.max(0, Math.min(codec.expiresAtSeconds(head), 0xFFFF_FFFFL));
+    }
+}

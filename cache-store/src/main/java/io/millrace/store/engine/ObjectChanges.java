@@ -1,0 +1,360 @@
+package io.millrace.store.engine;
+
+import static io.millrace.store.engine.ObjectAppender.diskKey;
+
+import io.millrace.store.CacheStore;
+import io.millrace.store.HeadCodec;
+import io.millrace.store.RemoveCallback;
+import io.millrace.store.StoreConfig;
+import io.millrace.store.StoreKey;
+import io.millrace.store.StoredObject;
+import io.millrace.store.disk.BodyPlace;
+import io.millrace.store.disk.Volume;
+import io.millrace.store.index.Location;
+import io.millrace.store.memory.RamTier;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All changes of what keys hold: completed objects, new heads, removals, and what is read into RAM.
+ *
+ * <p>The index of a volume knows a change only when the log has it. Until then the change stands in {@link #pending},
+ * which every lookup asks first. All changes of one key are made inside {@code pending.compute(key)}, which orders them,
+ * and are queued to the volume there, so that memory, log and index see them in the same order. A pending change is
+ * taken out by the task that applied it, unless a newer one has taken its place.
+ *
+ * <p>Fills in flight have a ticket, which a removal of their key marks inside the same {@code compute}: so they end
+ * before it or are not stored.
+ *
+ * <p>Thread-safe.
+ */
+final class ObjectChanges<H> {
+    /** Removals made while the volumes are handed over, remembered until they are back. */
+    private static final int DEFERRED_REMOVALS_MAX = 1 << 16;
+
+    private final StoreConfig config;
+    private final HeadCodec<H> codec;
+    private final StoreCounters counters;
+    private final RamTier<ResidentObject<H>> ram;
+    private final VolumeGroup volumes;
+    private final ObjectLoader<H> loader;
+    private final ObjectAppender<H> appender;
+    private final ConcurrentHashMap<StoreKey, PendingChange<H>> pending = new ConcurrentHashMap<>();
+    private final FillRegister fills = new FillRegister();
+    private volatile boolean suspended;
+    private volatile boolean closed;
+
+    /** What a change does to a volume's log and index, on the volume's thread. */
+    @FunctionalInterface
+    interface VolumeWrite {
+        void apply(Volume volume) throws IOException;
+    }
+
+    ObjectChanges(
+            StoreConfig config,
+            HeadCodec<H> codec,
+            StoreCounters counters,
+            RamTier<ResidentObject<H>> ram,
+            VolumeGroup volumes,
+            ObjectLoader<H> loader,
+            ObjectAppender<H> appender) {
+        this.config = config;
+        this.codec = codec;
+        this.counters = counters;
+        this.ram = ram;
+        this.volumes = volumes;
+        this.loader = loader;
+        this.appender = appender;
+    }
+
+    StoreConfig config() {
+        return config;
+    }
+
+    HeadCodec<H> codec() {
+        return codec;
+    }
+
+    StoreCounters counters() {
+        return counters;
+    }
+
+    ObjectAppender<H> appender() {
+        return appender;
+    }
+
+    /** Whether the volumes are handed over. */
+    boolean isSuspended() {
+        return suspended;
+    }
+
+    /** Whether nothing is taken any more. */
+    boolean isClosed() {
+        return closed;
+    }
+
+    void suspend() {
+        suspended = true;
+    }
+
+    void close() {
+        closed = true;
+    }
+
+    /** The volumes are back: what was removed meanwhile is removed there too. */
+    void resume() {
+        suspended = false;
+        pending.forEach((key, change) -> {
+            if (change.object() == null) {
+                remove(key, Runnable::run, (present, failure) -> {});
+            }
+        });
+    }
+
+    /** What the key holds that the disk does not know; null when the disk knows all. */
+    @Nullable
+    PendingChange<H> pending(StoreKey key) {
+        return pending.get(key);
+    }
+
+    /** The fills in flight. */
+    FillRegister fills() {
+        return fills;
+    }
+
+    /**
+     * Makes the object what its key holds, unless the key was removed since the fill began.
+     *
+     * @return whether it did
+     */
+    boolean publish(FillTarget target, StoreObject<H> object, VolumeWrite write) {
+        StoreKey key = target.key();
+        boolean[] done = {false};
+        pending.compute(key, (k, before) -> {
+            if (target.ticket().isInvalidated() || closed) {
+                return before;
+            }
+            PendingChange<H> change = null;
+            Volume volume = target.volume();
+            if (volume != null) {
+                object.tryRetain();
+                change = PendingChange.stored(object);
+                if (!enqueue(volume, key, change, write)) {
+                    change.release();
+                    return before;
+                }
+            }
+            hideElsewhere(key, volume);
+            if (object instanceof ResidentObject<H> resident && resident.length() <= config.ramObjectBytesMax()) {
+                ram.put(resident);
+            } else {
+                ram.remove(key.hashLow(), key.bytes());
+            }
+            done[0] = true;
+            return change;
+        });
+        return done[0];
+    }
+
+    /** What other volumes hold of the key is superseded. */
+    private void hideElsewhere(StoreKey key, @Nullable Volume volume) {
+        if (volumes.slots().length < 2) {
+            return;
+        }
+        for (VolumeGroup.Slot slot : volumes.slots()) {
+            Volume other = slot.volume();
+            if (other != null && other != volume && other.mayHold(key.hashHigh(), key.hashLow())) {
+                other.execute(() -> {
+                    try {
+                        other.appendTombstone(diskKey(key));
+                    } catch (IOException e) {
+                        other.forget(diskKey(key));
+                    }
+                });
+            }
+        }
+    }
+
+    /** Queues the write that settles the change; false when it was not taken. */
+    private boolean enqueue(Volume volume, StoreKey key, PendingChange<H> change, VolumeWrite write) {
+        StoreObject<H> object = change.object();
+        long bytes = object == null ? 0 : Math.max(0, object.length());
+        if (volume.queuedBytes() > 2 * config.writeQueueBytesMax()) {
+            return false;
+        }
+        volume.queued(bytes);
+        boolean taken = volume.execute(() -> {
+            try {
+                write.apply(volume);
+            } catch (IOException e) {
+                counters.writesFailed.increment();
+                // What was there before is superseded all the same.
+                volume.forget(diskKey(key));
+            } finally {
+                volume.queued(-bytes);
+                pending.remove(key, change);
+                change.release();
+            }
+        });
+        if (!taken) {
+            volume.queued(-bytes);
+        }
+        return taken;
+    }
+
+    /** As {@link CacheStore#update}. */
+    void update(StoredObject<H> object, H newHead) {
+        if (!(object instanceof StoreObject<H> given)) {
+            throw new IllegalArgumentException("not an object of this store: " + object);
+        }
+        StoreKey key = given.key();
+        pending.compute(key, (k, before) -> {
+            if (closed) {
+                return before;
+            }
+            StoreObject<H> current = before != null ? before.object() : ram.peek(key.hashLow(), key.bytes());
+            boolean other = current != null && current.objectId() != given.objectId();
+            if (other || (before != null && current == null)) {
+                return before;
+            }
+            counters.updates.increment();
+            return updateCurrent(key, given, before, current, newHead);
+        });
+    }
+
+    private @Nullable PendingChange<H> updateCurrent(
+            StoreKey key,
+            StoreObject<H> given,
+            @Nullable PendingChange<H> before,
+            @Nullable StoreObject<H> current,
+            H newHead) {
+        Volume volume = volumes.working(given.volume());
+        StoreObject<H> updated = withHead(key, given, current, volume, newHead);
+        if (updated instanceof ResidentObject<H> resident && ram.peek(key.hashLow(), key.bytes()) != null) {
+            ram.put(resident);
+        }
+        if (volume == null) {
+            if (updated != null) {
+                updated.release();
+            }
+            return before;
+        }
+        VolumeWrite write = working -> {
+            BodyPlace body = loader.bodyPlace(working, key, given.objectId());
+            if (body != null) {
+                appender.head(working, given, newHead, body);
+            }
+        };
+        if (updated == null) {
+            enqueueUpdate(volume, write);
+            return before;
+        }
+        PendingChange<H> change = PendingChange.stored(updated);
+        if (!enqueue(volume, key, change, write)) {
+            change.release();
+            return before;
+        }
+        return change;
+    }
+
+    /** What the key holds with the new head, to be released; null when it cannot be told without asking the disk. */
+    private @Nullable StoreObject<H> withHead(
+            StoreKey key, StoreObject<H> given, @Nullable StoreObject<H> current, @Nullable Volume volume, H newHead) {
+        StoreObject<H> base = current;
+        if (base == null) {
+            boolean unchanged = volume != null
+                    && given.location() != Location.NONE
+                    && volume.find(key.hashHigh(), key.hashLow()) == given.location();
+            base = unchanged ? given : null;
+        }
+        if (base == null || !base.tryRetain()) {
+            return null;
+        }
+        StoreObject<H> updated = base.withHead(newHead, codec.heapBytes(newHead));
+        if (updated == null && base instanceof FillingObject<H> filling) {
+            filling.head(newHead, filling.length());
+            return filling;
+        }
+        base.release();
+        return updated;
+    }
+
+    /** An update that shows when it is appended. */
+    private void enqueueUpdate(Volume volume, VolumeWrite write) {
+        volume.execute(() -> {
+            try {
+                write.apply(volume);
+            } catch (IOException e) {
+                counters.writesFailed.increment();
+            }
+        });
+    }
+
+    /** As {@link CacheStore#remove}. */
+    void remove(StoreKey key, Executor replyOn, RemoveCallback reply) {
+        counters.removals.increment();
+        Removal<H> removal = new Removal<>(pending, key, replyOn, reply);
+        pending.compute(key, (k, before) -> removeNow(key, removal, before));
+        removal.done();
+    }
+
+    private @Nullable PendingChange<H> removeNow(StoreKey key, Removal<H> removal, @Nullable PendingChange<H> before) {
+        fills.invalidate(key);
+        boolean inRam = ram.remove(key.hashLow(), key.bytes());
+        if (inRam || (before != null && before.object() != null)) {
+            removal.wasPresent();
+        }
+        if (volumes.isConfigured() && (suspended || closed)) {
+            removal.refuse(new IOException("the volumes are handed over"));
+            return pending.size() < DEFERRED_REMOVALS_MAX ? removal.change() : before;
+        }
+        boolean needed = false;
+        for (VolumeGroup.Slot slot : volumes.slots()) {
+            Volume volume = slot.volume();
+            if (volume != null
+                    && volume.isWorking()
+                    && (before != null || volume.mayHold(key.hashHigh(), key.hashLow()))) {
+                removal.appendTo(volume, diskKey(key));
+                needed = true;
+            }
+        }
+        return needed ? removal.change() : null;
+    }
+
+    /** The change's object, retained; null when it has none any more. */
+    @Nullable
+    StoreObject<H> retained(PendingChange<H> change) {
+        StoreObject<H> object = change.object();
+        return object != null && object.tryRetain() ? object : null;
+    }
+
+    /** Keeps in RAM what was read, unless it is no longer what the key holds; answers with what the key holds. */
+    @Nullable
+    StoreObject<H> promote(Volume volume, long location, StoreObject<H> object) {
+        StoreKey key = object.key();
+        List<@Nullable StoreObject<H>> result = new ArrayList<>(1);
+        pending.compute(key, (k, change) -> {
+            if (change != null) {
+                result.add(retained(change));
+            } else {
+                boolean current = volume.find(key.hashHigh(), key.hashLow()) == location;
+                if (current
+                        && object instanceof ResidentObject<H> resident
+                        && resident.length() <= config.ramObjectBytesMax()
+                        && ram.peek(key.hashLow(), key.bytes()) == null) {
+                    ram.put(resident);
+                }
+                object.tryRetain();
+                result.add(object);
+            }
+            return change;
+        });
+        object.release();
+        volume.hit(key.hashHigh(), key.hashLow());
+        return result.get(0);
+    }
+}

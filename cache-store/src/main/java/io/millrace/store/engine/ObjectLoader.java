@@ -1,0 +1,176 @@
+package io.millrace.store.engine;
+
+import io.millrace.store.HeadCodec;
+import io.millrace.store.StoreKey;
+import io.millrace.store.StoredObject;
+import io.millrace.store.disk.BodyPlace;
+import io.millrace.store.disk.DamagedRecordException;
+import io.millrace.store.disk.DiskKey;
+import io.millrace.store.disk.DiskRecord;
+import io.millrace.store.disk.RecordHeader;
+import io.millrace.store.disk.RecordType;
+import io.millrace.store.disk.Volume;
+import io.millrace.store.index.Location;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes an object of what a volume's index points to, after checking that it is what it should be.
+ *
+ * <p>Thread-safe. Blocks on the disk.
+ */
+final class ObjectLoader<H> {
+    private final HeadCodec<H> codec;
+    private final ByteBufAllocator allocator;
+    private final ReadPool pool;
+    private final long residentBytesMax;
+
+    ObjectLoader(HeadCodec<H> codec, ByteBufAllocator allocator, ReadPool pool, long residentBytesMax) {
+        this.codec = codec;
+        this.allocator = allocator;
+        this.pool = pool;
+        this.residentBytesMax = residentBytesMax;
+    }
+
+    /**
+     * The object at {@code location}, retained for the caller; null when its segment is gone or it is another key's.
+     *
+     * @throws DamagedRecordException when it is there and not sound
+     */
+    @Nullable
+    StoreObject<H> load(Volume volume, int number, long location, StoreKey key) throws IOException {
+        int segment = Location.segment(location);
+        long tag = volume.pin(segment);
+        if (tag == 0) {
+            return null;
+        }
+        try {
+            DiskRecord record = volume.reader().read(location, tag);
+            try {
+                RecordHeader header = record.header();
+                if (!record.hasKey(key.bytes())) {
+                    return null;
+                }
+                ObjectPlace place = new ObjectPlace(header.objectId(), number, header.sequence(), location);
+                return switch (header.type()) {
+                    case COMPLETE -> inOneRecord(volume, record, location, key, place);
+                    case HEAD -> withBodyElsewhere(volume, record, key, place);
+                    case BLOCK, TOMBSTONE -> null;
+                };
+            } finally {
+                record.release();
+            }
+        } finally {
+            volume.unpin(segment);
+        }
+    }
+
+    private H decode(DiskRecord record) throws DamagedRecordException {
+        try {
+            return codec.decode(record.head());
+        } catch (IOException | RuntimeException e) {
+            throw new DamagedRecordException("head of " + record.header() + ": " + e);
+        }
+    }
+
+    private @Nullable StoreObject<H> inOneRecord(
+            Volume volume, DiskRecord record, long location, StoreKey key, ObjectPlace place) throws IOException {
+        H head = decode(record);
+        if (record.hasContent()) {
+            ByteBuf content = record.content();
+            ByteBuf body = allocator.directBuffer(Math.max(1, content.readableBytes()));
+            return resident(key, head, body.writeBytes(content), place);
+        }
+        BlockMap map = BlockMap.ofRecord(volume, place.objectId());
+        return withBlocks(
+                map, map.pinAndAdd(0, location), key, head, record.header().bodyLength(), place);
+    }
+
+    private @Nullable StoreObject<H> withBodyElsewhere(
+            Volume volume, DiskRecord record, StoreKey key, ObjectPlace place) throws IOException {
+        BodyPlace body = record.place();
+        H head = decode(record);
+        if (body.bodyLength() == 0) {
+            return resident(key, head, allocator.directBuffer(1), place);
+        }
+        if (record.header().has(RecordHeader.FLAG_BODY_ELSEWHERE)) {
+            BlockMap map = BlockMap.ofRecord(volume, place.objectId());
+            boolean there =
+                    map.pinAndAdd(0, Location.pack(body.segment(), body.offset(), Location.UNIT_BYTES, body.tag()))
+                            && map.tag(0) == body.tag();
+            return withBlocks(map, there, key, head, body.bodyLength(), place);
+        }
+        BlockMap map = BlockMap.ofBlocks(volume, place.objectId(), body.blockBytes());
+        boolean there = true;
+        long hashHigh = DiskKey.blockHashHigh(place.objectId());
+        for (int block = 0; there && block < body.blockCount(); block++) {
+            long at = volume.find(hashHigh, DiskKey.blockHashLow(place.objectId(), block));
+            there = at != Location.NONE && map.pinAndAdd(block, at);
+        }
+        return withBlocks(map, there, key, head, body.bodyLength(), place);
+    }
+
+    /** Takes over the map. Without all of its blocks the object is none. */
+    private @Nullable StoreObject<H> withBlocks(
+            BlockMap map, boolean there, StoreKey key, H head, long length, ObjectPlace place) throws IOException {
+        if (!there) {
+            map.unpin();
+            return null;
+        }
+        DiskObject<H> object = new DiskObject<>(key, head, length, place, map, pool);
+        if (length > residentBytesMax) {
+            return object;
+        }
+        ByteBuf body = allocator.directBuffer(Math.max(1, (int) length));
+        boolean whole = false;
+        try {
+            while (body.writerIndex() < length) {
+                ByteBuf chunk = object.readChunk(body.writerIndex(), StoredObject.READ_LENGTH_MAX);
+                body.writeBytes(chunk);
+                chunk.release();
+            }
+            whole = true;
+            return resident(key, head, body, place);
+        } finally {
+            object.release();
+            if (!whole) {
+                body.release();
+            }
+        }
+    }
+
+    private ResidentObject<H> resident(StoreKey key, H head, ByteBuf body, ObjectPlace place) {
+        return new ResidentObject<>(key, head, codec.heapBytes(head), body, place);
+    }
+
+    /**
+     * Where the body of the key's present object lies, if that is the representation asked for; null otherwise.
+     */
+    @Nullable
+    BodyPlace bodyPlace(Volume volume, StoreKey key, long objectId) throws IOException {
+        long location = volume.find(key.hashHigh(), key.hashLow());
+        int segment = Location.segment(location);
+        long tag = location == Location.NONE ? 0 : volume.pin(segment);
+        if (tag == 0) {
+            return null;
+        }
+        try {
+            DiskRecord record = volume.reader().readHead(segment, Location.offset(location), tag);
+            try {
+                RecordHeader header = record.header();
+                if (header.objectId() != objectId || !record.hasKey(key.bytes())) {
+                    return null;
+                }
+                return header.type() == RecordType.COMPLETE
+                        ? BodyPlace.inRecord(header.bodyLength(), segment, Location.offset(location), tag)
+                        : record.place();
+            } finally {
+                record.release();
+            }
+        } finally {
+            volume.unpin(segment);
+        }
+    }
+}

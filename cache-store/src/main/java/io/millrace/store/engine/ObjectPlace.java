@@ -1,0 +1,18 @@
+package io.millrace.store.engine;
+
+import io.millrace.store.index.Location;
+
+/**
+ * Which representation an object is and where its record is.
+ *
+ * @param objectId id of the representation
+ * @param volume number of its volume, or {@link StoreObject#NO_VOLUME}
+ * @param sequence of its record, 0 when it has none yet
+ * @param location of its record when it was read, {@link Location#NONE} when it was not
+ */
+record ObjectPlace(long objectId, int volume, long sequence, long location) {
+    /** A new object that has no record yet. */
+    static ObjectPlace unwritten(long objectId, int volume) {
+        return new ObjectPlace(objectId, volume, 0, Location.NONE);
+    }
+}

@@ -1,0 +1,86 @@
+package io.millrace.store.engine;
+
+import io.millrace.store.RemoveCallback;
+import io.millrace.store.StoreKey;
+import io.millrace.store.disk.DiskKey;
+import io.millrace.store.disk.Volume;
+import java.io.IOException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One removal under way: replies when every volume concerned has its tombstone.
+ *
+ * <p>Made and started by one thread, ended by the volumes'.
+ */
+final class Removal<H> {
+    private final ConcurrentHashMap<StoreKey, PendingChange<H>> pending;
+    private final StoreKey key;
+    private final Executor replyOn;
+    private final RemoveCallback reply;
+    private final PendingChange<H> change = PendingChange.removed();
+    /** Tombstones to come, and one for the start itself. */
+    private final AtomicInteger outstanding = new AtomicInteger(1);
+
+    private final AtomicReference<@Nullable IOException> failure = new AtomicReference<>();
+    private volatile boolean present;
+    private volatile boolean refused;
+
+    Removal(
+            ConcurrentHashMap<StoreKey, PendingChange<H>> pending,
+            StoreKey key,
+            Executor replyOn,
+            RemoveCallback reply) {
+        this.pending = pending;
+        this.key = key;
+        this.replyOn = replyOn;
+        this.reply = reply;
+    }
+
+    PendingChange<H> change() {
+        return change;
+    }
+
+    /** Something was found that is now gone. */
+    void wasPresent() {
+        present = true;
+    }
+
+    void appendTo(Volume volume, DiskKey diskKey) {
+        outstanding.incrementAndGet();
+        boolean taken = volume.execute(() -> {
+            try {
+                if (volume.appendTombstone(diskKey)) {
+                    present = true;
+                }
+            } catch (IOException e) {
+                failure.compareAndSet(null, e);
+            } finally {
+                done();
+            }
+        });
+        if (!taken) {
+            refuse(new IOException(volume.directory() + ": no room for the tombstone, the queue is full"));
+            done();
+        }
+    }
+
+    /** It cannot be made durable: it stays pending, so that at least this process sees it. */
+    void refuse(IOException reason) {
+        refused = true;
+        failure.compareAndSet(null, reason);
+    }
+
+    /** One of those outstanding is through. Never inside a change of the pending map. */
+    void done() {
+        if (outstanding.decrementAndGet() == 0) {
+            if (!refused) {
+                pending.remove(key, change);
+            }
+            Replies.deliver(replyOn, () -> reply.onRemove(present, failure.get()));
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package io.millrace.store.engine;
+
+import io.millrace.store.StoreStatistics;
+import io.millrace.store.disk.Volume;
+import io.millrace.store.memory.RamTier;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Puts a store's statistics together. */
+final class StatisticsView {
+    private StatisticsView() {}
+
+    static StoreStatistics of(RamTier<?> ram, VolumeGroup group, StoreCounters counters) {
+        List<StoreStatistics.Volume> volumes = new ArrayList<>();
+        long reclaimed = 0;
+        for (VolumeGroup.Slot slot : group.slots()) {
+            Volume volume = slot.volume();
+            if (volume != null) {
+                volumes.add(of(slot, volume));
+                reclaimed += volume.segmentsReclaimed();
+            } else {
+                volumes.add(failed(slot));
+            }
+        }
+        return new StoreStatistics(
+                new StoreStatistics.Ram(ram.bytes(), ram.bytesMax(), ram.entries(), ram.evictions()),
+                List.copyOf(volumes),
+                counters.snapshot(reclaimed));
+    }
+
+    private static StoreStatistics.Volume of(VolumeGroup.Slot slot, Volume volume) {
+        IOException last = volume.lastError();
+        return new StoreStatistics.Volume(
+                slot.config().path(),
+                state(volume.state()),
+                volume.usedBytes(),
+                volume.bytesMax(),
+                volume.entries(),
+                volume.pins().pinnedSegments(),
+                volume.queuedBytes(),
+                volume.errors(),
+                last == null ? null : last.toString());
+    }
+
+    private static StoreStatistics.Volume failed(VolumeGroup.Slot slot) {
+        return new StoreStatistics.Volume(
+                slot.config().path(),
+                StoreStatistics.State.OFFLINE,
+                0,
+                slot.config().sizeBytes(),
+                0,
+                0,
+                0,
+                1,
+                String.valueOf(slot.failure()));
+    }
+
+    private static StoreStatistics.State state(Volume.State state) {
+        return switch (state) {
+            case OPENING -> StoreStatistics.State.OPENING;
+            case ONLINE -> StoreStatistics.State.ONLINE;
+            case SUSPENDED -> StoreStatistics.State.SUSPENDED;
+            case OFFLINE, CLOSED -> StoreStatistics.State.OFFLINE;
+        };
+    }
+}

@@ -1,0 +1,359 @@
+package io.millrace.store.engine;
+
+import com.dynatrace.hash4j.hashing.HashValue128;
+import com.dynatrace.hash4j.hashing.Hasher128;
+import com.dynatrace.hash4j.hashing.Hashing;
+import io.millrace.store.CacheStore;
+import io.millrace.store.HeadCodec;
+import io.millrace.store.ObjectWriter;
+import io.millrace.store.OpenCallback;
+import io.millrace.store.RemoveCallback;
+import io.millrace.store.StoreConfig;
+import io.millrace.store.StoreKey;
+import io.millrace.store.StoreStatistics;
+import io.millrace.store.StoredObject;
+import io.millrace.store.disk.DamagedRecordException;
+import io.millrace.store.disk.Volume;
+import io.millrace.store.index.Location;
+import io.millrace.store.io.FileIo;
+import io.millrace.store.io.SystemFileIo;
+import io.millrace.store.memory.RamTier;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The store: RAM tier, volumes, and what is between them.
+ *
+ * <pre>
+ *   caller ── complete/update/remove ──> pending changes ── one task each ──> volume's thread: log, then index
+ *     │                                        │
+ *     └─ get/contains/open ──> RAM tier ──> pending changes ──> index ── I/O thread ──> record
+ * </pre>
+ *
+ * <p>Thread-safe.
+ */
+public final class StoreEngine<H> implements CacheStore<H> {
+    /** Bits of an object id that count within one opening of the store; the rest counts openings. */
+    private static final int OBJECT_ID_BITS = 40;
+
+    private static final int LOAD_TRIES = 3;
+
+    private final StoreConfig config;
+    private final ByteBufAllocator allocator;
+    private final StoreCounters counters = new StoreCounters();
+    private final AtomicLong objectIds;
+    private final ReadPool reads;
+    private final Housekeeping housekeeping;
+    private final RamTier<ResidentObject<H>> ram;
+    private final VolumeGroup volumes;
+    private final ObjectLoader<H> loader;
+    private final WaitingOpens waiting;
+    private final ObjectChanges<H> changes;
+    private final Hasher128 hasher;
+    private final ReentrantLock lifeCycle = new ReentrantLock();
+
+    /**
+     * Opens the volumes (creating what does not exist yet) and starts the I/O threads. Volumes that cannot be opened for
+     * an I/O error are reported offline and left out; with none left the store works in RAM alone.
+     *
+     * @throws IOException when another store holds the lease of one of the paths; the message names both
+     */
+    public static <H> CacheStore<H> open(StoreConfig config, HeadCodec<H> codec) throws IOException {
+        return new StoreEngine<>(config, codec, new SystemFileIo());
+    }
+
+    StoreEngine(StoreConfig config, HeadCodec<H> codec, FileIo io) throws IOException {
+        this.config = config;
+        ByteBufAllocator given = config.allocator();
+        allocator = given != null ? given : ownAllocator();
+        reads = new ReadPool(config.ioThreads(), counters);
+        housekeeping = new Housekeeping();
+        ram = new RamTier<>(config.ramBytes(), housekeeping);
+        volumes = new VolumeGroup(io, config, allocator, new VolumeListener());
+        loader = new ObjectLoader<>(codec, allocator, reads, config.ramObjectBytesMax());
+        ObjectAppender<H> appender = new ObjectAppender<>(codec, allocator);
+        changes = new ObjectChanges<>(config, codec, counters, ram, volumes, loader, appender);
+        waiting = new WaitingOpens(housekeeping, config.openWaitNanos());
+        boolean opened = false;
+        try {
+            volumes.open();
+            opened = true;
+        } finally {
+            if (!opened) {
+                reads.close();
+                housekeeping.close();
+            }
+        }
+        hasher = Hashing.xxh3_128(volumes.hashSeed());
+        objectIds = new AtomicLong(volumes.openCount() << OBJECT_ID_BITS);
+        housekeeping.every(config.syncIntervalNanos(), this::forceSoon);
+    }
+
+    /** Direct memory of the store's own, without thread caches: what one thread puts in another takes out. */
+    private static ByteBufAllocator ownAllocator() {
+        int arenas = Math.max(2, Runtime.getRuntime().availableProcessors());
+        return new PooledByteBufAllocator(true, 0, arenas, 8192, 9, 0, 0, false);
+    }
+
+    private final class VolumeListener implements Volume.Listener {
+        @Override
+        public void segmentSealed(Volume volume) {
+            forceSoon(volume);
+        }
+
+        @Override
+        public void opened(Volume volume) {
+            waiting.retry();
+        }
+
+        @Override
+        public void offline(Volume volume) {
+            volumes.lost(volume);
+            waiting.retry();
+        }
+    }
+
+    @Override
+    public StoreKey key(byte[] bytes, int offset, int length) {
+        if (length > StoreKey.LENGTH_MAX) {
+            throw new IllegalArgumentException("key of " + length + " bytes, limit=" + StoreKey.LENGTH_MAX);
+        }
+        byte[] copy = Arrays.copyOfRange(bytes, offset, offset + length);
+        HashValue128 hash = hasher.hashBytesTo128Bits(copy);
+        return new StoreKey(copy, hash.getMostSignificantBits(), hash.getLeastSignificantBits());
+    }
+
+    @Override
+    public @Nullable StoredObject<H> get(StoreKey key) {
+        ResidentObject<H> object = changes.isClosed() ? null : ram.get(key.hashLow(), key.bytes());
+        (object == null ? counters.ramMisses : counters.ramHits).increment();
+        return object;
+    }
+
+    @Override
+    public boolean contains(StoreKey key) {
+        if (changes.isClosed()) {
+            return false;
+        }
+        PendingChange<H> change = changes.pending(key);
+        if (change != null) {
+            return change.object() != null;
+        }
+        return ram.peek(key.hashLow(), key.bytes()) != null || volumes.mayHold(key);
+    }
+
+    @Override
+    public void open(StoreKey key, Executor replyOn, OpenCallback<H> reply) {
+        if (changes.isClosed()) {
+            Replies.opened(replyOn, reply, null);
+            return;
+        }
+        PendingChange<H> change = changes.pending(key);
+        StoreObject<H> known = change == null ? ram.get(key.hashLow(), key.bytes()) : changes.retained(change);
+        if (known != null || (change != null && change.object() == null)) {
+            Replies.opened(replyOn, reply, known);
+        } else if (!reads.execute(() -> openNow(key, replyOn, reply))) {
+            counters.opensRefused.increment();
+            Replies.opened(replyOn, reply, null);
+        }
+    }
+
+    /** On an I/O thread. */
+    private void openNow(StoreKey key, Executor replyOn, OpenCallback<H> reply) {
+        StoreObject<H> found = load(key);
+        if (found == null && volumes.isOpening() && !changes.isSuspended()) {
+            boolean waits = waiting.add(
+                    () -> {
+                        if (!reads.execute(() -> answer(load(key), replyOn, reply))) {
+                            answer(null, replyOn, reply);
+                        }
+                    },
+                    () -> {
+                        counters.opensRefused.increment();
+                        answer(null, replyOn, reply);
+                    });
+            if (waits) {
+                if (!volumes.isOpening()) {
+                    // It became whole just before it was told of this one.
+                    waiting.retry();
+                }
+                return;
+            }
+        }
+        answer(found, replyOn, reply);
+    }
+
+    private void answer(@Nullable StoreObject<H> found, Executor replyOn, OpenCallback<H> reply) {
+        (found == null ? counters.diskMisses : counters.diskHits).increment();
+        Replies.opened(replyOn, reply, found);
+    }
+
+    private @Nullable StoreObject<H> load(StoreKey key) {
+        int home = volumes.home(key);
+        int count = volumes.slots().length;
+        for (int i = 0; i < count; i++) {
+            // The home first, then the others in order.
+            int number = i == 0 ? home : i <= home ? i - 1 : i;
+            Volume volume = volumes.working(number);
+            if (volume == null) {
+                continue;
+            }
+            long location = volume.find(key.hashHigh(), key.hashLow());
+            for (int tries = 0; location != Location.NONE && tries < LOAD_TRIES; tries++) {
+                StoreObject<H> found = load(volume, number, location, key);
+                long now = volume.find(key.hashHigh(), key.hashLow());
+                if (found != null) {
+                    return found;
+                }
+                // A new head may have been appended, and the old one's segment given up, in between.
+                location = now == location ? Location.NONE : now;
+            }
+        }
+        return null;
+    }
+
+    private @Nullable StoreObject<H> load(Volume volume, int number, long location, StoreKey key) {
+        StoreObject<H> object = null;
+        try {
+            object = loader.load(volume, number, location, key);
+        } catch (DamagedRecordException e) {
+            counters.recordsDamaged.increment();
+            volume.execute(() -> volume.drop(ObjectAppender.diskKey(key), location));
+        } catch (IOException e) {
+            volume.failed(e);
+        }
+        return object == null ? null : changes.promote(volume, location, object);
+    }
+
+    @Override
+    public ObjectWriter<H> create(StoreKey key) {
+        FillRegister.Ticket ticket = changes.fills().begin(key);
+        int home = changes.isSuspended() || changes.isClosed() ? StoreObject.NO_VOLUME : volumes.home(key);
+        Volume volume = volumes.working(home);
+        ObjectPlace place = ObjectPlace.unwritten(objectIds.incrementAndGet(), home);
+        FillTarget target;
+        BlockMap blocks = null;
+        if (changes.isClosed() || (changes.isSuspended() && volumes.isConfigured())) {
+            target = new FillTarget(key, ticket, null, config.blockBytes(), -1);
+        } else if (volume == null) {
+            int most = (int) Math.min(config.ramObjectBytesMax(), config.objectBytesMax());
+            target = new FillTarget(key, ticket, null, Math.max(1, most), most);
+        } else {
+            int fits = Integer.highestOneBit(volume.recordLengthMax() / 2);
+            int blockBytes = Math.min(config.blockBytes(), fits);
+            long most = Math.min(config.objectBytesMax(), volume.bytesMax() / 4);
+            target = new FillTarget(key, ticket, volume, blockBytes, most);
+            blocks = BlockMap.ofBlocks(volume, place.objectId(), blockBytes);
+        }
+        FillingObject<H> object = new FillingObject<>(key, place, blocks, target.blockBytes(), allocator, reads);
+        return new FillWriter<>(changes, target, object, blocks);
+    }
+
+    @Override
+    public void update(StoredObject<H> object, H newHead) {
+        changes.update(object, newHead);
+    }
+
+    @Override
+    public void remove(StoreKey key, Executor replyOn, RemoveCallback reply) {
+        changes.remove(key, replyOn, reply);
+    }
+
+    private void forceSoon() {
+        for (VolumeGroup.Slot slot : volumes.slots()) {
+            if (slot.volume() != null && slot.volume().isWorking()) {
+                forceSoon(slot.volume());
+            }
+        }
+    }
+
+    private void forceSoon(Volume volume) {
+        reads.execute(() -> {
+            try {
+                volume.force();
+            } catch (IOException e) {
+                // Counted by the volume, which is given up when it goes on.
+                counters.writesFailed.increment();
+            }
+        });
+    }
+
+    @Override
+    public StoreStatistics statistics() {
+        return StatisticsView.of(ram, volumes, counters);
+    }
+
+    @Override
+    public void suspendWrites() throws IOException {
+        lifeCycle.lock();
+        try {
+            if (!changes.isSuspended() && !changes.isClosed()) {
+                changes.suspend();
+                volumes.suspend();
+            }
+        } finally {
+            lifeCycle.unlock();
+        }
+    }
+
+    @Override
+    public void resumeWrites() throws IOException {
+        lifeCycle.lock();
+        try {
+            if (!changes.isSuspended() || changes.isClosed()) {
+                return;
+            }
+            if (volumes.isConfigured() && !volumes.reopen()) {
+                // Another store had the volumes and may have removed or replaced what is in RAM here.
+                ram.clear();
+            }
+            objectIds.accumulateAndGet(volumes.openCount() << OBJECT_ID_BITS, Math::max);
+            changes.resume();
+        } finally {
+            lifeCycle.unlock();
+        }
+    }
+
+    @Override
+    public void sync() throws IOException {
+        List<Volume> working = new ArrayList<>();
+        for (VolumeGroup.Slot slot : volumes.slots()) {
+            if (slot.volume() != null && slot.volume().isWorking()) {
+                working.add(slot.volume());
+            }
+        }
+        for (Volume volume : working) {
+            volume.drain();
+            volume.force();
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        lifeCycle.lock();
+        try {
+            if (changes.isClosed()) {
+                return;
+            }
+            changes.close();
+            waiting.close();
+            try {
+                reads.close();
+            } finally {
+                ram.clear();
+                housekeeping.close();
+                volumes.close(changes.isSuspended());
+            }
+        } finally {
+            lifeCycle.unlock();
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package io.millrace.store.engine;
+
+import io.millrace.store.StoredObject;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the store itself needs of its objects.
+ *
+ * @param <H> the decoded head
+ */
+interface StoreObject<H> extends StoredObject<H> {
+    /** No volume: the object is in RAM only. */
+    int NO_VOLUME = -1;
+
+    /** Id of the representation: unique in the store, kept when the head changes. */
+    long objectId();
+
+    /** Number of the volume that has it, or {@link #NO_VOLUME}. */
+    int volume();
+
+    /** Where its record lay when it was read, 0 when it was not read. */
+    long location();
+
+    /**
+     * The same representation with another head, the caller's to release; null for an object being filled, which knows
+     * one head only.
+     *
+     * @param headBytes heap that the head retains
+     */
+    @Nullable
+    StoreObject<H> withHead(H newHead, int headBytes);
+
+    /** Adds a reference unless the last one is gone. */
+    boolean tryRetain();
+}

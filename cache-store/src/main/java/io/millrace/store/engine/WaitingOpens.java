@@ -1,0 +1,84 @@
+package io.millrace.store.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Lookups that wait for an index to be whole, each for a limited time, and a limited number of them.
+ *
+ * <p>Thread-safe.
+ */
+final class WaitingOpens {
+    private static final int WAITING_MAX = 10_000;
+
+    private final Housekeeping timer;
+    private final long waitNanos;
+    private final ReentrantLock lock = new ReentrantLock();
+    private List<Waiter> waiters = new ArrayList<>();
+    private boolean closed;
+
+    private record Waiter(Runnable retry, Runnable giveUp) {}
+
+    WaitingOpens(Housekeeping timer, long waitNanos) {
+        this.timer = timer;
+        this.waitNanos = waitNanos;
+    }
+
+    /** Keeps the lookup; false when it cannot wait. Exactly one of the two will run, once. */
+    boolean add(Runnable retry, Runnable giveUp) {
+        Waiter waiter = new Waiter(retry, giveUp);
+        lock.lock();
+        try {
+            if (closed || waitNanos == 0 || waiters.size() >= WAITING_MAX) {
+                return false;
+            }
+            waiters.add(waiter);
+        } finally {
+            lock.unlock();
+        }
+        if (!timer.after(waitNanos, () -> expire(waiter))) {
+            expire(waiter);
+        }
+        return true;
+    }
+
+    private void expire(Waiter waiter) {
+        boolean mine;
+        lock.lock();
+        try {
+            mine = waiters.remove(waiter);
+        } finally {
+            lock.unlock();
+        }
+        if (mine) {
+            waiter.giveUp().run();
+        }
+    }
+
+    /** An index became whole, or was lost: all look again. */
+    void retry() {
+        for (Waiter waiter : takeAll(false)) {
+            waiter.retry().run();
+        }
+    }
+
+    /** No more waiting. */
+    void close() {
+        for (Waiter waiter : takeAll(true)) {
+            waiter.giveUp().run();
+        }
+    }
+
+    private List<Waiter> takeAll(boolean last) {
+        lock.lock();
+        try {
+            List<Waiter> taken = waiters;
+            waiters = new ArrayList<>();
+            closed |= last;
+            return taken;
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package io.millrace.store.engine;
+
+import io.millrace.store.CorruptHeadException;
+import io.millrace.store.HeadCodec;
+import io.netty.buffer.ByteBuf;
+import java.nio.charset.StandardCharsets;
+
+/** A head for tests: a text and an expiry. */
+record TextHead(String text, long expiresAtSeconds) {
+    static TextHead of(String text) {
+        return new TextHead(text, 1_900_000_000L);
+    }
+
+    static final class Codec implements HeadCodec<TextHead> {
+        private static final byte VERSION = 7;
+
+        @Override
+        public void encode(TextHead head, ByteBuf out) {
+            out.writeByte(VERSION).writeLong(head.expiresAtSeconds);
+            out.writeCharSequence(head.text, StandardCharsets.UTF_8);
+        }
+
+        @Override
+        public TextHead decode(ByteBuf in) throws CorruptHeadException {
+            if (!in.isReadable(9) || in.readByte() != VERSION) {
+                throw new CorruptHeadException("not a text head");
+            }
+            long expires = in.readLong();
+            return new TextHead(
+                    in.readCharSequence(in.readableBytes(), StandardCharsets.UTF_8)
+                            .toString(),
+                    expires);
+        }
+
+        @Override
+        public int heapBytes(TextHead head) {
+            return 64 + head.text.length();
+        }
+
+        @Override
+        public long expiresAtSeconds(TextHead head) {
+            return head.expiresAtSeconds;
+        }
+    }
+}
