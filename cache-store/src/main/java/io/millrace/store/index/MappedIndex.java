@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.UUID;
 
 /**
- * The index of one volume: 128-bit hash to {@link Location}, expiry, flags and hit bits, in the mapped file
+ * The index of one volume: 128-bit hash to {@link Location}, expiry, flags and hits, in the mapped file
  * {@value #FILE_NAME}.
  *
  * <p>Linear probing. An entry that is removed leaves a mark, unless the slot after it is empty: then it and the marks
@@ -27,6 +27,8 @@ import java.util.UUID;
 public final class MappedIndex {
     /** Name of the file in the volume's directory. */
     public static final String FILE_NAME = "index";
+    /** Where an entry's hits stop to be counted. */
+    public static final int HITS_MAX = SlotTable.HITS_MAX;
 
     private static final String NEW_FILE_NAME = "index.new";
     private static final int SHIFT_MIN = 7;
@@ -220,7 +222,10 @@ public final class MappedIndex {
         return -1;
     }
 
-    /** Notes that the entry was read; writes only when it was not noted before. Any thread. */
+    /**
+     * Counts a read of the entry, up to {@link #HITS_MAX}; from there on it writes nothing. A count may get lost when
+     * others change the entry. Any thread.
+     */
     public void hit(long hashHigh, long hashLow) {
         SlotTable current = table;
         long slot = findSlot(current, hashHigh, hashLow);
@@ -229,18 +234,35 @@ public final class MappedIndex {
         }
     }
 
+    /** How often the entry was read since it was put, at most {@link #HITS_MAX}; 0 when there is none. Any thread. */
+    public int hits(long hashHigh, long hashLow) {
+        SlotTable current = table;
+        long slot = findSlot(current, hashHigh, hashLow);
+        return slot < 0 ? 0 : SlotTable.hits(current.meta(slot));
+    }
+
     /**
-     * Sets the entry of an object's key.
+     * Sets the entry of an object's key, with no hits yet.
      *
      * @throws IOException when the table is full and cannot grow
      */
     public void put(long hashHigh, long hashLow, long location, int expirySeconds) throws IOException {
-        set(hashHigh, hashLow, location, Integer.toUnsignedLong(expirySeconds), true);
+        put(hashHigh, hashLow, location, expirySeconds, 0);
     }
 
-    /** Sets the entry of a block. */
+    /** As {@link #put(long, long, long, int)}, with hits that it brings along from another place. */
+    public void put(long hashHigh, long hashLow, long location, int expirySeconds, int hits) throws IOException {
+        set(hashHigh, hashLow, location, SlotTable.hitBits(hits) | Integer.toUnsignedLong(expirySeconds), true);
+    }
+
+    /** Sets the entry of a block, with no hits yet. */
     public void putBlock(long hashHigh, long hashLow, long location) throws IOException {
-        set(hashHigh, hashLow, location, SlotTable.FLAG_BLOCK, true);
+        putBlock(hashHigh, hashLow, location, 0);
+    }
+
+    /** As {@link #putBlock(long, long, long)}, with hits that it brings along from another place. */
+    public void putBlock(long hashHigh, long hashLow, long location, int hits) throws IOException {
+        set(hashHigh, hashLow, location, SlotTable.hitBits(hits) | SlotTable.FLAG_BLOCK, true);
     }
 
     /** Remembers a tombstone, which hides what a rebuild finds in older segments. */

@@ -18,7 +18,7 @@ import java.nio.ByteOrder;
  *   12  4  log2 of the number of slots                      16  8  location; 0 empty, 1 deleted
  *   16 16  volume id                                        24  4  expiry, seconds since the epoch, unsigned
  *   32  8  bytes of the auxiliary area                      28  1  flags: 1 block, 2 tombstone
- *   40 16  boot id (first 16 bytes of a UUID's bits)        29  1  hit bits
+ *   40 16  boot id (first 16 bytes of a UUID's bits)        29  1  hits, 0 to 3
  *   56  4  CRC32C of bytes 0 to 55                          30  2  zero
  *   64  8  clean marker
  *   72  8  complete marker (0 while it is being built)
@@ -54,9 +54,12 @@ final class SlotTable {
     static final int DELETED_AT = 96;
     static final int APPLIED_AT = 104;
 
+    /** Where an entry's hits stop to be counted. */
+    static final int HITS_MAX = 3;
+
     static final long FLAG_BLOCK = 1L << 32;
     static final long FLAG_TOMBSTONE = 2L << 32;
-    private static final long HIT_BIT = 1L << 40;
+    private static final int HITS_SHIFT = 40;
 
     /** Slots of one mapping: a ByteBuffer ends at 2 GiB, a power of two below it is 1 GiB. */
     private static final int REGION_SHIFT = 25;
@@ -156,14 +159,26 @@ final class SlotTable {
         return (long) LONGS.get(region(slot), base(slot) + 8);
     }
 
-    /** Expiry, flags and hit bits in one word. */
+    /** Expiry, flags and hits in one word. */
     long meta(long slot) {
         return (long) LONGS.getOpaque(region(slot), base(slot) + 24);
     }
 
+    /** The hits that a word of {@link #meta} tells. */
+    static int hits(long meta) {
+        return (int) (meta >>> HITS_SHIFT) & HITS_MAX;
+    }
+
+    /** The bits that say {@code hits} in a word of {@link #meta}. */
+    static long hitBits(int hits) {
+        return (long) Math.min(hits, HITS_MAX) << HITS_SHIFT;
+    }
+
+    /** Counts a hit: one try, nothing when the count is at its largest. A hit that is lost to another change is lost. */
     void hit(long slot) {
-        if ((meta(slot) & HIT_BIT) == 0) {
-            LONGS.getAndBitwiseOr(region(slot), base(slot) + 24, HIT_BIT);
+        long meta = meta(slot);
+        if (hits(meta) < HITS_MAX) {
+            LONGS.compareAndSet(region(slot), base(slot) + 24, meta, meta + (1L << HITS_SHIFT));
         }
     }
 

@@ -188,6 +188,30 @@ class MappedIndexTest {
     }
 
     @Test
+    void countsHitsUpToTheLargest() throws IOException {
+        MappedIndex index = create(new FaultyFileIo(), 10);
+        index.hit(1, 1);
+        assertEquals(0, index.hits(1, 1));
+        index.put(1, 1, location(1), -1);
+        for (int hits = 1; hits < 6; hits++) {
+            index.hit(1, 1);
+            assertEquals(Math.min(hits, MappedIndex.HITS_MAX), index.hits(1, 1));
+        }
+        index.put(1, 1, location(2), -1);
+        assertEquals(0, index.hits(1, 1));
+        index.put(1, 1, location(2), -1, 2);
+        index.putBlock(2, 2, location(3), 100);
+        assertEquals(2, index.hits(1, 1));
+        assertEquals(MappedIndex.HITS_MAX, index.hits(2, 2));
+        assertEquals(1, index.objects());
+        for (int i = 0; i < 1000; i++) {
+            index.put(3, 3 + i, location(1), 0);
+        }
+        assertEquals(2, index.hits(1, 1));
+        assertEquals(location(2), index.find(1, 1));
+    }
+
+    @Test
     void locationsKeepTheirParts() {
         long location = Location.pack(Location.SEGMENTS_MAX - 1, Location.SEGMENT_BYTES_MAX - 64, 640, 0x1234);
         assertEquals(Location.SEGMENTS_MAX - 1, Location.segment(location));
