@@ -31,6 +31,7 @@ final class SegmentLog {
     private final SegmentFile segments;
     private final SegmentTable table;
     private final SegmentPins pins;
+    private final ReaderLists readers;
     private final MappedIndex index;
     private final SecureRandom random = new SecureRandom();
     private final Runnable onSealed;
@@ -50,11 +51,12 @@ final class SegmentLog {
      *
      * @param onSealed called when a segment was filled: time to force the file
      */
-    SegmentLog(SegmentFile segments, SegmentTable table, SegmentPins pins, MappedIndex index, Runnable onSealed) {
+    SegmentLog(SegmentFile segments, VolumeParts parts, Runnable onSealed) {
         this.segments = segments;
-        this.table = table;
-        this.pins = pins;
-        this.index = index;
+        this.table = parts.table();
+        this.pins = parts.pins();
+        this.readers = parts.readers();
+        this.index = parts.index();
         this.onSealed = onSealed;
         active = table.active();
         if (active >= 0) {
@@ -188,6 +190,7 @@ final class SegmentLog {
     }
 
     private int nextFree() throws IOException {
+        readers.recheck();
         int found = free();
         int tries = Math.max(1, table.segments() / PINNED_SHARE) - retiredCount();
         while (found < 0 && tries > 0) {
@@ -200,8 +203,8 @@ final class SegmentLog {
             tries--;
         }
         if (found < 0) {
-            throw new AppendRefusedException(
-                    "no segment to write to: pinned=" + pins.pinnedSegments() + ", segments=" + table.segments());
+            throw new AppendRefusedException("no segment to write to: pinned=" + pins.pinnedSegments()
+                    + ", pinned by other processes=" + readers.pinnedSegments() + ", segments=" + table.segments());
         }
         return found;
     }
@@ -217,7 +220,8 @@ final class SegmentLog {
     private int free() {
         for (int segment = 0; segment < table.segments(); segment++) {
             SegmentTable.State state = table.state(segment);
-            if ((state == SegmentTable.State.FREE || state == SegmentTable.State.RETIRED) && !pins.isPinned(segment)) {
+            boolean unused = state == SegmentTable.State.FREE || state == SegmentTable.State.RETIRED;
+            if (unused && !pins.isPinned(segment) && !readers.isPinned(segment)) {
                 return segment;
             }
         }

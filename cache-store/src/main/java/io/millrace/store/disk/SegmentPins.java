@@ -1,5 +1,6 @@
 package io.millrace.store.disk;
 
+import java.util.BitSet;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
@@ -33,6 +34,17 @@ public final class SegmentPins {
 
     boolean isPinned(int segment) {
         return counts.get(segment) != 0;
+    }
+
+    /** The segments that are pinned. */
+    BitSet pinned() {
+        BitSet pinned = new BitSet(counts.length());
+        for (int i = 0; i < counts.length(); i++) {
+            if (counts.get(i) != 0) {
+                pinned.set(i);
+            }
+        }
+        return pinned;
     }
 
     /** Number of segments that are pinned. */

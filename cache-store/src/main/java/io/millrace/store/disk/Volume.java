@@ -104,7 +104,7 @@ public final class Volume {
         table = parts.table();
         segments = new SegmentFile(parts.file(), superblock);
         reader = new RecordReader(segments, allocator);
-        log = new SegmentLog(segments, table, parts.pins(), index, () -> listener.segmentSealed(this));
+        log = new SegmentLog(segments, parts, () -> listener.segmentSealed(this));
         state = rebuild == null ? State.ONLINE : State.OPENING;
         thread = new VolumeThread(
                 "millrace-store-" + parts.directory().getFileName(),
@@ -195,14 +195,15 @@ public final class Volume {
     /**
      * Keeps a segment from being written over until {@link #unpin}.
      *
-     * @return the segment's tag; 0 when it is not in use any more (it is then not pinned)
+     * @return the segment's tag; 0 when it is not in use any more, or the volume does not work (it is then not pinned)
      */
     public long pin(int segment) {
         if (segment >= table.segments()) {
             return 0;
         }
         parts.pins().add(segment);
-        long tag = table.tag(segment);
+        // Looked at after the pin was set: who suspends sets the state first and then looks at the pins.
+        long tag = isWorking() ? table.tag(segment) : 0;
         if (tag == 0) {
             parts.pins().remove(segment);
         }
@@ -418,8 +419,8 @@ public final class Volume {
     }
 
     /**
-     * Writes what is queued, forces it, and gives the lease back. Pinned records stay readable until
-     * {@link #closeFile}.
+     * Writes what is queued, forces it, tells the next owner which segments are pinned, and gives the lease back. Pinned
+     * records stay readable until {@link #closeFile}; if the next owner could not be told, reads fail at once.
      */
     public void suspend() throws IOException {
         end(State.SUSPENDED);
@@ -436,7 +437,25 @@ public final class Volume {
 
     /** Closes the file: reads fail from here on. */
     public void closeFile() throws IOException {
-        parts.file().close();
+        try {
+            parts.file().close();
+        } finally {
+            parts.readers().untell();
+        }
+    }
+
+    /** Tells the next owner which pins have gone since {@link #suspend}. Blocks on the disk. */
+    public void shortenReaderList() {
+        try {
+            parts.readers().shorten(parts.pins(), table);
+        } catch (IOException e) {
+            LOG.warn("{}: list of segments still read: {}", directory(), e.toString());
+        }
+    }
+
+    /** The pins are another volume's of this process now, which owns the path again. */
+    public void passOnReaders() throws IOException {
+        parts.readers().untell();
     }
 
     private void end(State last) throws IOException {
@@ -469,6 +488,24 @@ public final class Volume {
             return null;
         } catch (IOException e) {
             return e;
+        } finally {
+            if (state == State.SUSPENDED) {
+                tellReaders();
+            }
+        }
+    }
+
+    private void tellReaders() {
+        try {
+            parts.readers().tell(parts.pins(), table);
+        } catch (IOException e) {
+            lastError = e;
+            LOG.error("{}: list of segments still read: {}; what is being read is cut off", directory(), e.toString());
+            try {
+                parts.file().close();
+            } catch (IOException closing) {
+                LOG.warn("{}: {}", directory(), closing.toString());
+            }
         }
     }
 

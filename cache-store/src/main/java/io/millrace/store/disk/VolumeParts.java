@@ -15,6 +15,7 @@ import java.nio.file.Path;
  * @param index where its records lie
  * @param table state of its segments
  * @param pins who reads them
+ * @param readers who reads them in other processes
  */
 public record VolumeParts(
         Path directory,
@@ -23,7 +24,8 @@ public record VolumeParts(
         Superblock superblock,
         MappedIndex index,
         SegmentTable table,
-        SegmentPins pins) {
+        SegmentPins pins,
+        ReaderLists readers) {
     /** Name of the file with superblock and segments. */
     public static final String FILE_NAME = "volume";
 }

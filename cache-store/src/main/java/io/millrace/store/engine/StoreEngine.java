@@ -95,6 +95,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         hasher = Hashing.xxh3_128(volumes.hashSeed());
         objectIds = new AtomicLong(volumes.openCount() << OBJECT_ID_BITS);
         housekeeping.every(config.syncIntervalNanos(), this::forceSoon);
+        housekeeping.every(config.syncIntervalNanos(), () -> reads.execute(volumes::shortenReaderLists));
     }
 
     /** Direct memory of the store's own, without thread caches: what one thread puts in another takes out. */

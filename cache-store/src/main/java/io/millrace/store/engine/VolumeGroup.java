@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,7 +36,7 @@ final class VolumeGroup {
     private final StoreConfig config;
     private final ByteBufAllocator allocator;
     private final Volume.Listener listener;
-    private final List<Volume> handedOver = new ArrayList<>();
+    private final List<Volume> handedOver = new CopyOnWriteArrayList<>();
     private volatile Slot[] slots = {};
     private volatile UUID storeId = UUID.randomUUID();
     private volatile long generation;
@@ -87,8 +88,18 @@ final class VolumeGroup {
             }
             throw new IOException("the volumes belong to another store now");
         }
+        Slot[] before = slots;
         take(set);
+        for (int i = 0; i < before.length; i++) {
+            passOnReaders(before[i].volume(), slots[i].volume());
+        }
         return ours;
+    }
+
+    private static void passOnReaders(@Nullable Volume from, @Nullable Volume to) throws IOException {
+        if (from != null && to != null && from.pins() == to.pins()) {
+            from.passOnReaders();
+        }
     }
 
     private void take(VolumeSet set) {
@@ -223,6 +234,19 @@ final class VolumeGroup {
     /** Gives the leases back; handles held stay readable. */
     void suspend() throws IOException {
         endAll(Volume::suspend);
+    }
+
+    /** Tells the next owners of what was handed over which readers have ended. Blocks on the disk. */
+    void shortenReaderLists() {
+        for (Volume volume : handedOver) {
+            volume.shortenReaderList();
+        }
+        for (Slot slot : slots) {
+            Volume volume = slot.volume();
+            if (volume != null && volume.state() == Volume.State.SUSPENDED) {
+                volume.shortenReaderList();
+            }
+        }
     }
 
     /** Closes everything. */

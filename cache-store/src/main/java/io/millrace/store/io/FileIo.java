@@ -3,6 +3,8 @@ package io.millrace.store.io;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the store needs of a file system.
@@ -35,6 +37,15 @@ public interface FileIo {
      * @throws LeaseHeldException when another holds it; the message says who, as far as that is known
      */
     Closeable lease(Path directory) throws IOException;
+
+    /** The files of a directory whose names start so; empty when it is missing. */
+    List<Path> list(Path directory, String prefix) throws IOException;
+
+    /** Makes a file of this content, which must not exist yet, and holds it as long as the process lives or until it is closed. */
+    HeldFile hold(Path file, byte[] content) throws IOException;
+
+    /** The content of a file that {@link #hold} made, if its holder still has it; else null, and the file is deleted. */
+    byte @Nullable [] contentIfHeld(Path file) throws IOException;
 
     /**
      * What names the present boot of the machine: as long as it is the same, pages written by a process that was killed

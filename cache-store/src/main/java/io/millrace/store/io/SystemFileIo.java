@@ -4,11 +4,17 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The file system of the machine.
@@ -53,6 +59,33 @@ public final class SystemFileIo implements FileIo {
     @Override
     public Closeable lease(Path directory) throws IOException {
         return LockFileLease.take(directory);
+    }
+
+    @Override
+    public List<Path> list(Path directory, String prefix) throws IOException {
+        List<Path> found = new ArrayList<>();
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
+            for (Path entry : entries) {
+                if (entry.getFileName().toString().startsWith(prefix)) {
+                    found.add(entry);
+                }
+            }
+        } catch (NoSuchFileException e) {
+            return List.of();
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
+        }
+        return found;
+    }
+
+    @Override
+    public HeldFile hold(Path file, byte[] content) throws IOException {
+        return LockedFile.create(file, content);
+    }
+
+    @Override
+    public byte @Nullable [] contentIfHeld(Path file) throws IOException {
+        return LockedFile.contentIfHeld(file);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.millrace.store.recover;
 
 import io.millrace.store.disk.DamagedRecordException;
+import io.millrace.store.disk.ReaderLists;
 import io.millrace.store.disk.RecordHeader;
 import io.millrace.store.disk.RecordReader;
 import io.millrace.store.disk.SegmentFile;
@@ -117,11 +118,12 @@ final class IndexOpening {
         return new Volume(parts(index, table), allocator, listener, rebuild);
     }
 
-    private VolumeParts parts(MappedIndex index, SegmentTable table) {
+    private VolumeParts parts(MappedIndex index, SegmentTable table) throws IOException {
         SegmentPins before = files.spec().pins();
         SegmentPins pins = before != null && before.segments() == superblock.segmentCount()
                 ? before
                 : new SegmentPins(superblock.segmentCount());
-        return new VolumeParts(directory, files.lease(), files.file(), superblock, index, table, pins);
+        ReaderLists readers = ReaderLists.open(io, directory, superblock);
+        return new VolumeParts(directory, files.lease(), files.file(), superblock, index, table, pins, readers);
     }
 }

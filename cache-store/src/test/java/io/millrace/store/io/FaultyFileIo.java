@@ -5,6 +5,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -31,6 +32,7 @@ public final class FaultyFileIo implements FileIo {
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<Path, Content> files = new HashMap<>();
     private final Set<Path> leases = new HashSet<>();
+    private final Map<Path, byte[]> held = new HashMap<>();
     private final String bootId;
     private long writesUntilKill = -1;
     private Random tearing = new Random(0);
@@ -290,6 +292,84 @@ public final class FaultyFileIo implements FileIo {
             };
         } finally {
             lock.unlock();
+        }
+    }
+
+    @Override
+    public List<Path> list(Path directory, String prefix) throws IOException {
+        lock.lock();
+        try {
+            check(failReads, directory);
+            List<Path> found = new ArrayList<>();
+            for (Path file : files.keySet()) {
+                if (directory.equals(file.getParent())
+                        && file.getFileName().toString().startsWith(prefix)) {
+                    found.add(file);
+                }
+            }
+            return found;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public HeldFile hold(Path file, byte[] content) throws IOException {
+        lock.lock();
+        try {
+            check(failWrites, file);
+            if (files.putIfAbsent(file, new Content()) != null) {
+                throw new FileAlreadyExistsException(file.toString());
+            }
+            held.put(file, content.clone());
+            return new MemoryHeldFile(file);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public byte[] contentIfHeld(Path file) throws IOException {
+        lock.lock();
+        try {
+            check(failReads, file);
+            byte[] content = held.get(file);
+            if (content == null) {
+                files.remove(file);
+            }
+            return content;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private final class MemoryHeldFile implements HeldFile {
+        private final Path path;
+
+        MemoryHeldFile(Path path) {
+            this.path = path;
+        }
+
+        @Override
+        public void content(byte[] bytes) throws IOException {
+            lock.lock();
+            try {
+                check(failWrites, path);
+                held.put(path, bytes.clone());
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        @Override
+        public void close() {
+            lock.lock();
+            try {
+                files.remove(path);
+                held.remove(path);
+            } finally {
+                lock.unlock();
+            }
         }
     }
 

@@ -1,0 +1,120 @@
+package io.millrace.store.io;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A file held under an exclusive lock, which the system drops when the process dies.
+ *
+ * <p>POSIX drops all of a process's locks on a file as soon as the process closes any descriptor of it. So a file that
+ * this process holds is never opened a second time here: its content is answered from a list.
+ *
+ * <p>Thread-safe.
+ */
+final class LockedFile implements HeldFile {
+    private static final int LENGTH_MAX = 64 << 20;
+    private static final byte[] NOTHING = {};
+    private static final Map<Path, LockedFile> HELD_HERE = new ConcurrentHashMap<>();
+
+    private final Path path;
+    private final FileChannel channel;
+    private final ReentrantLock writing = new ReentrantLock();
+    private volatile byte[] content = NOTHING;
+
+    private LockedFile(Path path, FileChannel channel) {
+        this.path = path;
+        this.channel = channel;
+    }
+
+    static LockedFile create(Path file, byte[] content) throws IOException {
+        Path path = real(file);
+        FileChannel channel = FileChannel.open(
+                path, StandardOpenOption.READ, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW);
+        LockedFile held = new LockedFile(path, channel);
+        boolean done = false;
+        try {
+            FileLock lock = channel.tryLock();
+            if (lock == null) {
+                throw new IOException(file + ": new, and locked by another process");
+            }
+            HELD_HERE.put(path, held);
+            held.content(content);
+            done = true;
+            return held;
+        } finally {
+            if (!done) {
+                held.close();
+            }
+        }
+    }
+
+    /** The content of the file if any process holds it; else null, and the file is deleted. */
+    static byte @Nullable [] contentIfHeld(Path file) throws IOException {
+        Path path = real(file);
+        LockedFile here = HELD_HERE.get(path);
+        if (here != null) {
+            return here.content;
+        }
+        try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            if (channel.tryLock() != null) {
+                Files.deleteIfExists(path);
+                return null;
+            }
+            long length = channel.size();
+            if (length > LENGTH_MAX) {
+                return NOTHING;
+            }
+            ByteBuffer in = ByteBuffer.allocate((int) length);
+            int count = 0;
+            while (count >= 0 && in.hasRemaining()) {
+                count = channel.read(in);
+            }
+            return in.array();
+        } catch (NoSuchFileException e) {
+            return null;
+        }
+    }
+
+    private static Path real(Path file) throws IOException {
+        Path absolute = file.toAbsolutePath();
+        Path parent = absolute.getParent();
+        return parent == null ? absolute : parent.toRealPath().resolve(absolute.getFileName());
+    }
+
+    @Override
+    public void content(byte[] bytes) throws IOException {
+        writing.lock();
+        try {
+            ByteBuffer out = ByteBuffer.wrap(bytes);
+            while (out.hasRemaining()) {
+                channel.write(out, out.position());
+            }
+            channel.truncate(bytes.length);
+            content = bytes.clone();
+        } finally {
+            writing.unlock();
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        // Deleted while still locked: nobody takes the name for a list left behind.
+        try (channel) {
+            if (channel.isOpen()) {
+                Files.deleteIfExists(path);
+            }
+        } finally {
+            HELD_HERE.remove(path, this);
+        }
+    }
+}
