@@ -77,13 +77,12 @@ public final class SegmentTable {
             int at = segment * ENTRY_BYTES;
             int state = in.getInt(at + 20);
             table.sequences[segment] = in.getLong(at);
-            table.written[segment] = in.getInt(at + 16);
+            table.used(segment, in.getInt(at + 16));
             table.states[segment] = state > 0 && state < STATES.length ? STATES[state] : State.FREE;
             if (table.states[segment] == State.ACTIVE || table.states[segment] == State.SEALED) {
                 table.tags.set(segment, in.getLong(at + 8));
             }
         }
-        table.countUsed();
         return table;
     }
 
@@ -161,7 +160,7 @@ public final class SegmentTable {
     public void set(int segment, State state, long sequence, long tag, int end) {
         states[segment] = state;
         sequences[segment] = sequence;
-        written[segment] = end;
+        used(segment, end);
         tags.set(segment, state == State.ACTIVE || state == State.SEALED ? tag : 0);
         ByteBuffer out = index.auxiliary();
         int at = segment * ENTRY_BYTES;
@@ -169,14 +168,11 @@ public final class SegmentTable {
         out.putLong(at + 8, tag);
         out.putInt(at + 16, end);
         out.putInt(at + 20, state.code);
-        countUsed();
     }
 
     /** Moves the end of the active segment. */
     public void written(int segment, int end) {
-        long used = usedBytes + end - written[segment];
-        usedBytes = used;
-        written[segment] = end;
+        used(segment, end);
         index.auxiliary().putInt(segment * ENTRY_BYTES + 16, end);
     }
 
@@ -185,11 +181,9 @@ public final class SegmentTable {
         set(segment, state, sequences[segment], tags.get(segment), state == State.RETIRED ? 0 : written[segment]);
     }
 
-    private void countUsed() {
-        long used = 0;
-        for (int end : written) {
-            used += end;
-        }
+    private void used(int segment, int end) {
+        long used = usedBytes + end - written[segment];
         usedBytes = used;
+        written[segment] = end;
     }
 }

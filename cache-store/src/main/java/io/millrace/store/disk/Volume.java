@@ -8,6 +8,8 @@ import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -106,10 +108,11 @@ public final class Volume {
         reader = new RecordReader(segments, allocator);
         log = new SegmentLog(segments, parts, () -> listener.segmentSealed(this));
         state = rebuild == null ? State.ONLINE : State.OPENING;
-        thread = new VolumeThread(
-                "millrace-store-" + parts.directory().getFileName(),
-                QUEUE_TASKS_MAX,
-                rebuild == null ? null : () -> step(rebuild));
+        List<VolumeThread.BackgroundWork> works = new ArrayList<>();
+        if (rebuild != null) {
+            works.add(() -> step(rebuild) ? VolumeThread.BackgroundWork.AT_ONCE : VolumeThread.BackgroundWork.IDLE);
+        }
+        thread = new VolumeThread("millrace-store-" + parts.directory().getFileName(), QUEUE_TASKS_MAX, works);
     }
 
     /** Starts the volume's thread. */

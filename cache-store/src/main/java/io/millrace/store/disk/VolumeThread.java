@@ -1,7 +1,10 @@
 package io.millrace.store.disk;
 
 import io.netty.util.concurrent.FastThreadLocalThread;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jctools.queues.MpscBlockingConsumerArrayQueue;
 import org.jspecify.annotations.Nullable;
@@ -9,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one thread that writes a volume, with its bounded queue. Between tasks it takes a step of the recovery, as long as
- * there is one.
+ * The one thread that writes a volume, with its bounded queue. Between tasks it takes steps of background work: one step
+ * at a time, the works in turn, and while tasks wait each for no more than half of the time.
  *
  * <p>Thread-safe.
  */
@@ -23,20 +26,43 @@ final class VolumeThread {
     /** Threads inside {@link #execute}: the last look at the queue waits for them. */
     private final AtomicInteger offering = new AtomicInteger();
 
-    private @Nullable BackgroundWork work;
+    /** Confined to the thread. */
+    private final List<Turn> turns = new ArrayList<>();
+
     private volatile boolean closed;
     private volatile @Nullable Runnable last;
 
     /** Work done in small steps when the thread runs. */
     @FunctionalInterface
     interface BackgroundWork {
-        /** Does a little; false when all is done. */
-        boolean step();
+        /** What {@link #step} returns to go on at once. */
+        long AT_ONCE = 0;
+        /** What {@link #step} returns when there is nothing to do before a task has run. */
+        long IDLE = Long.MAX_VALUE;
+
+        /**
+         * Does a little, a fraction of a millisecond as a rule: tasks wait for it. Returns the nanoseconds until it wants
+         * to do more, {@link #AT_ONCE} and {@link #IDLE} among them; idle work is asked again after each task.
+         */
+        long step();
     }
 
-    VolumeThread(String name, int capacity, @Nullable BackgroundWork work) {
+    /** A background work and when it is due. */
+    private static final class Turn {
+        final BackgroundWork work;
+        boolean idle;
+        long dueNanos = System.nanoTime();
+
+        Turn(BackgroundWork work) {
+            this.work = work;
+        }
+    }
+
+    VolumeThread(String name, int capacity, List<BackgroundWork> works) {
         this.queue = new MpscBlockingConsumerArrayQueue<>(capacity);
-        this.work = work;
+        for (BackgroundWork work : works) {
+            turns.add(new Turn(work));
+        }
         this.thread = new FastThreadLocalThread(this::run, name);
         thread.setDaemon(true);
     }
@@ -68,19 +94,67 @@ final class VolumeThread {
     private void run() {
         try {
             while (last == null) {
-                Runnable task = work == null ? queue.take() : queue.poll();
+                Runnable task = nextTask();
                 if (task != null) {
                     runOne(task);
+                    for (Turn turn : turns) {
+                        turn.idle = false;
+                    }
                 }
-                BackgroundWork current = work;
-                if (current != null && last == null && !current.step()) {
-                    work = null;
+                if (last == null) {
+                    takeTurn();
                 }
             }
         } catch (InterruptedException e) {
             LOG.error("{}: interrupted, the volume is not written any more", thread.getName());
         } finally {
             finish();
+        }
+    }
+
+    /** The next task; null when background work is due first. */
+    private @Nullable Runnable nextTask() throws InterruptedException {
+        Runnable task = queue.poll();
+        if (task != null) {
+            return task;
+        }
+        long now = System.nanoTime();
+        long wait = BackgroundWork.IDLE;
+        for (Turn turn : turns) {
+            wait = turn.idle ? wait : Math.min(wait, turn.dueNanos - now);
+        }
+        if (wait <= 0) {
+            return null;
+        }
+        return wait == BackgroundWork.IDLE ? queue.take() : queue.poll(wait, TimeUnit.NANOSECONDS);
+    }
+
+    private void takeTurn() {
+        for (int i = 0; i < turns.size(); i++) {
+            Turn turn = turns.get(i);
+            long begin = System.nanoTime();
+            if (!turn.idle && turn.dueNanos - begin <= 0) {
+                // The others come first next time.
+                turns.remove(i);
+                if (step(turn, begin)) {
+                    turns.add(turn);
+                }
+                return;
+            }
+        }
+    }
+
+    /** False when the work failed and is not to be asked again. */
+    private boolean step(Turn turn, long begin) {
+        try {
+            long wanted = turn.work.step();
+            long now = System.nanoTime();
+            turn.idle = wanted == BackgroundWork.IDLE;
+            turn.dueNanos = now + (queue.isEmpty() || turn.idle ? 0 : now - begin) + (turn.idle ? 0 : wanted);
+            return true;
+        } catch (Throwable e) {
+            LOG.error("{}: background work failed and is given up", thread.getName(), e);
+            return false;
         }
     }
 

@@ -1,0 +1,86 @@
+package io.millrace.store.disk;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.store.disk.VolumeThread.BackgroundWork;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class VolumeThreadTest {
+    private final List<String> steps = new ArrayList<>();
+    private final CountDownLatch done = new CountDownLatch(1);
+
+    private BackgroundWork work(String name, int times) {
+        int[] left = {times};
+        return () -> {
+            steps.add(name);
+            return --left[0] > 0 ? BackgroundWork.AT_ONCE : BackgroundWork.IDLE;
+        };
+    }
+
+    private void stop(VolumeThread thread) throws InterruptedException {
+        thread.stop(() -> steps.add("end"));
+    }
+
+    @Test
+    void worksTakeTurns() throws InterruptedException {
+        VolumeThread thread = new VolumeThread("t", 8, List.of(work("a", 3), work("b", 2), () -> {
+            if (steps.size() < 5) {
+                return BackgroundWork.AT_ONCE;
+            }
+            done.countDown();
+            return BackgroundWork.IDLE;
+        }));
+        thread.start();
+        assertTrue(done.await(10, TimeUnit.SECONDS));
+        stop(thread);
+        assertEquals(List.of("a", "b", "a", "b", "a", "end"), steps);
+    }
+
+    @Test
+    void idleWorkIsAskedAgainAfterATask() throws InterruptedException {
+        CountDownLatch again = new CountDownLatch(2);
+        VolumeThread thread = new VolumeThread("t", 8, List.of(() -> {
+            done.countDown();
+            again.countDown();
+            return BackgroundWork.IDLE;
+        }));
+        thread.start();
+        assertTrue(done.await(10, TimeUnit.SECONDS));
+        thread.execute(() -> steps.add("task"));
+        assertTrue(again.await(10, TimeUnit.SECONDS));
+        stop(thread);
+        assertEquals(List.of("task", "end"), steps);
+    }
+
+    @Test
+    void workComesBackWhenItsTimeIsUpWithoutAnyTask() throws InterruptedException {
+        CountDownLatch asked = new CountDownLatch(3);
+        VolumeThread thread = new VolumeThread("t", 8, List.of(() -> {
+            asked.countDown();
+            return TimeUnit.MILLISECONDS.toNanos(1);
+        }));
+        thread.start();
+        assertTrue(asked.await(10, TimeUnit.SECONDS));
+        stop(thread);
+    }
+
+    @Test
+    void failedWorkIsGivenUpAndTasksGoOn() throws InterruptedException {
+        VolumeThread thread = new VolumeThread("t", 8, List.of(() -> {
+            steps.add("fails");
+            throw new IllegalStateException("on purpose");
+        }));
+        thread.start();
+        thread.execute(() -> steps.add("task"));
+        thread.execute(done::countDown);
+        assertTrue(done.await(10, TimeUnit.SECONDS));
+        stop(thread);
+        assertEquals(1, steps.stream().filter("fails"::equals).count());
+        assertTrue(steps.contains("task"));
+    }
+}
