@@ -14,6 +14,7 @@ import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -35,6 +36,7 @@ public final class Volume {
     private static final Logger LOG = LoggerFactory.getLogger(Volume.class);
     private static final int QUEUE_TASKS_MAX = 1 << 16;
     private static final int OWED_MAX = 1000;
+    private static final long FULL_QUEUE_WAIT_NANOS = 100_000;
     private static final byte[] NO_KEY = {};
 
     private final VolumeParts parts;
@@ -393,8 +395,10 @@ public final class Volume {
     /** Waits until what was queued before has been done. Not for the volume's own thread. */
     public void drain() throws IOException {
         CountDownLatch done = new CountDownLatch(1);
-        if (!execute(done::countDown)) {
-            throw new IOException(directory() + ": volume is " + state + " or its queue is full");
+        while (!execute(done::countDown)) {
+            checkWorking();
+            // The queue is full: there is room as soon as the thread has done some of it.
+            LockSupport.parkNanos(FULL_QUEUE_WAIT_NANOS);
         }
         try {
             done.await();

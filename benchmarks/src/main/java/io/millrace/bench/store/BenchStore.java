@@ -1,0 +1,175 @@
+package io.millrace.bench.store;
+
+import io.millrace.store.CacheStore;
+import io.millrace.store.ObjectWriter;
+import io.millrace.store.StoreConfig;
+import io.millrace.store.StoreKey;
+import io.millrace.store.StoredObject;
+import io.millrace.store.engine.StoreEngine;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store with numbered objects: object {@code n} has a key of {@code n}, a head of {@code n}, and body bytes that
+ * follow from {@code n}, so that every byte read can be told right from wrong.
+ *
+ * <p>Thread-safe.
+ */
+final class BenchStore implements AutoCloseable {
+    private static final int PATTERN_BYTES = 1 << 20;
+    private static final long REFUSED_WAIT_NANOS = 200_000;
+
+    /** Without thread caches, so that what is in use can be counted. */
+    private final PooledByteBufAllocator allocator = new PooledByteBufAllocator(true, 0, 2, 8192, 9, 0, 0, false);
+
+    private final CacheStore<PlainHead> store;
+    /** Two copies of the same random bytes: a body is a stretch of it that starts where its number says. */
+    private final byte[] pattern = new byte[2 * PATTERN_BYTES];
+
+    private final ByteBuf source;
+
+    BenchStore(StoreConfig.Builder config) throws IOException {
+        store = StoreEngine.open(
+                config.allocator(PooledByteBufAllocator.DEFAULT).build(), new PlainHead.Codec());
+        SplittableRandom random = new SplittableRandom(42);
+        byte[] once = new byte[PATTERN_BYTES];
+        random.nextBytes(once);
+        System.arraycopy(once, 0, pattern, 0, PATTERN_BYTES);
+        System.arraycopy(once, 0, pattern, PATTERN_BYTES, PATTERN_BYTES);
+        source = Unpooled.unreleasableBuffer(
+                Unpooled.directBuffer(2 * PATTERN_BYTES).writeBytes(pattern));
+    }
+
+    CacheStore<PlainHead> store() {
+        return store;
+    }
+
+    StoreKey key(long number) {
+        return store.key(("http://bench.example.com/object/" + number).getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    private static int start(long number) {
+        return (int) (((number * 0x9E37_79B9_7F4A_7C15L) >>> 40) & (PATTERN_BYTES - 1));
+    }
+
+    /** Stores object {@code number}, waiting whenever the disk is behind. Blocks. */
+    void put(long number, long length) {
+        // The store refuses what comes when its queue is full; a proxy would go on without storing.
+        while (!tryPut(number, length)) {
+            LockSupport.parkNanos(REFUSED_WAIT_NANOS);
+        }
+    }
+
+    /** Stores object {@code number}; whether it was taken. Blocks while its own bytes wait for the disk. */
+    boolean tryPut(long number, long length) {
+        ObjectWriter<PlainHead> writer = store.create(key(number));
+        writer.head(new PlainHead(number), length);
+        int piece = 64 * 1024;
+        for (long at = 0; at < length && !writer.isFailed(); at += piece) {
+            if (!writer.isWritable()) {
+                CompletableFuture<@Nullable Void> writable = new CompletableFuture<>();
+                writer.onWritable(Runnable::run, () -> writable.complete(null));
+                join(writable);
+            }
+            int count = (int) Math.min(piece, length - at);
+            int from = (int) ((start(number) + at) & (PATTERN_BYTES - 1));
+            writer.write(at, source.slice(from, count));
+        }
+        writer.complete(length);
+        return !writer.isFailed();
+    }
+
+    /** Object {@code number} from wherever it is, to be released; null when absent. Blocks. */
+    @Nullable
+    StoredObject<PlainHead> find(long number) {
+        StoreKey key = key(number);
+        StoredObject<PlainHead> object = store.get(key);
+        if (object != null || !store.contains(key)) {
+            return object;
+        }
+        return open(key);
+    }
+
+    /** As {@code CacheStore.open}. Blocks. */
+    @Nullable
+    StoredObject<PlainHead> open(StoreKey key) {
+        CompletableFuture<@Nullable StoredObject<PlainHead>> answer = new CompletableFuture<>();
+        store.open(key, Runnable::run, answer::complete);
+        return join(answer);
+    }
+
+    /** Reads the whole body and compares it; the number of bytes. Blocks. */
+    long verify(StoredObject<PlainHead> object, long number) {
+        if (object.head().number() != number) {
+            throw new IllegalStateException("object " + number + ": head says " + object.head());
+        }
+        long at = 0;
+        while (at < object.length()) {
+            at += verifyChunk(object, number, at);
+        }
+        return at;
+    }
+
+    private int verifyChunk(StoredObject<PlainHead> object, long number, long at) {
+        CompletableFuture<ByteBuf> answer = new CompletableFuture<>();
+        object.read(at, StoredObject.READ_LENGTH_MAX, Runnable::run, (content, failure) -> {
+            if (content == null) {
+                answer.completeExceptionally(failure);
+            } else {
+                answer.complete(content);
+            }
+        });
+        ByteBuf content = join(answer);
+        try {
+            int count = content.readableBytes();
+            int from = (int) ((start(number) + at) & (PATTERN_BYTES - 1));
+            if (!ByteBufUtil.equals(content, content.readerIndex(), source, from, count)) {
+                throw new IllegalStateException("object " + number + ": wrong bytes from " + at + " on");
+            }
+            return count;
+        } finally {
+            content.release();
+        }
+    }
+
+    /** Buffers of the store in use. */
+    long buffersInUse() {
+        return allocator.metric().directArenas().stream()
+                .mapToLong(arena -> arena.numActiveAllocations())
+                .sum();
+    }
+
+    /** What the future holds. Blocks. */
+    static <T extends @Nullable Object> T join(CompletableFuture<T> future) {
+        try {
+            return future.get();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** One volume in a directory. */
+    static StoreConfig.Builder onDisk(Path directory, long bytes) {
+        return StoreConfig.builder()
+                .ramBytes(0)
+                .volumes(java.util.List.of(new io.millrace.store.VolumeConfig(directory, bytes)));
+    }
+
+    @Override
+    public void close() throws IOException {
+        store.close();
+    }
+}

@@ -1,0 +1,84 @@
+package io.millrace.bench.store;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+
+/** What the operating system says of this process and of a directory, and words for figures. No state. */
+final class Machine {
+    private Machine() {}
+
+    /** Kibibytes of a line of /proc/self/status, -1 where there is none. */
+    static long statusKib(String name) throws IOException {
+        for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
+            if (line.startsWith(name + ":")) {
+                return Long.parseLong(line.replaceAll("\\D", ""));
+            }
+        }
+        return -1;
+    }
+
+    /** Open descriptors of this process. */
+    static long descriptors() throws IOException {
+        try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
+            return open.count();
+        }
+    }
+
+    /** Bytes of the files below a directory. */
+    static long bytesBelow(Path directory) throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            return files.filter(Files::isRegularFile).mapToLong(Machine::length).sum();
+        }
+    }
+
+    private static long length(Path file) {
+        try {
+            return Files.size(file);
+        } catch (NoSuchFileException e) {
+            return 0;
+        } catch (IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+    }
+
+    /** Deletes the directory and all below it. */
+    static void delete(Path directory) throws IOException {
+        if (!Files.exists(directory)) {
+            return;
+        }
+        try (Stream<Path> found = Files.walk(directory)) {
+            for (Path path : found.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(path);
+            }
+        }
+    }
+
+    /** Bytes per second that {@code dd bs=1M conv=fdatasync} writes to a file of so many MiB in the directory. */
+    static double ddBytesPerSecond(Path directory, long mebibytes) throws IOException, InterruptedException {
+        Path file = directory.resolve("dd");
+        long start = System.nanoTime();
+        Process dd = new ProcessBuilder(
+                        List.of("dd", "if=/dev/zero", "of=" + file, "bs=1M", "count=" + mebibytes, "conv=fdatasync"))
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        int code = dd.waitFor();
+        double seconds = (System.nanoTime() - start) / 1e9;
+        Files.deleteIfExists(file);
+        if (code != 0) {
+            throw new IOException("dd ended with " + code);
+        }
+        return mebibytes * (double) (1 << 20) / seconds;
+    }
+
+    /** Prints a line. */
+    static void say(String format, Object... values) {
+        System.out.println(String.format(Locale.ROOT, format, values));
+    }
+}

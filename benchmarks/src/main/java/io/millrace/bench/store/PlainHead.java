@@ -1,0 +1,39 @@
+package io.millrace.bench.store;
+
+import io.millrace.store.HeadCodec;
+import io.netty.buffer.ByteBuf;
+
+/**
+ * A head of one number, as small as heads get: what is measured is the store.
+ *
+ * <p>Immutable.
+ *
+ * @param number what it says
+ */
+public record PlainHead(long number) {
+    /** Far enough away that nothing expires during a run. */
+    private static final long EXPIRES_AT_SECONDS = 4_000_000_000L;
+
+    /** Heads as eight bytes. Thread-safe: no state. */
+    public static final class Codec implements HeadCodec<PlainHead> {
+        @Override
+        public void encode(PlainHead head, ByteBuf out) {
+            out.writeLong(head.number);
+        }
+
+        @Override
+        public PlainHead decode(ByteBuf in) {
+            return new PlainHead(in.readLong());
+        }
+
+        @Override
+        public int heapBytes(PlainHead head) {
+            return 24;
+        }
+
+        @Override
+        public long expiresAtSeconds(PlainHead head) {
+            return EXPIRES_AT_SECONDS;
+        }
+    }
+}

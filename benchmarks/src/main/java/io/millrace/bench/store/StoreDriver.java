@@ -1,0 +1,45 @@
+package io.millrace.bench.store;
+
+import java.nio.file.Path;
+import java.util.Arrays;
+
+/**
+ * Runs one workload against a store on disk and prints what it measured.
+ *
+ * <pre>
+ *   java -cp benchmarks.jar io.millrace.bench.store.StoreDriver write   DIRECTORY [GIBIBYTES]
+ *   java -cp benchmarks.jar io.millrace.bench.store.StoreDriver reopen  DIRECTORY [OBJECTS]
+ *   java -cp benchmarks.jar io.millrace.bench.store.StoreDriver reclaim DIRECTORY [GIBIBYTES]
+ *   java -cp benchmarks.jar io.millrace.bench.store.StoreDriver soak    DIRECTORY [REQUESTS]
+ * </pre>
+ *
+ * <p>The directory is made if missing; what the workload leaves there is removed at the end. Exit code 1 when something
+ * that must hold did not.
+ */
+public final class StoreDriver {
+    private StoreDriver() {}
+
+    /** Runs the workload that the arguments name. */
+    public static void main(String[] args) throws Exception {
+        if (args.length < 2) {
+            System.err.println("usage: StoreDriver write|reopen|reclaim|soak DIRECTORY [AMOUNT]");
+            System.exit(2);
+        }
+        Path directory = Path.of(args[1]);
+        String[] more = Arrays.copyOfRange(args, 2, args.length);
+        boolean good =
+                switch (args[0]) {
+                    case "write" -> WriteWorkload.run(directory, number(more, 4));
+                    case "reopen" -> ReopenWorkload.run(directory, number(more, 10_000_000));
+                    case "reclaim" -> ReclaimWorkload.run(directory, number(more, 4));
+                    case "soak" -> SoakWorkload.run(directory, number(more, 24_000_000));
+                    case "fill" -> ReopenWorkload.fill(directory, number(more, 10_000_000));
+                    default -> throw new IllegalArgumentException("unknown workload " + args[0]);
+                };
+        System.exit(good ? 0 : 1);
+    }
+
+    private static long number(String[] args, long otherwise) {
+        return args.length == 0 ? otherwise : Long.parseLong(args[0].replace("_", ""));
+    }
+}
