@@ -131,13 +131,29 @@ public record Superblock(
         return newest;
     }
 
+    /** What is the matter with a file in which {@link #read} finds nothing. */
+    public static String whyUnusable(StoreFile file) throws IOException {
+        int oldest = Integer.MAX_VALUE;
+        for (int copy = 0; copy < 2; copy++) {
+            ByteBuffer in = ByteBuffer.allocate(BYTES).order(ByteOrder.LITTLE_ENDIAN);
+            if (file.read(in, (long) copy * BYTES) == BYTES && in.getLong(0) == MAGIC) {
+                oldest = Math.min(oldest, in.getInt(8));
+            }
+        }
+        if (oldest < FORMAT_VERSION) {
+            return "format version " + oldest + ", this release reads " + FORMAT_VERSION + " only";
+        }
+        return oldest == FORMAT_VERSION ? "both superblocks are damaged" : "no superblock";
+    }
+
     private static @Nullable Superblock decode(StoreFile file, ByteBuffer in) throws IOException {
         if (in.getLong(0) != MAGIC || in.getInt(BYTES - 4) != Checksums.crc32c(in, 0, BYTES - 4)) {
             return null;
         }
         int version = in.getInt(8);
         if (version > FORMAT_VERSION) {
-            throw new IOException(file + ": format version actual=" + version + ", newest known=" + FORMAT_VERSION);
+            throw new IOException(file + ": format version " + version + ", newest known " + FORMAT_VERSION
+                    + "; it is left as it is: start the release that wrote it, or delete it to start empty");
         }
         int members = in.getInt(20);
         if (version < 1 || members < 0 || members > MEMBERS_MAX) {

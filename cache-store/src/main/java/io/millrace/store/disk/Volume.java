@@ -2,6 +2,7 @@ package io.millrace.store.disk;
 
 import io.millrace.store.index.Location;
 import io.millrace.store.index.MappedIndex;
+import io.millrace.store.io.FileFaults;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
@@ -376,7 +377,9 @@ public final class Volume {
     private void giveUp(IOException cause) {
         if (isWorking()) {
             state = State.OFFLINE;
-            LOG.error("{}: volume taken out after I/O errors: {}", directory(), cause.toString());
+            IOException said = FileFaults.explain(directory(), cause);
+            lastError = said;
+            LOG.error("{}: volume taken out after I/O errors: {}", directory(), FileFaults.words(said));
             listener.offline(this);
         }
     }

@@ -2,10 +2,12 @@ package io.millrace.store.engine;
 
 import io.millrace.store.StoreStatistics;
 import io.millrace.store.disk.Volume;
+import io.millrace.store.io.FileFaults;
 import io.millrace.store.memory.RamTier;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Puts a store's statistics together. */
 final class StatisticsView {
@@ -40,7 +42,7 @@ final class StatisticsView {
                 volume.pins().pinnedSegments(),
                 volume.queuedBytes(),
                 volume.errors(),
-                last == null ? null : last.toString());
+                words(last));
     }
 
     private static StoreStatistics.Volume failed(VolumeGroup.Slot slot) {
@@ -53,7 +55,11 @@ final class StatisticsView {
                 0,
                 0,
                 1,
-                String.valueOf(slot.failure()));
+                words(slot.failure()));
+    }
+
+    private static @Nullable String words(@Nullable IOException fault) {
+        return fault == null ? null : FileFaults.words(fault);
     }
 
     private static StoreStatistics.State state(Volume.State state) {

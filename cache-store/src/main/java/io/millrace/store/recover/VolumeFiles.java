@@ -39,7 +39,11 @@ final class VolumeFiles {
         StoreFile file = null;
         try {
             file = io.open(spec.directory().resolve(VolumeParts.FILE_NAME));
-            return new VolumeFiles(spec, lease, file, Superblock.read(file));
+            Superblock found = Superblock.read(file);
+            if (found == null && file.length() > 0) {
+                LOG.warn("{}: {}, starts empty", spec.directory(), Superblock.whyUnusable(file));
+            }
+            return new VolumeFiles(spec, lease, file, found);
         } catch (IOException | RuntimeException e) {
             if (file != null) {
                 file.close();

@@ -2,6 +2,7 @@ package io.millrace.store.recover;
 
 import io.millrace.store.disk.Superblock;
 import io.millrace.store.disk.Volume;
+import io.millrace.store.io.FileFaults;
 import io.millrace.store.io.FileIo;
 import io.millrace.store.io.LeaseHeldException;
 import io.netty.buffer.ByteBufAllocator;
@@ -77,7 +78,9 @@ public final class VolumeSet {
                 } catch (LeaseHeldException e) {
                     throw e;
                 } catch (IOException e) {
-                    results.add(new OpenedVolume(spec, null, e));
+                    IOException said = FileFaults.explain(spec.directory(), e);
+                    LOG.error("cannot be opened, the store goes on without it: {}", FileFaults.words(said));
+                    results.add(new OpenedVolume(spec, null, said));
                 }
             }
         } catch (LeaseHeldException e) {
@@ -98,8 +101,9 @@ public final class VolumeSet {
     }
 
     private void fail(VolumeFiles volume, IOException e) throws IOException {
-        LOG.error("{}: cannot be opened: {}", volume.spec().directory(), e.toString());
-        results.add(new OpenedVolume(volume.spec(), null, e));
+        IOException said = FileFaults.explain(volume.spec().directory(), e);
+        LOG.error("cannot be opened, the store goes on without it: {}", FileFaults.words(said));
+        results.add(new OpenedVolume(volume.spec(), null, said));
         volume.close();
     }
 

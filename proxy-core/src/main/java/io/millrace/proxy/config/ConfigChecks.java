@@ -26,7 +26,7 @@ final class ConfigChecks {
             problems.error(at("listen"), "listen", "missing; it says where clients connect, such as [\":8080\"]");
         }
         checkListeners(listeners);
-        checkStorage(ProxyConfig.elements(values, ConfigKeys.STORAGE));
+        new StorageChecks(problems, whole).check(values);
         checkLifetimes(values, values, "");
         List<ConfigValues> rules = ProxyConfig.elements(values, ConfigKeys.REMAP);
         for (int i = 0; i < rules.size(); i++) {
@@ -77,23 +77,6 @@ final class ConfigChecks {
     private void checkReadable(String path, @Nullable Path file) {
         if (file != null && !Files.isReadable(file)) {
             problems.error(at(path), path, file + (Files.exists(file) ? ": permission denied" : ": no such file"));
-        }
-    }
-
-    private void checkStorage(List<ConfigValues> volumes) {
-        Map<Path, Integer> seen = new HashMap<>();
-        for (int i = 0; i < volumes.size(); i++) {
-            String path = "storage[" + i + "].path";
-            Path directory = volumes.get(i).find(ConfigKeys.STORAGE_PATH);
-            if (directory == null) {
-                continue;
-            }
-            Integer first = seen.putIfAbsent(directory, i);
-            if (first != null) {
-                problems.error(at(path), path, directory + " is storage[" + first + "] already");
-            } else if (Files.exists(directory) && !Files.isDirectory(directory)) {
-                problems.error(at(path), path, directory + " is not a directory");
-            }
         }
     }
 

@@ -149,6 +149,9 @@ final class ConfigLoaderTest {
                 "storage: {path: /a, size: 1GiB} | 5:10: storage: must be a list, this is a section; put a dash before the first key of each element",
                 "storage: [/var/cache]       | 5:11: storage[0]: must be a section with keys such as path, size, this is a single value",
                 "storage: [{path: /a, size: 1GiB}, {path: /a/, size: 2GiB}] | 5:36: storage[1].path: /a is storage[0] already",
+                "storage: [{path: /a, size: 1GiB}, {path: /a/b, size: 2GiB}] | 5:36: storage[1].path: /a/b lies in /a, which is storage[0]",
+                "storage: [{path: /a/b, size: 1GiB}, {path: /a, size: 2GiB}] | 5:38: storage[1].path: /a holds /a/b, which is storage[0]",
+                "storage: [{path: /a, size: 1KiB}] | 5:28: storage[0].size: 1KiB is below the limit of 1MiB",
                 "ram_size: 1GiB              | 5:1: ram_size: unknown key (did you mean cache.ram_size?)",
                 "{a: b}: c                   | 5:1: a key must be a word, this is a section",
                 "admin: {listen: ':1'}       | 5:9: admin.listen: needs admin.token_file, or anybody could purge",
@@ -392,6 +395,19 @@ final class ConfigLoaderTest {
                 millrace.yaml:8:6: warning: remap[5].map: can never match, because remap[4] (/) stands before it and takes \
                 its requests
                 millrace.yaml:10:6: warning: remap[7].map: can hardly match, because no address in listen has tls""", result.text());
+    }
+
+    @Test
+    void warnsOfMoreStorageThanTheFileSystemHolds() {
+        ConfigResult result = ConfigLoader.parse(
+                GOOD + "storage: [{path: /var/cache/a, size: 200TiB}, {path: /var/cache/b, size: 200TiB}]\n",
+                "millrace.yaml",
+                Map.of());
+        assertNotNull(result.config());
+        assertTrue(
+                result.text().contains("warning: storage[0].size: the file system of /var/cache/a holds "),
+                result.text());
+        assertTrue(result.text().contains(" in all, and 400TiB shall lie on it"), result.text());
     }
 
     @Test
