@@ -10,7 +10,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -62,6 +64,10 @@ public final class Volume {
     private final ReentrantLock forcing = new ReentrantLock();
 
     private volatile @Nullable IOException lastError;
+    /** Keys that are not found although the index may still have them. */
+    private volatile @Nullable Set<Hash> hidden;
+
+    private record Hash(long high, long low) {}
 
     /** Whether a volume works. */
     public enum State {
@@ -181,7 +187,8 @@ public final class Volume {
 
     /** Where the hash's newest record lies, {@link Location#NONE} when it has none or the volume does not work. */
     public long find(long hashHigh, long hashLow) {
-        if (!isWorking()) {
+        Set<Hash> out = hidden;
+        if (!isWorking() || (out != null && out.contains(new Hash(hashHigh, hashLow)))) {
             return Location.NONE;
         }
         long location = index.find(hashHigh, hashLow);
@@ -380,18 +387,68 @@ public final class Volume {
             IOException said = FileFaults.explain(directory(), cause);
             lastError = said;
             LOG.error("{}: volume taken out after I/O errors: {}", directory(), FileFaults.words(said));
+            // It misses removals from now on. That is written down, if it can be.
+            thread.execute(this::leave);
             listener.offline(this);
         }
     }
 
-    /** Writes the superblock with another generation. On the volume's thread. */
-    public void generation(long generation) {
+    /** Writes the superblock with another generation and other members. On the volume's thread. */
+    public void membership(long generation, List<UUID> members) {
         try {
-            Superblock next =
-                    superblock.with(superblock.storeId(), generation, superblock.openCount(), superblock.members());
+            Superblock next = superblock.with(superblock.storeId(), generation, superblock.openCount(), members);
             superblock = next.write(parts.file());
         } catch (IOException e) {
             failed(e);
+        }
+    }
+
+    /** Writes the superblock as of one that is no member any more: opened as one it starts empty. */
+    private void leave() {
+        List<UUID> others = new ArrayList<>(superblock.members());
+        others.remove(id());
+        membership(superblock.generation(), others);
+    }
+
+    /** Queues what makes the volume leave its store; to be drained. */
+    public void leaveSoon() {
+        execute(this::leave);
+    }
+
+    /** Whether it is not, or no longer, a member of its store. To be asked by who ended its thread. */
+    public boolean hasLeft() {
+        return !superblock.members().contains(id());
+    }
+
+    /**
+     * What the keys hold changed while the volume was away: they are not found from now on, and their tombstones are
+     * queued. One call at a time is under way.
+     */
+    public void changedMeanwhile(List<DiskKey> keys) throws IOException {
+        Set<Hash> out = new HashSet<>();
+        for (DiskKey key : keys) {
+            out.add(new Hash(key.hashHigh(), key.hashLow()));
+        }
+        hidden = out;
+        boolean taken = execute(() -> {
+            for (DiskKey key : keys) {
+                if (state == State.OPENING || index.find(key.hashHigh(), key.hashLow()) != Location.NONE) {
+                    hideForGood(key);
+                }
+            }
+            hidden = null;
+        });
+        if (!taken) {
+            throw new IOException(directory() + ": volume is " + state + " or its queue is full");
+        }
+    }
+
+    /** Appends the key's tombstone, or owes it. On the volume's thread. */
+    public void hideForGood(DiskKey key) {
+        try {
+            appendTombstone(key);
+        } catch (IOException e) {
+            LOG.debug("{}: tombstone of a key that changed meanwhile is owed", directory());
         }
     }
 

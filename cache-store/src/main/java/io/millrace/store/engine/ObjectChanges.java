@@ -149,6 +149,7 @@ final class ObjectChanges<H> {
                 }
             }
             hideElsewhere(key, volume);
+            volumes.missed(key);
             if (object instanceof ResidentObject<H> resident && resident.length() <= config.ramObjectBytesMax()) {
                 ram.put(resident);
             } else {
@@ -238,6 +239,7 @@ final class ObjectChanges<H> {
             ram.put(resident);
         }
         if (volume == null) {
+            volumes.missed(key);
             if (updated != null) {
                 updated.release();
             }
@@ -250,11 +252,12 @@ final class ObjectChanges<H> {
             }
         };
         if (updated == null) {
-            enqueueUpdate(volume, write);
+            enqueueUpdate(volume, key, write);
             return before;
         }
         PendingChange<H> change = PendingChange.stored(updated);
         if (!enqueue(volume, key, change, write)) {
+            volumes.missed(key);
             change.release();
             return before;
         }
@@ -284,14 +287,17 @@ final class ObjectChanges<H> {
     }
 
     /** An update that shows when it is appended. */
-    private void enqueueUpdate(Volume volume, VolumeWrite write) {
-        volume.execute(() -> {
+    private void enqueueUpdate(Volume volume, StoreKey key, VolumeWrite write) {
+        boolean taken = volume.execute(() -> {
             try {
                 write.apply(volume);
             } catch (IOException e) {
                 counters.writesFailed.increment();
             }
         });
+        if (!taken) {
+            volumes.missed(key);
+        }
     }
 
     /** As {@link CacheStore#remove}. */
@@ -322,6 +328,7 @@ final class ObjectChanges<H> {
                 needed = true;
             }
         }
+        volumes.missed(key);
         return needed ? removal.change() : null;
     }
 

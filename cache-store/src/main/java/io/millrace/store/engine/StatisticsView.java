@@ -46,6 +46,7 @@ final class StatisticsView {
     }
 
     private static StoreStatistics.Volume failed(VolumeGroup.Slot slot) {
+        Absence absence = slot.absence();
         return new StoreStatistics.Volume(
                 slot.config().path(),
                 StoreStatistics.State.OFFLINE,
@@ -54,8 +55,8 @@ final class StatisticsView {
                 0,
                 0,
                 0,
-                1,
-                words(slot.failure()));
+                absence == null ? 1 : 0,
+                absence == null ? words(slot.failure()) : "taken out by command: " + absence.reason());
     }
 
     private static @Nullable String words(@Nullable IOException fault) {

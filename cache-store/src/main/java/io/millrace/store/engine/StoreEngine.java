@@ -21,9 +21,11 @@ import io.millrace.store.memory.RamTier;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -57,6 +59,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
     private final ObjectLoader<H> loader;
     private final WaitingOpens waiting;
     private final ObjectChanges<H> changes;
+    private final VolumeCommands commands;
     private final Hasher128 hasher;
     private final ReentrantLock lifeCycle = new ReentrantLock();
 
@@ -82,6 +85,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         ObjectAppender<H> appender = new ObjectAppender<>(codec, allocator);
         changes = new ObjectChanges<>(config, codec, counters, ram, volumes, loader, appender);
         waiting = new WaitingOpens(housekeeping, config.openWaitNanos());
+        commands = new VolumeCommands(lifeCycle, changes);
         boolean opened = false;
         try {
             volumes.open();
@@ -321,6 +325,16 @@ public final class StoreEngine<H> implements CacheStore<H> {
         } finally {
             lifeCycle.unlock();
         }
+    }
+
+    @Override
+    public CompletionStage<@Nullable Void> offline(Path path, String reason) {
+        return commands.run(() -> volumes.takeOut(path, reason));
+    }
+
+    @Override
+    public CompletionStage<@Nullable Void> online(Path path) {
+        return commands.run(() -> volumes.bringBack(path));
     }
 
     @Override

@@ -3,19 +3,28 @@ package io.millrace.store.engine;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.StoreKey;
 import io.millrace.store.VolumeConfig;
+import io.millrace.store.disk.DiskKey;
+import io.millrace.store.disk.SegmentPins;
+import io.millrace.store.disk.Superblock;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.io.FileIo;
 import io.millrace.store.recover.OpenedVolume;
+import io.millrace.store.recover.VolumeReturn;
 import io.millrace.store.recover.VolumeSet;
 import io.millrace.store.recover.VolumeSpec;
 import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The volumes of a store: which of them a key goes to, and which may hold it.
@@ -24,30 +33,46 @@ import org.jspecify.annotations.Nullable;
  * when one is lost only its keys move. What was stored while another set of volumes worked is found all the same, as a
  * lookup asks the home's index first and then the others'.
  *
- * <p>Thread-safe; {@link #open} and {@link #reopen} are confined to who opens the store and to who holds its life cycle
- * lock.
+ * <p>Thread-safe; {@link #open}, {@link #reopen}, {@link #takeOut} and {@link #bringBack} are confined to who opens the
+ * store and to who holds its life cycle lock.
  */
 final class VolumeGroup {
     private static final long AUTOMATIC_SEGMENTS = 256;
     private static final int AUTOMATIC_SEGMENT_BYTES_MIN = 4 << 20;
     private static final int SEGMENT_BYTES_MAX = 1 << 30;
+    /** How often a volume that returns is told of changes before it is taken to be slower than they come. */
+    private static final int CATCH_UP_ROUNDS = 10;
+
+    private static final Logger LOG = LoggerFactory.getLogger(VolumeGroup.class);
 
     private final FileIo io;
     private final StoreConfig config;
     private final ByteBufAllocator allocator;
     private final Volume.Listener listener;
+    /** Held while generation and members change. */
+    private final ReentrantLock membership = new ReentrantLock();
+
     private final List<Volume> handedOver = new CopyOnWriteArrayList<>();
     private volatile Slot[] slots = {};
     private volatile UUID storeId = UUID.randomUUID();
     private volatile long generation;
     private long openCount = 1;
 
-    /** One configured volume: exactly one of volume and failure is there. */
+    /** One configured volume: exactly one of volume, failure and absence is there. */
     record Slot(
             int number,
             VolumeConfig config,
             @Nullable Volume volume,
-            @Nullable IOException failure) {}
+            @Nullable IOException failure,
+            @Nullable Absence absence) {
+        Slot with(Volume returned) {
+            return new Slot(number, config, returned, null, null);
+        }
+
+        Slot without(Absence out) {
+            return new Slot(number, config, null, null, out);
+        }
+    }
 
     VolumeGroup(FileIo io, StoreConfig config, ByteBufAllocator allocator, Volume.Listener listener) {
         this.io = io;
@@ -108,7 +133,7 @@ final class VolumeGroup {
         Slot[] opened = new Slot[config.volumes().size()];
         for (int i = 0; i < opened.length; i++) {
             OpenedVolume result = set.volumes().get(i);
-            opened[i] = new Slot(i, config.volumes().get(i), result.volume(), result.failure());
+            opened[i] = new Slot(i, config.volumes().get(i), result.volume(), result.failure(), null);
         }
         slots = opened;
         for (Slot slot : opened) {
@@ -121,13 +146,15 @@ final class VolumeGroup {
     private List<VolumeSpec> specs() {
         List<VolumeSpec> specs = new ArrayList<>();
         for (int i = 0; i < config.volumes().size(); i++) {
-            VolumeConfig volume = config.volumes().get(i);
             Volume before = i < slots.length ? slots[i].volume() : null;
-            Path path = volume.path().toAbsolutePath();
-            specs.add(new VolumeSpec(
-                    path, volume.sizeBytes(), segmentBytes(volume), before == null ? null : before.pins()));
+            specs.add(spec(config.volumes().get(i), before == null ? null : before.pins()));
         }
         return specs;
+    }
+
+    private VolumeSpec spec(VolumeConfig volume, @Nullable SegmentPins pins) {
+        Path path = volume.path().toAbsolutePath();
+        return new VolumeSpec(path, volume.sizeBytes(), segmentBytes(volume), pins);
     }
 
     /** Bytes of a segment: as configured or by size, but always some segments in a volume. */
@@ -221,12 +248,216 @@ final class VolumeGroup {
 
     /** A member was lost: tells the others, so that its removals are known to be missing when it returns. */
     void lost(Volume volume) {
-        long next = generation + 1;
-        generation = next;
+        membership.lock();
+        try {
+            long next = generation + 1;
+            generation = next;
+            tellMembers(volume, null);
+        } finally {
+            membership.unlock();
+        }
+    }
+
+    /** Queues generation and members for every volume that works, but for one that goes, and with one that comes. */
+    private void tellMembers(@Nullable Volume gone, @Nullable Volume comes) {
+        List<UUID> members = new ArrayList<>();
+        List<Volume> told = new ArrayList<>();
         for (Slot slot : slots) {
-            Volume other = slot.volume();
-            if (other != null && other != volume) {
-                other.execute(() -> other.generation(next));
+            Volume volume = slot.volume();
+            if (volume != null && volume != gone && volume.isWorking()) {
+                members.add(volume.id());
+                told.add(volume);
+            }
+        }
+        if (comes != null) {
+            members.add(comes.id());
+        }
+        long now = generation;
+        List<UUID> all = List.copyOf(members);
+        for (Volume volume : told) {
+            volume.execute(() -> volume.membership(now, all));
+        }
+    }
+
+    /**
+     * Takes a volume out: what is queued for it is written and synced, the others are told that it will miss removals,
+     * its lease is given back and its file closed. Holding the life cycle lock; blocks.
+     *
+     * @throws IOException when there is no such volume, or it is out already
+     */
+    void takeOut(Path path, String reason) throws IOException {
+        Slot slot = slot(path);
+        if (slot.absence() != null) {
+            throw new IOException(
+                    path + ": is offline already: " + slot.absence().reason());
+        }
+        Absence absence = new Absence(reason);
+        Volume volume = slot.volume();
+        if (volume == null) {
+            put(slot.without(absence));
+            return;
+        }
+        boolean inOrder = volume.isWorking();
+        if (inOrder) {
+            // Before it misses the first one: whenever the process dies from here on, the volume starts empty.
+            volume.leaveSoon();
+            lost(volume);
+            drainAll();
+        }
+        put(slot.without(absence));
+        try {
+            volume.close();
+        } catch (IOException e) {
+            LOG.warn("{}: was not closed in order, and will start empty: {}", path, e.toString());
+            inOrder = false;
+        }
+        if (inOrder && volume.hasLeft()) {
+            absence.left(volume.superblock());
+        }
+        LOG.info("{}: taken out by command: {}", path, reason);
+    }
+
+    /**
+     * Brings a volume back that was taken out, was given up, or could not be opened. It keeps what it held if that can
+     * be trusted, less what changed meanwhile; else it starts empty. Holding the life cycle lock; blocks.
+     *
+     * @throws IOException when it works already, or cannot be opened
+     */
+    void bringBack(Path path) throws IOException {
+        Slot slot = slot(path);
+        Volume before = slot.volume();
+        if (before != null) {
+            if (before.isWorking()) {
+                throw new IOException(path + ": is " + before.state().name().toLowerCase(Locale.ROOT) + " already");
+            }
+            try {
+                before.close();
+            } catch (IOException e) {
+                LOG.info("{}: closed for good: {}", path, e.toString());
+            }
+        }
+        Absence absence = slot.absence() == null ? new Absence("given up") : slot.absence();
+        // What changes from here on is noted, also for a volume that nothing was noted for before.
+        put(slot.without(absence));
+        VolumeReturn returned = open(slot, absence.isTooMany() ? null : absence.left());
+        boolean joined = join(slot, returned, absence);
+        if (!joined) {
+            returned.volume().close();
+            returned = open(slot, null);
+            joined = join(slot, returned, absence);
+        }
+        if (!joined) {
+            returned.volume().close();
+            throw new IOException(path + ": failed again while it was brought back");
+        }
+        LOG.info("{}: back by command, {}", path, returned.kept() ? "with its content" : "empty");
+    }
+
+    private VolumeReturn open(Slot slot, @Nullable Superblock left) throws IOException {
+        VolumeReturn.Store store = new VolumeReturn.Store(storeId, generation, openCount);
+        VolumeReturn returned = VolumeReturn.open(io, spec(slot.config(), null), store, left, allocator, listener);
+        returned.volume().start();
+        return returned;
+    }
+
+    /** Tells a volume what it missed and makes it a member; false when that cannot be done. */
+    private boolean join(Slot slot, VolumeReturn returned, Absence absence) throws IOException {
+        Volume volume = returned.volume();
+        membership.lock();
+        try {
+            // The others first: should it be missing at the next start, they know that it was there.
+            tellMembers(null, volume);
+        } finally {
+            membership.unlock();
+        }
+        drainAll();
+        boolean empty = !returned.kept();
+        for (int rounds = 0; rounds < CATCH_UP_ROUNDS && volume.isWorking(); rounds++) {
+            if (!empty && !catchUp(volume, absence)) {
+                return false;
+            }
+            if (absence.end(empty, keys -> enter(slot, volume, keys))) {
+                volume.drain();
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Tells the volume what it missed so far; false when nobody knows that. */
+    private static boolean catchUp(Volume volume, Absence absence) throws IOException {
+        for (List<StoreKey> keys = absence.take(); !keys.isEmpty(); keys = absence.take()) {
+            volume.changedMeanwhile(diskKeys(keys));
+            volume.drain();
+        }
+        // The removals are to be on the device before the superblock that says there are none missing.
+        volume.force();
+        return !absence.isTooMany();
+    }
+
+    private void enter(Slot slot, Volume volume, List<StoreKey> keys) {
+        try {
+            volume.changedMeanwhile(diskKeys(keys));
+        } catch (IOException e) {
+            // Given up this very moment: it finds nothing any more.
+            LOG.warn("{}: failed while returning: {}", volume.directory(), e.toString());
+        }
+        membership.lock();
+        try {
+            put(slot.with(volume));
+            tellMembers(null, null);
+        } finally {
+            membership.unlock();
+        }
+    }
+
+    private static List<DiskKey> diskKeys(List<StoreKey> keys) {
+        List<DiskKey> diskKeys = new ArrayList<>(keys.size());
+        for (StoreKey key : keys) {
+            diskKeys.add(ObjectAppender.diskKey(key));
+        }
+        return diskKeys;
+    }
+
+    private void drainAll() {
+        for (Slot slot : slots) {
+            Volume volume = slot.volume();
+            if (volume != null && volume.isWorking()) {
+                try {
+                    volume.drain();
+                } catch (IOException e) {
+                    LOG.info("{}", e.toString());
+                }
+            }
+        }
+    }
+
+    private Slot slot(Path path) throws IOException {
+        Path wanted = path.toAbsolutePath().normalize();
+        for (Slot slot : slots) {
+            if (slot.config().path().toAbsolutePath().normalize().equals(wanted)) {
+                return slot;
+            }
+        }
+        throw new NoSuchFileException(path.toString(), null, "no storage path of this store");
+    }
+
+    private void put(Slot slot) {
+        Slot[] next = slots.clone();
+        next[slot.number()] = slot;
+        slots = next;
+    }
+
+    /** What the key holds changed: noted for the volumes that are out. */
+    void missed(StoreKey key) {
+        for (Slot slot : slots) {
+            Absence absence = slot.absence();
+            if (absence != null && !absence.missed(key)) {
+                // Back since the slots were looked at.
+                Volume volume = working(slot.number());
+                if (volume != null) {
+                    volume.execute(() -> volume.hideForGood(ObjectAppender.diskKey(key)));
+                }
             }
         }
     }

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Volumes of one store share its id and a generation. When a member is missing the generation of the others rises, so
  * that a volume that comes back later, and has missed removals, is known by its lower generation and starts empty. So
- * does one of another store. The store is that of the first volume in the list that is not new.
+ * does one of another store, and one that left: it is not among its own members. The store is that of the first volume in the list that is not new.
  *
  * <p>Confined to one thread.
  */
@@ -125,7 +125,7 @@ public final class VolumeSet {
         List<UUID> missing = new ArrayList<>();
         for (VolumeFiles volume : List.copyOf(files)) {
             Superblock found = volume.found();
-            if (found != null && found.storeId().equals(storeId) && found.generation() == generation) {
+            if (found != null && isMember(found)) {
                 missing.addAll(found.members());
             } else {
                 formatOrFail(files, volume);
@@ -139,6 +139,13 @@ public final class VolumeSet {
             generation++;
         }
         writeAll(files);
+    }
+
+    /** One that has left the store, or was taken for lost by the others, may have missed removals. */
+    private boolean isMember(Superblock found) {
+        return found.storeId().equals(storeId)
+                && found.generation() == generation
+                && found.members().contains(found.volumeId());
     }
 
     private void formatOrFail(List<VolumeFiles> files, VolumeFiles volume) throws IOException {

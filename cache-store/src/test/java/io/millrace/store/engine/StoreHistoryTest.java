@@ -17,6 +17,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -53,6 +56,11 @@ class StoreHistoryTest {
     private long versions;
     private boolean crashed;
     private boolean lostPower;
+    /** The volume that is out. */
+    private Path out;
+    /** Whether a volume started empty as it had been out. */
+    private boolean wasOut;
+
     private int found;
 
     static List<Long> seeds() {
@@ -98,6 +106,8 @@ class StoreHistoryTest {
     }
 
     private void openStore() {
+        wasOut |= out != null;
+        out = null;
         test = new TestStore(config, io);
         if (crashed) {
             test.toleratingDamage();
@@ -110,7 +120,7 @@ class StoreHistoryTest {
 
     private void step() {
         String key = "key" + random.nextInt(KEYS);
-        switch (random.nextInt(20)) {
+        switch (random.nextInt(21)) {
             case 0, 1, 2, 3, 4 -> put(key);
             case 5, 6, 7, 8, 9, 10 -> check(key);
             case 11, 12 -> remove(key);
@@ -119,6 +129,7 @@ class StoreHistoryTest {
             case 16 -> hold(key);
             case 17 -> releaseHeld();
             case 18 -> sync();
+            case 19 -> takeOutOrBringBack();
             default -> maybeRestart();
         }
     }
@@ -252,6 +263,32 @@ class StoreHistoryTest {
         afterPowerLoss.replaceAll((key, known) -> new ArrayList<>(known));
     }
 
+    /** One volume at a time is out; what it holds is not to be had until it is back, and never what changed meanwhile. */
+    private void takeOutOrBringBack() {
+        if (io.isDead()) {
+            return;
+        }
+        List<VolumeConfig> volumes = test.config().volumes();
+        try {
+            if (out == null) {
+                releaseHeld();
+                Path path = volumes.get(random.nextInt(volumes.size())).path();
+                test.store.offline(path, "a test").toCompletableFuture().get(30, TimeUnit.SECONDS);
+                out = path;
+            } else {
+                test.store.online(out).toCompletableFuture().get(30, TimeUnit.SECONDS);
+                out = null;
+            }
+            // Killed before it was a member again.
+            wasOut |= io.isDead();
+        } catch (ExecutionException e) {
+            assertTrue(io.isDead(), e::toString);
+            wasOut = true;
+        } catch (InterruptedException | TimeoutException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     private void maybeRestart() {
         if (random.nextInt(3) > 0) {
             return;
@@ -300,6 +337,7 @@ class StoreHistoryTest {
             boolean must = roomy
                     && !power
                     && !lostPower
+                    && !wasOut
                     && possible.size() == 1
                     && possible.get(0).isPresent();
             assertTrue(!must || io.isDead(), () -> key + " is lost: " + possible);

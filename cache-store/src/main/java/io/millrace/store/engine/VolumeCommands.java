@@ -1,0 +1,64 @@
+package io.millrace.store.engine;
+
+import io.netty.util.concurrent.FastThreadLocalThread;
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs what an operator orders for a volume: one command at a time, each on a thread of its own, as it waits for disks.
+ *
+ * <p>Thread-safe.
+ */
+final class VolumeCommands {
+    private final ReentrantLock lifeCycle;
+    private final ObjectChanges<?> changes;
+    private final AtomicBoolean busy = new AtomicBoolean();
+
+    /** What is done to a volume; blocks. */
+    @FunctionalInterface
+    interface Command {
+        void run() throws IOException;
+    }
+
+    /** Commands that hold {@code lifeCycle} while they run. */
+    VolumeCommands(ReentrantLock lifeCycle, ObjectChanges<?> changes) {
+        this.lifeCycle = lifeCycle;
+        this.changes = changes;
+    }
+
+    CompletionStage<@Nullable Void> run(Command command) {
+        if (!busy.compareAndSet(false, true)) {
+            return CompletableFuture.failedFuture(new IOException("another volume is being taken out or brought back"));
+        }
+        CompletableFuture<@Nullable Void> done = new CompletableFuture<>();
+        Thread thread = new FastThreadLocalThread(() -> runNow(command, done), "millrace-store-command");
+        thread.setDaemon(true);
+        thread.start();
+        return done;
+    }
+
+    private void runNow(Command command, CompletableFuture<@Nullable Void> done) {
+        Throwable failure = null;
+        lifeCycle.lock();
+        try {
+            if (changes.isClosed() || changes.isSuspended()) {
+                throw new IOException("the volumes are handed over");
+            }
+            command.run();
+        } catch (IOException | RuntimeException e) {
+            failure = e;
+        } finally {
+            lifeCycle.unlock();
+            busy.set(false);
+        }
+        if (failure == null) {
+            done.complete(null);
+        } else {
+            done.completeExceptionally(failure);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+package io.millrace.store.recover;
+
+import io.millrace.store.disk.Superblock;
+import io.millrace.store.disk.Volume;
+import io.millrace.store.io.FileIo;
+import io.netty.buffer.ByteBufAllocator;
+import java.io.IOException;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A volume that joins a running store: one that was out, or a new one.
+ *
+ * <p>It keeps its content only if it is in every respect what it was when it left, so that nobody can have used it
+ * meanwhile. It is then not yet a member: a crash before {@link Volume#membership} makes it start empty.
+ *
+ * @param volume the volume, not yet started
+ * @param kept whether its content counts
+ */
+public record VolumeReturn(Volume volume, boolean kept) {
+    /** The store that it joins: its id, generation and open count. Immutable. */
+    public record Store(UUID id, long generation, long openCount) {}
+
+    /**
+     * Opens the volume.
+     *
+     * @param left the superblock with which it left, null when it must start empty
+     * @throws IOException when it cannot be opened, or another store holds its lease
+     */
+    public static VolumeReturn open(
+            FileIo io,
+            VolumeSpec spec,
+            Store store,
+            @Nullable Superblock left,
+            ByteBufAllocator allocator,
+            Volume.Listener listener)
+            throws IOException {
+        VolumeFiles files = VolumeFiles.open(io, spec);
+        boolean opened = false;
+        try {
+            boolean kept = left != null && left.equals(files.found());
+            if (!kept) {
+                files.format(store.id());
+                files.write(store.id(), store.generation(), store.openCount(), List.of());
+            }
+            Volume volume = IndexOpening.open(io, files, allocator, listener);
+            opened = true;
+            return new VolumeReturn(volume, kept);
+        } finally {
+            if (!opened) {
+                files.close();
+            }
+        }
+    }
+}

@@ -1,0 +1,245 @@
+package io.millrace.store.engine;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.store.StoreStatistics;
+import io.millrace.store.StoredObject;
+import io.millrace.store.io.FaultyFileIo;
+import io.millrace.store.tool.CheckReport;
+import io.millrace.store.tool.StoreCheck;
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** Volumes that are taken out and brought back by command. */
+class VolumeCommandsTest {
+    private static final Path FIRST = Path.of("/volume0");
+    private static final Path SECOND = Path.of("/volume1");
+    private static final int OBJECTS = 60;
+
+    private final FaultyFileIo io = new FaultyFileIo();
+
+    private TestStore two() {
+        return new TestStore(StoreContractTest.volumes(2, 2).ramBytes(0), io);
+    }
+
+    static void offline(TestStore test, Path path) {
+        done(test.store.offline(path, "a test"));
+    }
+
+    static void online(TestStore test, Path path) {
+        done(test.store.online(path));
+    }
+
+    private static void done(java.util.concurrent.CompletionStage<?> stage) {
+        try {
+            stage.toCompletableFuture().get(30, TimeUnit.SECONDS);
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static Throwable failure(java.util.concurrent.CompletionStage<?> stage) {
+        return assertThrows(ExecutionException.class, () -> stage.toCompletableFuture()
+                        .get(30, TimeUnit.SECONDS))
+                .getCause();
+    }
+
+    private static void fill(TestStore test) {
+        for (int i = 0; i < OBJECTS; i++) {
+            test.put("k" + i, "h" + i, TestStore.body(i, i % 4 == 0 ? 30_000 : 900));
+        }
+        test.sync();
+    }
+
+    private static List<Integer> present(TestStore test) {
+        List<Integer> present = new ArrayList<>();
+        for (int i = 0; i < OBJECTS; i++) {
+            String head = test.head("k" + i);
+            if (head != null) {
+                assertEquals("h" + i, head);
+                present.add(i);
+            }
+        }
+        return present;
+    }
+
+    private static StoreStatistics.Volume volume(TestStore test, int number) {
+        return test.store.statistics().volumes().get(number);
+    }
+
+    @Test
+    void aVolumeThatIsOutIsNotUsedAndComesBackWithItsContent() throws IOException {
+        try (TestStore test = two()) {
+            fill(test);
+            offline(test, FIRST);
+            assertEquals(StoreStatistics.State.OFFLINE, volume(test, 0).state());
+            assertEquals("taken out by command: a test", volume(test, 0).lastError());
+            List<Integer> left = present(test);
+            assertTrue(left.size() > 5 && left.size() < OBJECTS - 5, left::toString);
+            // Nobody has it open: it may be looked at, copied, unmounted.
+            CheckReport report = StoreCheck.check(io, FIRST);
+            assertTrue(report.isSound(), report::toString);
+            for (int i = 0; i < 20; i++) {
+                assertTrue(test.put("new" + i, "n", TestStore.body(i, 5000)));
+                assertArrayEquals(TestStore.body(i, 5000), test.read("new" + i));
+            }
+            online(test, FIRST);
+            assertEquals(StoreStatistics.State.ONLINE, volume(test, 0).state());
+            assertEquals(OBJECTS, present(test).size());
+        }
+        try (TestStore test = two()) {
+            assertEquals(OBJECTS, present(test).size());
+        }
+    }
+
+    @Test
+    void whatChangedMeanwhileIsNotFoundInTheVolumeThatReturns() {
+        try (TestStore test = two()) {
+            fill(test);
+            offline(test, FIRST);
+            for (int i = 0; i < OBJECTS; i += 3) {
+                test.remove("k" + i);
+            }
+            for (int i = 1; i < OBJECTS; i += 3) {
+                test.put("k" + i, "newer", TestStore.body(1000 + i, 700));
+            }
+            online(test, FIRST);
+            assertChanged(test);
+        }
+        // From the segments alone, too.
+        FaultyFileIo rebuilt = io.afterReboot();
+        rebuilt.flipBit(FIRST.resolve("index"), 3);
+        try (TestStore test = new TestStore(StoreContractTest.volumes(2, 2).ramBytes(0), rebuilt)) {
+            assertChanged(test);
+        }
+    }
+
+    private static void assertChanged(TestStore test) {
+        for (int i = 0; i < OBJECTS; i++) {
+            String expected = i % 3 == 0 ? null : i % 3 == 1 ? "newer" : "h" + i;
+            assertEquals(expected, test.head("k" + i), "k" + i);
+        }
+    }
+
+    @Test
+    void afterACrashAVolumeThatWasOutStartsEmpty() {
+        TestStore dying = two();
+        fill(dying);
+        offline(dying, FIRST);
+        List<Integer> left = present(dying);
+        for (int i = 0; i < OBJECTS; i++) {
+            dying.remove("k" + i);
+        }
+        dying.put("later", "l", TestStore.body(1, 10));
+        dying.sync();
+        FaultyFileIo next = io.afterKill();
+        dying.abandon();
+        assertFalse(left.isEmpty());
+        try (TestStore test = new TestStore(StoreContractTest.volumes(2, 2).ramBytes(0), next)) {
+            assertEquals(List.of(), present(test));
+            assertEquals("l", test.head("later"));
+        }
+    }
+
+    @Test
+    void theOnlyVolumeThatWasOutInACrashStartsEmpty() {
+        TestStore dying = new TestStore(StoreContractTest.volumes(2).ramBytes(1 << 20), io);
+        fill(dying);
+        offline(dying, FIRST);
+        assertTrue(dying.put("ram", "r", TestStore.body(1, 10)));
+        assertEquals("r", dying.head("ram"));
+        assertTrue(dying.remove("k1"));
+        FaultyFileIo next = io.afterKill();
+        dying.abandon();
+        try (TestStore test = new TestStore(StoreContractTest.volumes(2).ramBytes(0), next)) {
+            assertEquals(List.of(), present(test));
+        }
+    }
+
+    @Test
+    void aVolumeThatSomebodyElseOpenedMeanwhileStartsEmpty() {
+        try (TestStore test = two()) {
+            fill(test);
+            offline(test, FIRST);
+            List<Integer> left = present(test);
+            try (TestStore other = new TestStore(StoreContractTest.volumes(2).ramBytes(0), io)) {
+                assertNull(other.head("k1"));
+                assertTrue(failure(test.store.online(FIRST)).getMessage().contains("in use"));
+            }
+            online(test, FIRST);
+            assertEquals(left, present(test));
+        }
+    }
+
+    @Test
+    void aVolumeThatFailedIsBroughtBackEmpty() {
+        try (TestStore test = two()) {
+            fill(test);
+            io.failWrites(true, FIRST);
+            for (int i = 0; i < 200; i++) {
+                test.put("x" + i, "x", TestStore.body(i, 1000));
+            }
+            assertNotNull(failure(test.store.online(FIRST)));
+            io.failWrites(false, FIRST);
+            online(test, FIRST);
+            assertEquals(StoreStatistics.State.ONLINE, volume(test, 0).state());
+            for (int i = 0; i < OBJECTS; i++) {
+                test.remove("k" + i);
+            }
+        }
+        try (TestStore test = two()) {
+            assertEquals(List.of(), present(test));
+        }
+    }
+
+    @Test
+    void handlesHeldOfAVolumeThatIsTakenOutFailCleanly() {
+        try (TestStore test =
+                new TestStore(StoreContractTest.volumes(2).ramBytes(0).ramObjectBytesMax(0), io)) {
+            fill(test);
+            StoredObject<TextHead> held = test.find("k4");
+            offline(test, FIRST);
+            assertThrows(java.io.UncheckedIOException.class, () -> TestStore.readAll(held));
+            online(test, FIRST);
+            assertArrayEquals(TestStore.body(4, 30_000), test.read("k4"));
+            held.release();
+        }
+    }
+
+    @Test
+    void commandsThatMakeNoSenseSaySo() {
+        try (TestStore test = two()) {
+            assertTrue(failure(test.store.offline(Path.of("/nowhere"), "")) instanceof NoSuchFileException);
+            assertTrue(failure(test.store.online(SECOND)).getMessage().contains("online already"));
+            offline(test, SECOND);
+            assertTrue(failure(test.store.offline(SECOND, "")).getMessage().contains("offline already"));
+            online(test, SECOND);
+        }
+    }
+
+    @Test
+    void moreChangesThanAreRememberedEmptyTheVolume() {
+        try (TestStore test = two()) {
+            fill(test);
+            offline(test, FIRST);
+            List<Integer> left = present(test);
+            for (int i = 0; i <= Absence.KEYS_MAX; i++) {
+                test.store.remove(test.key("other" + i), Runnable::run, (present, failure) -> {});
+            }
+            online(test, FIRST);
+            assertEquals(left, present(test));
+        }
+    }
+}
