@@ -10,10 +10,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  *
  * @param ram the RAM tier
+ * @param memory who has the store's memory
  * @param volumes one per configured volume, in the order of the configuration
  * @param counters what happened
  */
-public record StoreStatistics(Ram ram, List<Volume> volumes, Counters counters) {
+public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Counters counters) {
     /**
      * The RAM tier.
      *
@@ -23,6 +24,30 @@ public record StoreStatistics(Ram ram, List<Volume> volumes, Counters counters) 
      * @param evictions objects that made room for others or were not admitted
      */
     public record Ram(long bytes, long bytesMax, long entries, long evictions) {}
+
+    /**
+     * Who has the store's memory. All but the entries is direct memory.
+     *
+     * @param bytesMax the budget of all parts together, which {@code idleBytes} is not one of
+     * @param residentBytes bodies in the RAM tier
+     * @param entryBytes heap of the RAM tier's entries: keys, heads, links
+     * @param fillingBytes bodies being received or waiting for the disk
+     * @param readingBytes what was read from disk and is being sent
+     * @param writingBytes heads on their way to the disk
+     * @param idleBytes what the pool holds beyond the buffers cut from it
+     * @param refusedFills bodies not stored for want of memory
+     * @param refusedReads reads and opens that found no memory; a read that waited for some counts too
+     */
+    public record Memory(
+            long bytesMax,
+            long residentBytes,
+            long entryBytes,
+            long fillingBytes,
+            long readingBytes,
+            long writingBytes,
+            long idleBytes,
+            long refusedFills,
+            long refusedReads) {}
 
     /**
      * One volume.

@@ -98,7 +98,7 @@ public final class ProxyServer implements AutoCloseable {
         accessLog = accessLog(config);
         try {
             store = onOwnThread(
-                    "millrace-open", () -> StoreEngine.open(StoreConfigs.of(config, allocator), new StoredHeadCodec()));
+                    "millrace-open", () -> StoreEngine.open(StoreConfigs.of(config), new StoredHeadCodec()));
         } catch (IOException | RuntimeException e) {
             if (accessLog != null) {
                 accessLog.close();

@@ -3,7 +3,6 @@ package io.millrace.proxy;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.VolumeConfig;
-import io.netty.buffer.ByteBufAllocator;
 import io.netty.util.internal.PlatformDependent;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -15,7 +14,7 @@ final class StoreConfigs {
 
     private StoreConfigs() {}
 
-    static StoreConfig of(ProxyConfig config, ByteBufAllocator allocator) {
+    static StoreConfig of(ProxyConfig config) {
         return StoreConfig.builder()
                 .ramBytes(ramBytes(config))
                 .volumes(config.storage().stream()
@@ -24,7 +23,6 @@ final class StoreConfigs {
                 .segmentBytes(config.store().segmentBytes())
                 .syncIntervalNanos(TimeUnit.MILLISECONDS.toNanos(config.store().syncIntervalMillis()))
                 .openWaitNanos(TimeUnit.MILLISECONDS.toNanos(config.store().openWaitMillis()))
-                .allocator(allocator)
                 .build();
     }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.Counter;
+import io.millrace.store.StoreStatistics;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -131,7 +132,12 @@ public final class ProxyExtension implements AfterEachCallback {
 
     /** Bytes of buffers in use, RAM tier included. */
     long usedBytes() {
-        return pool.pinnedDirectMemory();
+        StoreStatistics.Memory store = proxy.store().statistics().memory();
+        return pool.pinnedDirectMemory()
+                + store.residentBytes()
+                + store.fillingBytes()
+                + store.readingBytes()
+                + store.writingBytes();
     }
 
     /** Content in which every position can be told from its neighbours. */

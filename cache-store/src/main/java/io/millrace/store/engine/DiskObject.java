@@ -97,9 +97,10 @@ final class DiskObject<H> extends CountedObject<H> {
                     replyOn, reply, new IOException("read at " + position + " of a body of " + length + " bytes"));
             return;
         }
-        if (!pool.execute(() -> readNow(position, count, replyOn, reply))) {
-            Replies.failed(replyOn, reply, new IOException("read queue full"));
-        }
+        pool.read(
+                Math.min(count, READ_LENGTH_MAX),
+                () -> readNow(position, count, replyOn, reply),
+                () -> Replies.failed(replyOn, reply, new IOException("read queue full")));
     }
 
     private void readNow(long position, int count, Executor replyOn, ReadCallback reply) {

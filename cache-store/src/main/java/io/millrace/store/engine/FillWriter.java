@@ -4,6 +4,7 @@ import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoredObject;
 import io.millrace.store.disk.BodyPlace;
 import io.millrace.store.disk.Volume;
+import io.millrace.store.memory.MemoryBudget;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.util.concurrent.Executor;
@@ -89,6 +90,10 @@ final class FillWriter<H> implements ObjectWriter<H> {
             }
             int before = object.covered(block);
             int covered = object.copy(block, from, content, content.readerIndex() + done, part);
+            if (covered == FillingObject.NO_MEMORY) {
+                fail();
+                return;
+            }
             bytes += covered - before;
             if (cut && covered > before && covered == blockLength(block)) {
                 flush(block, covered);
@@ -173,6 +178,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
         // A writer with nothing pending is always writable: nobody would wake it.
         return pending == 0
                 || (pending < changes.config().writeWindowBytes()
+                        && !changes.budget().isTight(MemoryBudget.Part.FILLING)
                         && (volume == null
                                 || volume.queuedBytes() < changes.config().writeQueueBytesMax()));
     }

@@ -2,8 +2,8 @@ package io.millrace.store.engine;
 
 import io.millrace.store.ReadCallback;
 import io.millrace.store.StoreKey;
+import io.millrace.store.memory.CountingAllocator;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  * writing methods are the writer's.
  */
 final class FillingObject<H> extends CountedObject<H> {
+    /** Answer of {@link #copy} when the budget is used up. */
+    static final int NO_MEMORY = -1;
+
     private static final int FIRST_BUFFER_BYTES = 4096;
 
     private final StoreKey key;
@@ -26,7 +29,7 @@ final class FillingObject<H> extends CountedObject<H> {
     private final int volume;
     private final @Nullable BlockMap onDisk;
     private final int blockBytes;
-    private final ByteBufAllocator allocator;
+    private final CountingAllocator allocator;
     private final ReadPool pool;
     private final ReentrantLock lock = new ReentrantLock();
     /** Guarded by the lock. */
@@ -67,7 +70,7 @@ final class FillingObject<H> extends CountedObject<H> {
             ObjectPlace place,
             @Nullable BlockMap onDisk,
             int blockBytes,
-            ByteBufAllocator allocator,
+            CountingAllocator allocator,
             ReadPool pool) {
         this.key = key;
         this.objectId = place.objectId();
@@ -178,7 +181,7 @@ final class FillingObject<H> extends CountedObject<H> {
     /**
      * Copies bytes into a block, those that were not there yet; borrows the content.
      *
-     * @return how many bytes of the block are there now
+     * @return how many bytes of the block are there now; {@link #NO_MEMORY} when there is none for them
      */
     int copy(int block, int from, ByteBuf content, int contentIndex, int count) {
         lock.lock();
@@ -188,10 +191,16 @@ final class FillingObject<H> extends CountedObject<H> {
                 if (onDisk != null && onDisk.has(block)) {
                     return blockBytes;
                 }
-                open = new OpenBlock(block, allocator.directBuffer(firstCapacity(block, from + count)));
+                int capacity = firstCapacity(block, from + count);
+                if (!allocator.admits(capacity)) {
+                    return NO_MEMORY;
+                }
+                open = new OpenBlock(block, allocator.directBuffer(capacity));
                 inRam.add(open);
             }
-            grow(open, from + count);
+            if (!grow(open, from + count)) {
+                return NO_MEMORY;
+            }
             int at = from;
             int end = from + count;
             while (at < end) {
@@ -219,16 +228,21 @@ final class FillingObject<H> extends CountedObject<H> {
         return Math.max(needed, block == 0 ? Math.min(FIRST_BUFFER_BYTES, blockBytes) : blockBytes);
     }
 
-    /** Larger buffers are new ones: readers may be on the old. */
-    private void grow(OpenBlock open, int needed) {
+    /** Larger buffers are new ones: readers may be on the old. False when there is no memory. */
+    private boolean grow(OpenBlock open, int needed) {
         int capacity = open.buffer.capacity();
         if (needed <= capacity) {
-            return;
+            return true;
         }
-        ByteBuf larger = allocator.directBuffer(Math.max(needed, Math.min(blockBytes, capacity * 2)));
+        int wanted = Math.max(needed, Math.min(blockBytes, capacity * 2));
+        if (!allocator.admits(wanted)) {
+            return false;
+        }
+        ByteBuf larger = allocator.directBuffer(wanted);
         larger.setBytes(0, open.buffer, 0, capacity);
         open.buffer.release();
         open.buffer = larger;
+        return true;
     }
 
     private @Nullable OpenBlock find(int block) {
@@ -265,7 +279,7 @@ final class FillingObject<H> extends CountedObject<H> {
                 return allocator.directBuffer(1);
             }
             int capacity = open.buffer.capacity();
-            if (capacity - bodyLength > capacity / 8) {
+            if (capacity - bodyLength > capacity / 8 && allocator.admits(bodyLength)) {
                 return allocator.directBuffer(bodyLength).writeBytes(open.buffer, 0, bodyLength);
             }
             return open.buffer.retain().setIndex(0, bodyLength);
@@ -397,19 +411,21 @@ final class FillingObject<H> extends CountedObject<H> {
     private record DiskRead(int block, long location, long tag, int from, int length) {}
 
     private void readFromDisk(BlockMap map, DiskRead read, Executor replyOn, ReadCallback reply) {
-        boolean taken = pool.execute(() -> {
-            ByteBuf content;
-            try {
-                content = map.read(read.block(), read.location(), read.tag(), read.from(), read.length());
-            } catch (IOException e) {
-                Replies.failed(replyOn, reply, e);
-                return;
-            }
-            Replies.content(replyOn, reply, content);
-        });
-        if (!taken) {
-            Replies.failed(replyOn, reply, new IOException("read queue full"));
+        pool.read(
+                read.length(),
+                () -> readNow(map, read, replyOn, reply),
+                () -> Replies.failed(replyOn, reply, new IOException("read queue full")));
+    }
+
+    private static void readNow(BlockMap map, DiskRead read, Executor replyOn, ReadCallback reply) {
+        ByteBuf content;
+        try {
+            content = map.read(read.block(), read.location(), read.tag(), read.from(), read.length());
+        } catch (IOException e) {
+            Replies.failed(replyOn, reply, e);
+            return;
         }
+        Replies.content(replyOn, reply, content);
     }
 
     @Override

@@ -11,6 +11,7 @@ import io.millrace.store.StoredObject;
 import io.millrace.store.disk.BodyPlace;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.index.Location;
+import io.millrace.store.memory.MemoryBudget;
 import io.millrace.store.memory.RamTier;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -39,6 +40,7 @@ final class ObjectChanges<H> {
     private final StoreConfig config;
     private final HeadCodec<H> codec;
     private final StoreCounters counters;
+    private final MemoryBudget budget;
     private final RamTier<ResidentObject<H>> ram;
     private final VolumeGroup volumes;
     private final ObjectLoader<H> loader;
@@ -58,6 +60,7 @@ final class ObjectChanges<H> {
             StoreConfig config,
             HeadCodec<H> codec,
             StoreCounters counters,
+            MemoryBudget budget,
             RamTier<ResidentObject<H>> ram,
             VolumeGroup volumes,
             ObjectLoader<H> loader,
@@ -65,6 +68,7 @@ final class ObjectChanges<H> {
         this.config = config;
         this.codec = codec;
         this.counters = counters;
+        this.budget = budget;
         this.ram = ram;
         this.volumes = volumes;
         this.loader = loader;
@@ -81,6 +85,10 @@ final class ObjectChanges<H> {
 
     StoreCounters counters() {
         return counters;
+    }
+
+    MemoryBudget budget() {
+        return budget;
     }
 
     ObjectAppender<H> appender() {

@@ -1,5 +1,6 @@
 package io.millrace.store.engine;
 
+import io.millrace.store.memory.MemoryBudget;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -8,19 +9,27 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The threads that read from disk, with one bounded queue.
+ * The threads that read from disk, with one bounded queue; before it those wait, a limited number, for whose content
+ * there is no memory yet.
  *
  * <p>Thread-safe.
  */
 final class ReadPool {
     private static final int QUEUE_TASKS_MAX = 8192;
+    private static final int WAITING_MAX = 1024;
     private static final long CLOSE_WAIT_SECONDS = 30;
 
     private final ThreadPoolExecutor executor;
     private final StoreCounters counters;
+    private final MemoryBudget budget;
+    private final ArrayBlockingQueue<Read> waiting = new ArrayBlockingQueue<>(WAITING_MAX);
 
-    ReadPool(int threads, StoreCounters counters) {
+    /** A read that allocates so many bytes. */
+    private record Read(int bytes, Runnable task, Runnable refused) {}
+
+    ReadPool(int threads, StoreCounters counters, MemoryBudget budget) {
         this.counters = counters;
+        this.budget = budget;
         executor = new ThreadPoolExecutor(
                 threads,
                 threads,
@@ -28,6 +37,7 @@ final class ReadPool {
                 TimeUnit.SECONDS,
                 new ArrayBlockingQueue<>(QUEUE_TASKS_MAX),
                 new DefaultThreadFactory("millrace-store-read", true));
+        budget.onRoom(this::resume);
     }
 
     /** Queues a task; false, and it will not run, when the queue is full or the pool closed. */
@@ -40,6 +50,65 @@ final class ReadPool {
         }
     }
 
+    /**
+     * As {@link #execute}, for a task that allocates about so many bytes; it waits for its turn and for memory. What it
+     * allocates is counted when it runs, and until then set aside.
+     *
+     * @param refused runs instead of the task, on any thread, when there is no place to wait
+     */
+    void read(int bytes, Runnable task, Runnable refused) {
+        Read read = new Read(bytes, task, refused);
+        if (waiting.isEmpty() && budget.reserve(MemoryBudget.Part.READING, bytes)) {
+            start(read);
+            return;
+        }
+        budget.refused(MemoryBudget.Part.READING);
+        if (executor.isShutdown() || !waiting.offer(read)) {
+            refused.run();
+            return;
+        }
+        resume();
+        if (executor.isShutdown()) {
+            refuseWaiting();
+        }
+    }
+
+    private void start(Read read) {
+        boolean taken = execute(() -> {
+            try {
+                read.task().run();
+            } finally {
+                budget.release(MemoryBudget.Part.READING, read.bytes());
+            }
+        });
+        if (!taken) {
+            budget.release(MemoryBudget.Part.READING, read.bytes());
+            read.refused().run();
+        }
+    }
+
+    /** Starts those that wait, as far as there is memory. */
+    private void resume() {
+        for (Read next = waiting.peek(); next != null; next = waiting.peek()) {
+            // Announced before the look, so that no release in between is missed.
+            budget.awaitRoom();
+            if (!budget.reserve(MemoryBudget.Part.READING, next.bytes())) {
+                return;
+            }
+            if (waiting.remove(next)) {
+                start(next);
+            } else {
+                budget.release(MemoryBudget.Part.READING, next.bytes());
+            }
+        }
+    }
+
+    private void refuseWaiting() {
+        for (Read left = waiting.poll(); left != null; left = waiting.poll()) {
+            left.refused().run();
+        }
+    }
+
     /** A record did not pass its checks. */
     void damaged() {
         counters.recordsDamaged.increment();
@@ -48,6 +117,7 @@ final class ReadPool {
     /** Runs what is queued and ends the threads. Never interrupts one: that would close the files under it. */
     void close() throws IOException {
         executor.shutdown();
+        refuseWaiting();
         try {
             if (!executor.awaitTermination(CLOSE_WAIT_SECONDS, TimeUnit.SECONDS)) {
                 throw new IOException("reads still running after " + CLOSE_WAIT_SECONDS + " s");

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 final class StatisticsView {
     private StatisticsView() {}
 
-    static StoreStatistics of(RamTier<?> ram, VolumeGroup group, StoreCounters counters) {
+    static StoreStatistics of(RamTier<?> ram, StoreMemory memory, VolumeGroup group, StoreCounters counters) {
         List<StoreStatistics.Volume> volumes = new ArrayList<>();
         long reclaimed = 0;
         for (VolumeGroup.Slot slot : group.slots()) {
@@ -27,6 +27,7 @@ final class StatisticsView {
         }
         return new StoreStatistics(
                 new StoreStatistics.Ram(ram.bytes(), ram.bytesMax(), ram.entries(), ram.evictions()),
+                memory.statistics(),
                 List.copyOf(volumes),
                 counters.snapshot(reclaimed));
     }

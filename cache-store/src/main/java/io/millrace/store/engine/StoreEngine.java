@@ -18,8 +18,6 @@ import io.millrace.store.index.Location;
 import io.millrace.store.io.FileIo;
 import io.millrace.store.io.SystemFileIo;
 import io.millrace.store.memory.RamTier;
-import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -47,9 +45,10 @@ public final class StoreEngine<H> implements CacheStore<H> {
     private static final int OBJECT_ID_BITS = 40;
 
     private static final int LOAD_TRIES = 3;
+    private static final long RAM_RESIZE_NANOS = 500_000_000;
 
     private final StoreConfig config;
-    private final ByteBufAllocator allocator;
+    private final StoreMemory memory;
     private final StoreCounters counters = new StoreCounters();
     private final AtomicLong objectIds;
     private final ReadPool reads;
@@ -75,15 +74,14 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     StoreEngine(StoreConfig config, HeadCodec<H> codec, FileIo io) throws IOException {
         this.config = config;
-        ByteBufAllocator given = config.allocator();
-        allocator = given != null ? given : ownAllocator();
-        reads = new ReadPool(config.ioThreads(), counters);
+        memory = new StoreMemory(config);
+        reads = new ReadPool(config.ioThreads(), counters, memory.budget());
         housekeeping = new Housekeeping();
-        ram = new RamTier<>(config.ramBytes(), housekeeping);
-        volumes = new VolumeGroup(io, config, allocator, new VolumeListener());
-        loader = new ObjectLoader<>(codec, allocator, reads, config.ramObjectBytesMax());
-        ObjectAppender<H> appender = new ObjectAppender<>(codec, allocator);
-        changes = new ObjectChanges<>(config, codec, counters, ram, volumes, loader, appender);
+        ram = new RamTier<>(config.ramBytes(), memory.budget(), housekeeping);
+        volumes = new VolumeGroup(io, config, memory.reading(), new VolumeListener());
+        loader = new ObjectLoader<>(codec, memory.reading(), reads, config.ramObjectBytesMax());
+        ObjectAppender<H> appender = new ObjectAppender<>(codec, memory.writing());
+        changes = new ObjectChanges<>(config, codec, counters, memory.budget(), ram, volumes, loader, appender);
         waiting = new WaitingOpens(housekeeping, config.openWaitNanos());
         commands = new VolumeCommands(lifeCycle, changes);
         boolean opened = false;
@@ -100,12 +98,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         objectIds = new AtomicLong(volumes.openCount() << OBJECT_ID_BITS);
         housekeeping.every(config.syncIntervalNanos(), this::forceSoon);
         housekeeping.every(config.syncIntervalNanos(), () -> reads.execute(volumes::shortenReaderLists));
-    }
-
-    /** Direct memory of the store's own, without thread caches: what one thread puts in another takes out. */
-    private static ByteBufAllocator ownAllocator() {
-        int arenas = Math.max(2, Runtime.getRuntime().availableProcessors());
-        return new PooledByteBufAllocator(true, 0, arenas, 8192, 9, 0, 0, false);
+        housekeeping.every(RAM_RESIZE_NANOS, ram::resize);
     }
 
     private final class VolumeListener implements Volume.Listener {
@@ -173,6 +166,11 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     /** On an I/O thread. */
     private void openNow(StoreKey key, Executor replyOn, OpenCallback<H> reply) {
+        if (!memory.reading().admits(config.ramObjectBytesMax())) {
+            counters.opensRefused.increment();
+            Replies.opened(replyOn, reply, null);
+            return;
+        }
         StoreObject<H> found = load(key);
         if (found == null && volumes.isOpening() && !changes.isSuspended()) {
             boolean waits = waiting.add(
@@ -258,7 +256,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
             target = new FillTarget(key, ticket, volume, blockBytes, most);
             blocks = BlockMap.ofBlocks(volume, place.objectId(), blockBytes);
         }
-        FillingObject<H> object = new FillingObject<>(key, place, blocks, target.blockBytes(), allocator, reads);
+        FillingObject<H> object = new FillingObject<>(key, place, blocks, target.blockBytes(), memory.filling(), reads);
         return new FillWriter<>(changes, target, object, blocks);
     }
 
@@ -293,7 +291,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     @Override
     public StoreStatistics statistics() {
-        return StatisticsView.of(ram, volumes, counters);
+        return StatisticsView.of(ram, memory, volumes, counters);
     }
 
     @Override
@@ -366,6 +364,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
                 ram.clear();
                 housekeeping.close();
                 volumes.close(changes.isSuspended());
+                memory.close();
             }
         } finally {
             lifeCycle.unlock();

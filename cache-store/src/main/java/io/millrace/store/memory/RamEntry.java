@@ -32,7 +32,12 @@ public abstract class RamEntry {
     private final byte[] keyBytes;
     private final long hashLow;
     private final ByteBuf body;
+    /** The body when the budget counts it; null otherwise. */
+    private final @Nullable CountedBuffer counted;
+
     private final int weight;
+    /** Of the weight, what is heap. */
+    private final int heapBytes;
 
     private volatile int references = 1;
     private volatile int links = NEW;
@@ -48,10 +53,11 @@ public abstract class RamEntry {
         this.keyBytes = keyBytes;
         this.hashLow = hashLow;
         this.body = body;
+        this.counted = body instanceof CountedBuffer buffer ? buffer : null;
+        this.heapBytes = keyBytes.length + headBytes + OVERHEAD_BYTES;
         // What the allocator set aside, which its size classes make more than the capacity.
         long allocated = (long) body.writerIndex() + Math.max(0, body.maxFastWritableBytes());
-        this.weight = (int) Math.min(
-                Integer.MAX_VALUE, Math.max(allocated, body.capacity()) + keyBytes.length + headBytes + OVERHEAD_BYTES);
+        this.weight = (int) Math.min(Integer.MAX_VALUE, Math.max(allocated, body.capacity()) + heapBytes);
     }
 
     /** The whole body; borrowed. */
@@ -62,6 +68,11 @@ public abstract class RamEntry {
     /** Bytes that it takes: allocated buffer, key, head and overhead. */
     public final int weight() {
         return weight;
+    }
+
+    /** Of the weight, key, head and overhead. */
+    final int heapBytes() {
+        return heapBytes;
     }
 
     final long hashLow() {
@@ -110,12 +121,20 @@ public abstract class RamEntry {
 
     /** Becomes linked; false when it ever was. */
     final boolean link() {
-        return LINKS.compareAndSet(this, NEW, LINKED);
+        boolean linked = LINKS.compareAndSet(this, NEW, LINKED);
+        if (linked && counted != null) {
+            counted.moveIn();
+        }
+        return linked;
     }
 
     /** Stops being linked; true for the one caller that made it so. */
     final boolean unlink() {
-        return LINKS.compareAndSet(this, LINKED, UNLINKED);
+        boolean unlinked = LINKS.compareAndSet(this, LINKED, UNLINKED);
+        if (unlinked && counted != null) {
+            counted.moveOut();
+        }
+        return unlinked;
     }
 
     final boolean isLinked() {

@@ -7,6 +7,7 @@ import io.netty.util.concurrent.FastThreadLocal;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jctools.queues.MpmcArrayQueue;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +32,11 @@ public final class RamTier<E extends RamEntry> {
     private static final int BATCHES_MAX = 64;
 
     private final long bytesMax;
+    private final MemoryBudget budget;
+    private final ReentrantLock resizing = new ReentrantLock();
+    /** What it may have now: the budget less what others have. Written under {@link #resizing}. */
+    private volatile long bytesLimit;
+
     private final RamTable table;
     private final Cache<RamEntry, RamEntry> policy;
     private final Executor housekeeping;
@@ -53,13 +59,27 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * An empty tier.
+     * An empty tier with a budget of its own.
      *
      * @param bytesMax the budget; with 0 nothing is kept
      * @param housekeeping runs what the policy has to do
      */
     public RamTier(long bytesMax, Executor housekeeping) {
+        this(bytesMax, new MemoryBudget(bytesMax), housekeeping);
+    }
+
+    /**
+     * An empty tier, which gives way when others need the budget.
+     *
+     * @param bytesMax the most that it has; with 0 nothing is kept
+     * @param budget counts its entries, and the others
+     * @param housekeeping runs what the policy has to do
+     */
+    public RamTier(long bytesMax, MemoryBudget budget, Executor housekeeping) {
         this.bytesMax = bytesMax;
+        this.bytesLimit = bytesMax;
+        this.budget = budget;
+        budget.tenant(this::giveWay);
         this.housekeeping = housekeeping;
         this.table = new RamTable(bytesMax);
         this.policy = Caffeine.newBuilder()
@@ -128,6 +148,7 @@ public final class RamTier<E extends RamEntry> {
             throw new IllegalStateException("an entry is put in once");
         }
         bytes.addAndGet(entry.weight());
+        budget.add(MemoryBudget.Part.ENTRIES, entry.heapBytes());
         entries.incrementAndGet();
         RamEntry replaced = table.put(entry);
         if (replaced != null) {
@@ -138,8 +159,47 @@ public final class RamTier<E extends RamEntry> {
             // Taken out between the two puts: the policy must not go on counting it.
             policy.invalidate(entry);
         }
-        if (bytes.get() > bytesMax) {
+        if (bytes.get() > bytesLimit) {
             policy.cleanUp();
+        }
+    }
+
+    /** Evicts about so many bytes, now, and stays that much smaller until {@link #resize}. */
+    private boolean giveWay(long missing) {
+        resizing.lock();
+        try {
+            long smaller = Math.max(0, Math.min(bytesLimit, bytes.get()) - missing);
+            if (smaller >= bytesLimit) {
+                return false;
+            }
+            limit(smaller);
+            return true;
+        } finally {
+            resizing.unlock();
+        }
+    }
+
+    /** Takes what the budget has left, or gives up what others have taken; to be called now and then. */
+    public void resize() {
+        if (!isEnabled()) {
+            return;
+        }
+        resizing.lock();
+        try {
+            long others = budget.totalBytes() - bytes.get();
+            long fits = Math.max(0, Math.min(bytesMax, budget.bytesMax() - budget.freeBytes() - Math.max(0, others)));
+            if (Math.abs(fits - bytesLimit) > budget.freeBytes() / 8 || fits == bytesMax) {
+                limit(fits);
+            }
+        } finally {
+            resizing.unlock();
+        }
+    }
+
+    private void limit(long limit) {
+        if (limit != bytesLimit) {
+            bytesLimit = limit;
+            policy.policy().eviction().ifPresent(eviction -> eviction.setMaximum(limit));
         }
     }
 
@@ -161,6 +221,7 @@ public final class RamTier<E extends RamEntry> {
         }
         table.remove(entry);
         bytes.addAndGet(-entry.weight());
+        budget.release(MemoryBudget.Part.ENTRIES, entry.heapBytes());
         entries.decrementAndGet();
         entry.releaseEntry();
         return true;

@@ -1,0 +1,69 @@
+package io.millrace.store.engine;
+
+import io.millrace.store.StoreConfig;
+import io.millrace.store.StoreStatistics;
+import io.millrace.store.memory.BodyPool;
+import io.millrace.store.memory.CountingAllocator;
+import io.millrace.store.memory.MemoryBudget;
+import io.millrace.store.memory.MemoryBudget.Part;
+
+/**
+ * A store's memory: one budget, one pool, and an allocator for each use.
+ *
+ * <p>Thread-safe.
+ */
+final class StoreMemory {
+    private final MemoryBudget budget;
+    private final BodyPool pool;
+    private final CountingAllocator filling;
+    private final CountingAllocator reading;
+    private final CountingAllocator writing;
+
+    StoreMemory(StoreConfig config) {
+        budget = new MemoryBudget(config.ramBytes());
+        pool = new BodyPool(config.allocator(), budget.bytesMax());
+        filling = new CountingAllocator(pool, budget, Part.FILLING);
+        reading = new CountingAllocator(pool, budget, Part.READING);
+        writing = new CountingAllocator(pool, budget, Part.WRITING);
+    }
+
+    MemoryBudget budget() {
+        return budget;
+    }
+
+    /** For bodies being filled. */
+    CountingAllocator filling() {
+        return filling;
+    }
+
+    /** For what is read from disk. */
+    CountingAllocator reading() {
+        return reading;
+    }
+
+    /** For heads on their way to the disk. */
+    CountingAllocator writing() {
+        return writing;
+    }
+
+    StoreStatistics.Memory statistics() {
+        long resident = budget.bytes(Part.RESIDENT);
+        long inFlight = budget.bytes(Part.FILLING) + budget.bytes(Part.READING) + budget.bytes(Part.WRITING);
+        long chunks = pool.chunkBytes();
+        return new StoreStatistics.Memory(
+                budget.bytesMax(),
+                resident,
+                budget.bytes(Part.ENTRIES),
+                budget.bytes(Part.FILLING),
+                budget.bytes(Part.READING),
+                budget.bytes(Part.WRITING),
+                chunks == 0 ? 0 : Math.max(0, chunks - resident - inFlight),
+                budget.refusedFills(),
+                budget.refusedReads());
+    }
+
+    /** Lets go of the pool. */
+    void close() {
+        pool.close();
+    }
+}

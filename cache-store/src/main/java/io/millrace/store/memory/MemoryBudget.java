@@ -1,0 +1,213 @@
+package io.millrace.store.memory;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How much memory the store has, and who has it.
+ *
+ * <pre>
+ *   0                                                                   bytesMax
+ *   ├── RESIDENT + ENTRIES ──────────────┤ kept free ├─ READING ─┼─ FILLING ─┤
+ *       what the RAM tier holds;             1/32      at most     at most
+ *       gives way to the others                          1/4         1/4
+ * </pre>
+ *
+ * Every buffer is counted from its allocation to its release, whoever holds it, by the part that it is of. Who wants
+ * memory asks {@link #admit} first; a no means that the body is passed on without being stored, or that a read waits.
+ * Asking sets nothing aside: what is kept free is for those who were admitted at the same time.
+ *
+ * <p>A hit in RAM touches none of this.
+ *
+ * <p>Thread-safe.
+ */
+public final class MemoryBudget {
+    /** Less than this would leave nothing to fill and read with, however small the RAM tier is. */
+    private static final long PART_BYTES_MIN = 16L << 20;
+
+    private static final int PART_SHARE = 4;
+    private static final int FREE_SHARE = 32;
+    private static final int GIVE_WAY_TRIES = 4;
+    /** Of a part's limit, that many fourths make it tight. */
+    private static final int TIGHT_FOURTHS = 3;
+
+    private final long bytesMax;
+    private final long partBytesMax;
+    private final AtomicLong total = new AtomicLong();
+    private final AtomicLong resident = new AtomicLong();
+    private final AtomicLong entries = new AtomicLong();
+    private final AtomicLong filling = new AtomicLong();
+    private final AtomicLong reading = new AtomicLong();
+    private final AtomicLong writing = new AtomicLong();
+    private final LongAdder refusedFills = new LongAdder();
+    private final LongAdder refusedReads = new LongAdder();
+    /** Set while somebody waits for a release. */
+    private final AtomicBoolean shortage = new AtomicBoolean();
+
+    private volatile @Nullable Tenant tenant;
+    private volatile @Nullable Runnable onRoom;
+
+    /** What memory is used for. */
+    public enum Part {
+        /** Bodies in the RAM tier. */
+        RESIDENT,
+        /** Heap of the RAM tier's entries: keys, heads, links. The only part that is not off the heap. */
+        ENTRIES,
+        /** Bodies being received or waiting for the disk; also those that left the RAM tier and are still being sent. */
+        FILLING,
+        /** What was read from disk, the same way. */
+        READING,
+        /** Heads on their way to the disk: one for each volume's thread, so never refused. */
+        WRITING
+    }
+
+    /** Who gives memory back when others need it. */
+    @FunctionalInterface
+    interface Tenant {
+        /** Frees about so many bytes at once; false when there is nothing left to give. */
+        boolean giveWay(long bytes);
+    }
+
+    /**
+     * Everything is free.
+     *
+     * @param ramBytes what is configured for the RAM tier; where that is below 64 MiB, bodies in flight have up to 32 MiB
+     *     beside it
+     */
+    public MemoryBudget(long ramBytes) {
+        partBytesMax = Math.max(PART_BYTES_MIN, ramBytes / PART_SHARE);
+        bytesMax = Math.max(ramBytes, Math.min(ramBytes + 2 * PART_BYTES_MIN, PART_SHARE * PART_BYTES_MIN));
+    }
+
+    void tenant(Tenant newTenant) {
+        tenant = newTenant;
+    }
+
+    /** Calls back once after each {@link #awaitRoom}, when memory was released; on the thread that did. Never blocks. */
+    public void onRoom(Runnable callback) {
+        onRoom = callback;
+    }
+
+    /**
+     * Whether so many bytes more may be used for the part; a no is counted. Makes the RAM tier give way when that is
+     * needed. Does not block beyond that.
+     */
+    public boolean admit(Part part, long bytes) {
+        boolean admitted = hasRoom(part, bytes);
+        if (!admitted) {
+            refused(part);
+        }
+        return admitted;
+    }
+
+    /** As {@link #admit}, and sets the bytes aside if it says yes; a no is not counted. */
+    public boolean reserve(Part part, long bytes) {
+        boolean room = hasRoom(part, bytes);
+        if (room) {
+            add(part, bytes);
+        }
+        return room;
+    }
+
+    private boolean hasRoom(Part part, long bytes) {
+        if (bytes(part) + bytes > partBytesMax) {
+            return false;
+        }
+        for (int tries = 0; tries < GIVE_WAY_TRIES; tries++) {
+            long missing = total.get() + bytes - bytesMax + freeBytes() / 2;
+            if (missing <= 0) {
+                return true;
+            }
+            Tenant giving = tenant;
+            if (giving == null || !giving.giveWay(missing + freeBytes() / 2)) {
+                break;
+            }
+        }
+        // What is kept free is there for this.
+        return total.get() + bytes <= bytesMax;
+    }
+
+    /** Counts a no. */
+    public void refused(Part part) {
+        (part == Part.FILLING ? refusedFills : refusedReads).increment();
+    }
+
+    /** Counts bytes that are used from now on; without asking. */
+    public void add(Part part, long bytes) {
+        of(part).addAndGet(bytes);
+        total.addAndGet(bytes);
+    }
+
+    /** Ends what {@link #add} or {@link #reserve} began. */
+    public void release(Part part, long bytes) {
+        of(part).addAndGet(-bytes);
+        total.addAndGet(-bytes);
+        Runnable callback = onRoom;
+        if (callback != null && shortage.get() && shortage.compareAndSet(true, false)) {
+            callback.run();
+        }
+    }
+
+    /** Makes the next release call back; to be followed by another try, since one may just have passed. */
+    public void awaitRoom() {
+        shortage.set(true);
+    }
+
+    /** Bytes become another part's. */
+    void move(Part from, Part to, long bytes) {
+        of(from).addAndGet(-bytes);
+        of(to).addAndGet(bytes);
+    }
+
+    private AtomicLong of(Part part) {
+        return switch (part) {
+            case RESIDENT -> resident;
+            case ENTRIES -> entries;
+            case FILLING -> filling;
+            case READING -> reading;
+            case WRITING -> writing;
+        };
+    }
+
+    /** Bytes that a part has now. */
+    public long bytes(Part part) {
+        return of(part).get();
+    }
+
+    /** Bytes of all parts. */
+    public long totalBytes() {
+        return total.get();
+    }
+
+    /** The most that all parts together may have. */
+    public long bytesMax() {
+        return bytesMax;
+    }
+
+    /** The most that {@link Part#FILLING} may have, and {@link Part#READING}. */
+    public long partBytesMax() {
+        return partBytesMax;
+    }
+
+    /** Bytes that the RAM tier leaves free for what comes next. */
+    long freeBytes() {
+        return bytesMax / FREE_SHARE;
+    }
+
+    /** Whether the part has most of what it may have: time to slow down. */
+    public boolean isTight(Part part) {
+        return bytes(part) > partBytesMax / 4 * TIGHT_FOURTHS;
+    }
+
+    /** Fills that were told no. */
+    public long refusedFills() {
+        return refusedFills.sum();
+    }
+
+    /** Reads and opens that were told no; a read that waited and went on counts too. */
+    public long refusedReads() {
+        return refusedReads.sum();
+    }
+}
