@@ -161,7 +161,7 @@ public final class ProxyExtension implements AfterEachCallback {
             origin.close();
         }
         if (pool != null) {
-            assertEquals(0, pool.pinnedDirectMemory(), "direct bytes not given back");
+            assertEquals(0, usedBytes(), "direct bytes not given back");
         }
     }
 }
