@@ -61,6 +61,7 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      * @param queuedBytes bytes waiting to be written
      * @param errors I/O errors so far
      * @param lastError message of the last of them
+     * @param ring what was written to it
      */
     public record Volume(
             Path path,
@@ -71,7 +72,20 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
             int pinnedSegments,
             long queuedBytes,
             long errors,
-            @Nullable String lastError) {}
+            @Nullable String lastError,
+            Ring ring) {}
+
+    /**
+     * What was written to a volume. Write amplification is {@code bytesWritten / (bytesWritten - bytesCarried)}.
+     *
+     * @param bytesWritten bytes of records appended
+     * @param bytesCarried bytes among them that were kept from segments given up, and not appended for any caller
+     * @param segmentsReclaimed segments given up
+     */
+    public record Ring(long bytesWritten, long bytesCarried, long segmentsReclaimed) {
+        /** Nothing written. */
+        public static final Ring NONE = new Ring(0, 0, 0);
+    }
 
     /** Whether a volume works. */
     public enum State {

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  *   68  4  length of the head
  *   72  4  expiry, seconds since the epoch, unsigned
  *   76  4  CRC32C of the checksum table
- *   80  8  zero
+ *   80  8  BLOCK: lower half of the hash of the object's key; else zero
  *   88  4  CRC32C of extension, key and head
  *   92  4  CRC32C of bytes 0 to 91
  * </pre>
@@ -48,7 +48,7 @@ public final class RecordHeader {
     /** Flag: the content lies in the record that the extension names. */
     public static final int FLAG_BODY_ELSEWHERE = 2;
 
-    static final int FORMAT_VERSION = 1;
+    static final int FORMAT_VERSION = 2;
     static final int MAGIC = 0x4352_524d;
     private static final int CONTENT_LENGTH_MAX = 1 << 28;
     private static final int PART_LENGTH_MAX = 1 << 21;
@@ -68,6 +68,7 @@ public final class RecordHeader {
     private int expiry;
     private int tableCrc;
     private int metaCrc;
+    private long keyHash;
 
     private RecordHeader(RecordType type, long objectId, long hashHigh, long hashLow) {
         this.type = type;
@@ -86,9 +87,10 @@ public final class RecordHeader {
         return header;
     }
 
-    static RecordHeader block(long objectId, int number, int contentLength) {
+    static RecordHeader block(long keyHash, long objectId, int number, int contentLength) {
         RecordHeader header = new RecordHeader(
                 RecordType.BLOCK, objectId, DiskKey.blockHashHigh(objectId), DiskKey.blockHashLow(objectId, number));
+        header.keyHash = keyHash;
         header.detail = number;
         header.contentLength = contentLength;
         header.bodyLength = -1;
@@ -146,7 +148,7 @@ public final class RecordHeader {
         out.putInt(index + 68, headLength);
         out.putInt(index + 72, expiry);
         out.putInt(index + 76, tableCrc);
-        out.putLong(index + 80, 0);
+        out.putLong(index + 80, keyHash);
         out.putInt(index + 88, metaCrc);
         out.putInt(index + 92, Checksums.crc32c(out, index, 92));
     }
@@ -173,6 +175,7 @@ public final class RecordHeader {
         header.headLength = in.getInt(index + 68);
         header.expiry = in.getInt(index + 72);
         header.tableCrc = in.getInt(index + 76);
+        header.keyHash = in.getLong(index + 80);
         header.metaCrc = in.getInt(index + 88);
         return header.hasSaneLengths() ? header : null;
     }
@@ -252,6 +255,11 @@ public final class RecordHeader {
     /** Bytes of the head. */
     public int headLength() {
         return headLength;
+    }
+
+    /** Lower half of the hash of the object's key, by which a block finds the head that it belongs to. */
+    public long keyHash() {
+        return type == RecordType.BLOCK ? keyHash : hashLow;
     }
 
     /** Expiry in seconds since the epoch, unsigned. */

@@ -41,6 +41,11 @@ public final class RecordReader {
         return read(Location.segment(location), Location.offset(location), tag, exact ? hint : FIRST_READ_BYTES);
     }
 
+    /** As {@link #read(long, long)}, for a record of a known length: always with its content. */
+    DiskRecord readWhole(int segment, long offset, long tag, int length) throws IOException {
+        return read(segment, offset, tag, length);
+    }
+
     /** As {@link #read(long, long)}, for a place that a {@link BodyPlace} names. */
     public DiskRecord readHead(int segment, long offset, long tag) throws IOException {
         return read(segment, offset, tag, TABLE_READ_BYTES);

@@ -30,7 +30,7 @@ public record SegmentHeader(int segment, long sequence, long tag) {
     public static final int BYTES = Location.UNIT_BYTES;
 
     private static final long MAGIC = 0x0054_4d47_4553_524dL;
-    private static final int FORMAT_VERSION = 1;
+    private static final int FORMAT_VERSION = 2;
 
     ByteBuffer encode() {
         ByteBuffer out = ByteBuffer.allocate(BYTES).order(ByteOrder.LITTLE_ENDIAN);

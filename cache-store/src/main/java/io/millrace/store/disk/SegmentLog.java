@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.security.SecureRandom;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  * given up in the order in which they were begun, pinned ones too (they are just not written to until free): so a
  * tombstone never goes before a record that it hides.
  *
+ * <p>Before each record the {@link CarryForward} gets its share of the active segment, for what is to be kept of the
+ * segment that will be given up next.
+ *
  * <p>A record counts once its header is on disk. Long content is written first and the header after it.
  *
  * <p>Confined to the volume's writer thread.
@@ -26,7 +30,7 @@ final class SegmentLog {
     /** Records up to this length are put together and written at once. */
     private static final int SINGLE_WRITE_BYTES = 128 * 1024;
     /** Of the ring, one part in so many may be given up and still pinned; beyond it a writer must wait. */
-    private static final int PINNED_SHARE = 2;
+    static final int PINNED_SHARE = 2;
 
     private final SegmentFile segments;
     private final SegmentTable table;
@@ -44,7 +48,9 @@ final class SegmentLog {
     /** Records of the active segment; null until it is looked through after opening. */
     private @Nullable SegmentSummary summary;
 
-    private long reclaimed;
+    private @Nullable CarryForward carry;
+    private final AtomicLong bytesWritten = new AtomicLong();
+    private final AtomicLong reclaimed = new AtomicLong();
 
     /**
      * Goes on where the table says.
@@ -66,9 +72,19 @@ final class SegmentLog {
         }
     }
 
-    /** Segments given up so far. */
+    /** Sets what carries records out of segments before they are given up. */
+    void carry(CarryForward carryForward) {
+        carry = carryForward;
+    }
+
+    /** Bytes of records appended so far. Any thread. */
+    long bytesWritten() {
+        return bytesWritten.get();
+    }
+
+    /** Segments given up so far. Any thread. */
     long reclaimed() {
-        return reclaimed;
+        return reclaimed.get();
     }
 
     /** Longest record that fits a segment with room for its summary. */
@@ -78,6 +94,16 @@ final class SegmentLog {
 
     /** Appends a record; borrows what it is given. Returns where it lies. */
     long append(RecordHeader header, @Nullable BodyPlace place, byte[] key, ByteBuf head, ByteBuf content)
+            throws IOException {
+        CarryForward carrying = carry;
+        if (carrying != null) {
+            carrying.pace(header.recordLength());
+        }
+        return write(header, place, key, head, content);
+    }
+
+    /** As {@link #append}, for the records that are carried themselves. */
+    long write(RecordHeader header, @Nullable BodyPlace place, byte[] key, ByteBuf head, ByteBuf content)
             throws IOException {
         int length = header.recordLength();
         makeRoom(length);
@@ -106,7 +132,33 @@ final class SegmentLog {
         }
         offset += length;
         nextSequence++;
+        bytesWritten.addAndGet(length);
         return location;
+    }
+
+    /** Bytes that records can still take in the active segment, each with {@link #overhead}; 0 without one. */
+    long room() throws IOException {
+        return active < 0 ? 0 : segments.segmentBytes() - offset - summary().encodedLength(0);
+    }
+
+    /** Bytes that a record takes besides its own. */
+    static int overhead() {
+        return SegmentSummary.ENTRY_BYTES;
+    }
+
+    /** When the active segment was begun; 0 without one. */
+    long activeSequence() {
+        return active < 0 ? 0 : table.sequence(active);
+    }
+
+    /** Whether the next segment can be begun without giving one up. */
+    boolean hasFree() {
+        return free() >= 0;
+    }
+
+    /** Whether a reader holds the segment, so that giving it up makes no room yet. */
+    boolean isPinned(int segment) {
+        return pins.isPinned(segment) || readers.isPinned(segment);
     }
 
     /** Says that the index knows every record appended so far. */
@@ -221,7 +273,7 @@ final class SegmentLog {
         for (int segment = 0; segment < table.segments(); segment++) {
             SegmentTable.State state = table.state(segment);
             boolean unused = state == SegmentTable.State.FREE || state == SegmentTable.State.RETIRED;
-            if (unused && !pins.isPinned(segment) && !readers.isPinned(segment)) {
+            if (unused && !isPinned(segment)) {
                 return segment;
             }
         }
@@ -233,7 +285,7 @@ final class SegmentLog {
         long oldTag = table.tag(segment);
         segments.write(segment, 0, ByteBuffer.allocate(SegmentHeader.BYTES));
         table.state(segment, SegmentTable.State.RETIRED);
-        reclaimed++;
+        reclaimed.incrementAndGet();
         SegmentSummary records = segments.summary(segment, oldTag);
         if (records == null) {
             index.removeSegment(segment);

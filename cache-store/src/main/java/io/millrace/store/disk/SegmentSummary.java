@@ -30,7 +30,7 @@ public final class SegmentSummary {
     static final int FOOTER_BYTES = 64;
 
     private static final long MAGIC = 0x0059_524d_5553_524dL;
-    private static final int FORMAT_VERSION = 1;
+    private static final int FORMAT_VERSION = 2;
 
     private ByteBuffer entries;
     private int count;

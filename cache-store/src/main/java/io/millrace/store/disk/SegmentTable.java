@@ -137,9 +137,16 @@ public final class SegmentTable {
 
     /** The sealed segment that was begun first, -1 when there is none. */
     public int oldestSealed() {
+        return oldestSealed(0);
+    }
+
+    /** As {@link #oldestSealed()}, of those begun after the segment with that sequence. */
+    int oldestSealed(long after) {
         int oldest = -1;
         for (int segment = 0; segment < states.length; segment++) {
-            if (states[segment] == State.SEALED && (oldest < 0 || sequences[segment] < sequences[oldest])) {
+            if (states[segment] == State.SEALED
+                    && sequences[segment] > after
+                    && (oldest < 0 || sequences[segment] < sequences[oldest])) {
                 oldest = segment;
             }
         }

@@ -9,6 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What a volume is: kept twice at the start of its file, written in turn, the newer valid copy counts.
@@ -51,12 +53,13 @@ public record Superblock(
         long writeCount,
         List<UUID> members) {
     /** The version of the format that this code writes and reads. */
-    public static final int FORMAT_VERSION = 1;
+    public static final int FORMAT_VERSION = 2;
     /** Where the first segment starts in the file. */
     public static final long SEGMENTS_AT = 64 * 1024;
     /** Most volumes of one store. */
     public static final int MEMBERS_MAX = 64;
 
+    private static final Logger LOG = LoggerFactory.getLogger(Superblock.class);
     private static final long MAGIC = 0x004d_554c_4f56_524dL;
     private static final int BYTES = 4096;
 
@@ -155,8 +158,12 @@ public record Superblock(
             throw new IOException(file + ": format version " + version + ", newest known " + FORMAT_VERSION
                     + "; it is left as it is: start the release that wrote it, or delete it to start empty");
         }
+        if (version < FORMAT_VERSION) {
+            LOG.warn("{}: format version {}, expected {}: starts empty", file, version, FORMAT_VERSION);
+            return null;
+        }
         int members = in.getInt(20);
-        if (version < 1 || members < 0 || members > MEMBERS_MAX) {
+        if (members < 0 || members > MEMBERS_MAX) {
             return null;
         }
         List<UUID> ids = new ArrayList<>(members);

@@ -48,6 +48,7 @@ public final class Volume {
     private final SegmentFile segments;
     private final RecordReader reader;
     private final SegmentLog log;
+    private final CarryForward carry;
     private final VolumeThread thread;
     private final Listener listener;
     /** Keys whose tombstones could not be appended. Confined to the volume's thread. */
@@ -116,7 +117,12 @@ public final class Volume {
         segments = new SegmentFile(parts.file(), superblock);
         reader = new RecordReader(segments, allocator);
         log = new SegmentLog(segments, parts, () -> listener.segmentSealed(this));
+        carry = new CarryForward(log, parts, segments, reader);
+        log.carry(carry);
         state = rebuild == null ? State.ONLINE : State.OPENING;
+        if (rebuild == null) {
+            carry.enable();
+        }
         List<VolumeThread.BackgroundWork> works = new ArrayList<>();
         if (rebuild != null) {
             works.add(() -> step(rebuild) ? VolumeThread.BackgroundWork.AT_ONCE : VolumeThread.BackgroundWork.IDLE);
@@ -139,6 +145,7 @@ public final class Volume {
             }
             index.finishRebuild();
             state = State.ONLINE;
+            carry.enable();
             listener.opened(this);
         } catch (IOException e) {
             failed(e);
@@ -264,7 +271,9 @@ public final class Volume {
         try {
             checkWorking();
             long location = log.append(header, place, key.bytes(), head, body);
-            index.put(key.hashHigh(), key.hashLow(), location, header.expiry());
+            // What was asked for often stays so under a new head.
+            int hits = index.hits(key.hashHigh(), key.hashLow());
+            index.put(key.hashHigh(), key.hashLow(), location, header.expiry(), hits);
             succeeded();
         } catch (IOException e) {
             forget(key);
@@ -272,11 +281,15 @@ public final class Volume {
         }
     }
 
-    /** Appends one block; returns where it lies. On the volume's thread; borrows the buffer. */
-    public long appendBlock(long objectId, int number, ByteBuf content) throws IOException {
+    /**
+     * Appends one block; returns where it lies. On the volume's thread; borrows the buffer.
+     *
+     * @param keyHash lower half of the hash of the object's key
+     */
+    public long appendBlock(long keyHash, long objectId, int number, ByteBuf content) throws IOException {
         try {
             checkWorking();
-            RecordHeader header = RecordHeader.block(objectId, number, content.readableBytes());
+            RecordHeader header = RecordHeader.block(keyHash, objectId, number, content.readableBytes());
             long location = log.append(header, null, NO_KEY, Unpooled.EMPTY_BUFFER, content);
             index.putBlock(header.hashHigh(), header.hashLow(), location);
             succeeded();
@@ -599,6 +612,16 @@ public final class Volume {
     /** The last I/O error. */
     public @Nullable IOException lastError() {
         return lastError;
+    }
+
+    /** Bytes of records appended so far. */
+    public long bytesWritten() {
+        return log.bytesWritten();
+    }
+
+    /** Bytes of records that were carried from segments given up, and not for any caller, so far. */
+    public long bytesCarried() {
+        return carry.bytesCarried();
     }
 
     /** Segments given up so far. */

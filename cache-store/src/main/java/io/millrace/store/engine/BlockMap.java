@@ -92,6 +92,9 @@ final class BlockMap {
     /** Part of a block at a location told before; the caller releases it. Blocks on the disk. */
     ByteBuf read(int block, long location, long tag, int from, int length) throws IOException {
         ContentRange range = new ContentRange(objectId, single ? ContentRange.NO_BLOCK : block, from, length);
+        if (!single && from == 0) {
+            volume.hit(DiskKey.blockHashHigh(objectId), DiskKey.blockHashLow(objectId, block));
+        }
         try {
             return volume.reader().readContent(Location.segment(location), Location.offset(location), tag, range);
         } catch (IOException e) {

@@ -151,7 +151,8 @@ final class FillWriter<H> implements ObjectWriter<H> {
     private void append(Volume volume, BlockMap map, int block, ByteBuf content) {
         try {
             if (!failed) {
-                object.onDisk(map, block, volume.appendBlock(object.objectId(), block, content));
+                object.onDisk(
+                        map, block, volume.appendBlock(target.key().hashLow(), object.objectId(), block, content));
             }
         } catch (IOException e) {
             fail();

@@ -43,7 +43,8 @@ final class StatisticsView {
                 volume.pins().pinnedSegments(),
                 volume.queuedBytes(),
                 volume.errors(),
-                words(last));
+                words(last),
+                new StoreStatistics.Ring(volume.bytesWritten(), volume.bytesCarried(), volume.segmentsReclaimed()));
     }
 
     private static StoreStatistics.Volume failed(VolumeGroup.Slot slot) {
@@ -57,7 +58,8 @@ final class StatisticsView {
                 0,
                 0,
                 absence == null ? 1 : 0,
-                absence == null ? words(slot.failure()) : "taken out by command: " + absence.reason());
+                absence == null ? words(slot.failure()) : "taken out by command: " + absence.reason(),
+                StoreStatistics.Ring.NONE);
     }
 
     private static @Nullable String words(@Nullable IOException fault) {

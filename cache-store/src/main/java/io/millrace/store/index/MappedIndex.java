@@ -206,6 +206,27 @@ public final class MappedIndex {
         return Location.NONE;
     }
 
+    /**
+     * Where the newest record of an object's key lies of which only the lower half of the hash is known; of several
+     * the first. {@link Location#NONE} when there is none. For the writer thread.
+     */
+    public long findKey(long hashLow) {
+        SlotTable current = table;
+        long slot = hashLow & current.mask;
+        for (long probes = 0; probes <= current.mask; probes++) {
+            long location = current.location(slot);
+            if (location == Location.NONE) {
+                break;
+            }
+            boolean object = (current.meta(slot) & (SlotTable.FLAG_BLOCK | SlotTable.FLAG_TOMBSTONE)) == 0;
+            if (location != Location.DELETED && object && current.hashLow(slot) == hashLow) {
+                return location;
+            }
+            slot = (slot + 1) & current.mask;
+        }
+        return Location.NONE;
+    }
+
     /** The slot that holds the hash, -1 when none does. */
     private static long findSlot(SlotTable table, long hashHigh, long hashLow) {
         long slot = hashLow & table.mask;

@@ -33,7 +33,7 @@ class RecordFormatTest {
         ByteBuffer out = buffer();
         header.encode(out, 16);
         assertEquals(
-                "4d525243" + "01" + "01" + "0100" + "0900000007000000" + "5857565554535251" + "3837363534333231"
+                "4d525243" + "01" + "02" + "0100" + "0900000007000000" + "5857565554535251" + "3837363534333231"
                         + "1817161514131211" + "2827262524232221" + "7011010000000000" + "70110100" + "00000000"
                         + "03000000" + "05000000" + "44434241" + "64636261" + "0000000000000000" + "74737271",
                 hex(out, 16, 16 + 92));
@@ -42,6 +42,17 @@ class RecordFormatTest {
         assertEquals(header.toString(), decoded.toString());
         assertEquals(96 + 8 + 3 + 5, decoded.contentOffset());
         assertEquals(0, decoded.recordLength() % 64);
+    }
+
+    @Test
+    void aBlockNamesItsKey() {
+        RecordHeader header = RecordHeader.block(0x0102_0304_0506_0708L, 1, 3, 70_000);
+        ByteBuffer out = buffer();
+        header.encode(out, 0);
+        assertEquals("0807060504030201", hex(out, 80, 88));
+        RecordHeader decoded = RecordHeader.decode(out, 0);
+        assertNotNull(decoded);
+        assertEquals(0x0102_0304_0506_0708L, decoded.keyHash());
     }
 
     @Test
@@ -89,7 +100,7 @@ class RecordFormatTest {
         SegmentHeader header = new SegmentHeader(3, 17, 0x1122334455667788L);
         ByteBuffer out = header.encode();
         assertEquals(
-                "4d525345474d5400" + "01000000" + "03000000" + "1100000000000000" + "8877665544332211",
+                "4d525345474d5400" + "02000000" + "03000000" + "1100000000000000" + "8877665544332211",
                 hex(out, 0, 32));
         assertEquals(header, SegmentHeader.decode(out));
         assertNull(SegmentHeader.decode(buffer()));

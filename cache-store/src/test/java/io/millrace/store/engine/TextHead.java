@@ -11,6 +11,10 @@ record TextHead(String text, long expiresAtSeconds) {
         return new TextHead(text, 1_900_000_000L);
     }
 
+    static TextHead of(String text, long expiresAtSeconds) {
+        return new TextHead(text, expiresAtSeconds);
+    }
+
     static final class Codec implements HeadCodec<TextHead> {
         private static final byte VERSION = 7;
 

@@ -1,0 +1,394 @@
+package io.millrace.store.disk;
+
+import io.millrace.store.index.Location;
+import io.millrace.store.index.MappedIndex;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Carries what is worth keeping from the segment that will be given up next into the active one, while that fills.
+ *
+ * <pre>
+ *   oldest segment:  | looked at, from its summary | records worth keeping, in the order in which they lie |
+ *                                                         │ copied a few at a time
+ *   active segment:  | records of callers and carried ones, mixed | room for what is still to be carried | slack |
+ * </pre>
+ *
+ * <p>The work is done piece by piece before the records of callers, in proportion to their length, so that all is carried
+ * when the active segment is full. No more than {@link #CARRIED_SHARE} of a segment is carried: if more is worth it, the
+ * best. The old segment stays as it is until it is given up, so whatever happens in between is as if it had not begun.
+ *
+ * <p>A record is carried only if the index says that it is its key's newest, at the moment it is appended; it gets a new
+ * sequence. Expired ones are not. A body whose head was replaced is carried together with the newer head, as one record
+ * again. A block is carried if the head of its key says that it belongs to the present object.
+ *
+ * <p>Confined to the volume's writer thread.
+ */
+final class CarryForward {
+    private static final Logger LOG = LoggerFactory.getLogger(CarryForward.class);
+    /** Most of a segment that may be carried: the rest is what giving up a segment makes room for at least. */
+    private static final double CARRIED_SHARE = 0.8;
+    /** Of a segment, what is kept for callers beside the records still to be carried, where there is as much. */
+    private static final double SLACK_SHARE = 0.25;
+    /** Records looked at before one record of a caller. */
+    private static final int LOOKS_MAX = 2048;
+    /** Records read to be looked at before one record of a caller. */
+    private static final int READS_MAX = 32;
+
+    private final SegmentLog log;
+    private final MappedIndex index;
+    private final SegmentTable table;
+    private final SegmentFile segments;
+    private final RecordReader reader;
+    private final Map<Long, KeyHead> heads = new HashMap<>();
+    private final Deque<Victim> toLookAt = new ArrayDeque<>();
+    private final Deque<Victim> toCarry = new ArrayDeque<>();
+    private final long[] bytesByWorth = new long[KeepPolicy.WORTH_MAX + 1];
+
+    private KeepPolicy policy = KeepPolicy.BY_HITS;
+    private boolean enabled;
+    /** Sequence of the active segment that this is about. */
+    private long round;
+    /** What a record must be worth; of those that are worth just that, {@link #atLimitLeft} bytes are carried. */
+    private int limit;
+
+    private long atLimitLeft;
+    private long total;
+    private long left;
+    private int reads;
+    private final AtomicLong bytesCarried = new AtomicLong();
+
+    /** What the head at some place says. */
+    private record KeyHead(long objectId, long hashHigh) {}
+
+    CarryForward(SegmentLog log, VolumeParts parts, SegmentFile segments, RecordReader reader) {
+        this.log = log;
+        this.index = parts.index();
+        this.table = parts.table();
+        this.segments = segments;
+        this.reader = reader;
+    }
+
+    /** The index is whole: what it does not know is not to be kept. */
+    void enable() {
+        enabled = true;
+    }
+
+    void policy(KeepPolicy keepPolicy) {
+        policy = keepPolicy;
+    }
+
+    /** Bytes carried so far. Any thread. */
+    long bytesCarried() {
+        return bytesCarried.get();
+    }
+
+    /** Does what is due before {@code length} bytes are appended for a caller. */
+    void pace(int length) throws IOException {
+        if (round != log.activeSequence()) {
+            begin();
+        }
+        if (!toLookAt.isEmpty()) {
+            look();
+        }
+        if (toLookAt.isEmpty() && !toCarry.isEmpty()) {
+            carryDue(length);
+        }
+    }
+
+    private void begin() throws IOException {
+        round = log.activeSequence();
+        toLookAt.clear();
+        toCarry.clear();
+        heads.clear();
+        left = 0;
+        if (!enabled || round == 0 || log.hasFree()) {
+            return;
+        }
+        policy.segmentBegun();
+        Arrays.fill(bytesByWorth, 0);
+        long after = 0;
+        int most = Math.max(1, table.segments() / SegmentLog.PINNED_SHARE);
+        for (int i = 0; i < most; i++) {
+            int oldest = table.oldestSealed(after);
+            if (oldest < 0) {
+                return;
+            }
+            SegmentSummary records = summary(oldest);
+            if (records != null) {
+                toLookAt.add(new Victim(oldest, table.tag(oldest), records));
+            }
+            if (!log.isPinned(oldest)) {
+                return;
+            }
+            // It will make no room: the next one goes too.
+            after = table.sequence(oldest);
+        }
+    }
+
+    private @Nullable SegmentSummary summary(int segment) {
+        try {
+            return segments.summary(segment, table.tag(segment));
+        } catch (IOException e) {
+            LOG.warn("segment {} is given up without a look: {}", segment, e.toString());
+            return null;
+        }
+    }
+
+    private void look() {
+        reads = 0;
+        for (int looks = 0; looks < LOOKS_MAX && reads < READS_MAX && !toLookAt.isEmpty(); looks++) {
+            Victim victim = toLookAt.element();
+            if (victim.next() == victim.size()) {
+                victim.rewind();
+                toCarry.add(toLookAt.remove());
+                continue;
+            }
+            SegmentSummary.Entry entry = victim.entry(victim.next());
+            int worth = entry == null ? 0 : worth(victim, entry);
+            victim.worth(victim.next(), worth);
+            if (entry != null && worth > 0) {
+                bytesByWorth[worth] += entry.length() + SegmentLog.overhead();
+            }
+            victim.advance();
+        }
+        if (toLookAt.isEmpty()) {
+            choose();
+        }
+    }
+
+    /** Finds the worth from which on records are carried. */
+    private void choose() {
+        long most = (long) (segments.segmentBytes() * CARRIED_SHARE);
+        total = 0;
+        limit = KeepPolicy.WORTH_MAX + 1;
+        atLimitLeft = 0;
+        while (limit > 1 && total < most) {
+            limit--;
+            atLimitLeft = Math.min(bytesByWorth[limit], most - total);
+            total += atLimitLeft;
+        }
+        left = total;
+    }
+
+    private int worth(Victim victim, SegmentSummary.Entry entry) {
+        boolean block = entry.type() == RecordType.BLOCK;
+        if (entry.type() == RecordType.TOMBSTONE || (!block && isExpired(entry.expiry()))) {
+            return 0;
+        }
+        long now = index.find(entry.hashHigh(), entry.hashLow());
+        long location = Location.pack(victim.segment(), entry.offset(), entry.length(), victim.tag());
+        boolean current = now == location;
+        if (now == Location.NONE || (!current && entry.type() != RecordType.COMPLETE)) {
+            return 0;
+        }
+        int hits = index.hits(entry.hashHigh(), entry.hashLow());
+        try {
+            if (block) {
+                return worthOfBlock(victim, entry, hits);
+            }
+            if (!current && !isBodyOf(now, victim, entry)) {
+                return 0;
+            }
+            return policy.worth(entry.hashLow(), hits);
+        } catch (IOException e) {
+            LOG.debug("not carried: {}", e.toString());
+            return 0;
+        }
+    }
+
+    private static boolean isExpired(int expiry) {
+        return Integer.toUnsignedLong(expiry) <= System.currentTimeMillis() / 1000;
+    }
+
+    private int worthOfBlock(Victim victim, SegmentSummary.Entry entry, int hits) throws IOException {
+        reads++;
+        DiskRecord record = reader.readHead(victim.segment(), entry.offset(), victim.tag());
+        try {
+            RecordHeader header = record.header();
+            KeyHead head = head(header.keyHash());
+            return head == null || head.objectId() != header.objectId()
+                    ? 0
+                    : policy.worth(header.keyHash(), Math.max(hits, index.hits(head.hashHigh(), header.keyHash())));
+        } finally {
+            record.release();
+        }
+    }
+
+    /** The head that the index knows of a key; null when it knows none. */
+    private @Nullable KeyHead head(long keyHash) throws IOException {
+        long location = index.findKey(keyHash);
+        if (location == Location.NONE) {
+            return null;
+        }
+        KeyHead known = heads.get(location);
+        if (known == null) {
+            reads++;
+            DiskRecord record = readAt(location);
+            known = new KeyHead(record.header().objectId(), record.header().hashHigh());
+            record.release();
+            heads.put(location, known);
+        }
+        return known;
+    }
+
+    private DiskRecord readAt(long location) throws IOException {
+        int segment = Location.segment(location);
+        return reader.readHead(segment, Location.offset(location), table.tag(segment));
+    }
+
+    /** Whether the record at {@code location} is a newer head of the body in the victim's record. */
+    private boolean isBodyOf(long location, Victim victim, SegmentSummary.Entry entry) throws IOException {
+        reads++;
+        DiskRecord record = readAt(location);
+        try {
+            return isBodyOf(record, victim, entry);
+        } finally {
+            record.release();
+        }
+    }
+
+    private static boolean isBodyOf(DiskRecord record, Victim victim, SegmentSummary.Entry entry) throws IOException {
+        RecordHeader header = record.header();
+        if (header.type() != RecordType.HEAD
+                || !header.has(RecordHeader.FLAG_BODY_ELSEWHERE)
+                || isExpired(header.expiry())) {
+            return false;
+        }
+        BodyPlace place = record.place();
+        return place.segment() == victim.segment() && place.offset() == entry.offset() && place.tag() == victim.tag();
+    }
+
+    /** Carries so much that the rest still fits when {@code length} bytes more are in the active segment. */
+    private void carryDue(int length) throws IOException {
+        double slack =
+                Math.max(1, Math.min(segments.segmentBytes() * SLACK_SHARE, (double) segments.segmentBytes() - total));
+        while (!toCarry.isEmpty()) {
+            long roomLeft = Math.max(0, log.room() - length - SegmentLog.overhead() - left);
+            if ((double) left * slack <= (double) roomLeft * total) {
+                return;
+            }
+            carryNext();
+        }
+    }
+
+    private void carryNext() throws IOException {
+        Victim victim = toCarry.element();
+        if (victim.next() == victim.size()) {
+            toCarry.remove();
+            left = toCarry.isEmpty() ? 0 : left;
+            return;
+        }
+        int worth = victim.worth(victim.next());
+        SegmentSummary.Entry entry = worth < limit || worth == 0 ? null : victim.entry(victim.next());
+        victim.advance();
+        if (entry == null) {
+            return;
+        }
+        int cost = entry.length() + SegmentLog.overhead();
+        if (worth == limit) {
+            if (atLimitLeft < cost) {
+                return;
+            }
+            atLimitLeft -= cost;
+        }
+        left -= Math.min(left, cost);
+        if (cost <= log.room()) {
+            carry(victim, entry);
+        }
+    }
+
+    private void carry(Victim victim, SegmentSummary.Entry entry) throws IOException {
+        DiskRecord record;
+        try {
+            record = reader.readWhole(victim.segment(), entry.offset(), victim.tag(), entry.length());
+        } catch (IOException e) {
+            // A damaged record is lost; whoever asks for it finds that out.
+            LOG.debug("not carried: {}", e.toString());
+            return;
+        }
+        try {
+            long now = index.find(entry.hashHigh(), entry.hashLow());
+            if (now == Location.pack(victim.segment(), entry.offset(), entry.length(), victim.tag())) {
+                copy(record, entry);
+            } else if (now != Location.NONE && entry.type() == RecordType.COMPLETE) {
+                merge(record, victim, entry, now);
+            }
+        } finally {
+            record.release();
+        }
+    }
+
+    /** Appends the record as it is. */
+    private void copy(DiskRecord record, SegmentSummary.Entry entry) throws IOException {
+        RecordHeader header = record.header();
+        if (header.type() == RecordType.HEAD && header.has(RecordHeader.FLAG_BODY_ELSEWHERE)) {
+            // Its body is older and gone, or comes with it.
+            return;
+        }
+        BodyPlace place = header.type() == RecordType.HEAD ? record.place() : null;
+        int hits = index.hits(entry.hashHigh(), entry.hashLow());
+        if (header.type() == RecordType.BLOCK) {
+            KeyHead head = head(header.keyHash());
+            if (head == null || head.objectId() != header.objectId()) {
+                return;
+            }
+        }
+        long location = log.write(header, place, record.key(), record.head(), record.content());
+        int fewer = Math.max(0, hits - 1);
+        if (header.type() == RecordType.BLOCK) {
+            index.putBlock(entry.hashHigh(), entry.hashLow(), location, fewer);
+        } else {
+            index.put(entry.hashHigh(), entry.hashLow(), location, header.expiry(), fewer);
+        }
+        carried(header);
+    }
+
+    /** Appends body and newer head as one record. */
+    private void merge(DiskRecord body, Victim victim, SegmentSummary.Entry entry, long newer) throws IOException {
+        DiskRecord head;
+        try {
+            head = readAt(newer);
+        } catch (IOException e) {
+            LOG.debug("not carried: {}", e.toString());
+            return;
+        }
+        try {
+            if (!isBodyOf(head, victim, entry)) {
+                return;
+            }
+            DiskKey key = new DiskKey(body.key(), entry.hashHigh(), entry.hashLow());
+            ByteBuf content = body.header().contentLength() == 0 ? Unpooled.EMPTY_BUFFER : body.content();
+            RecordHeader header = RecordHeader.complete(
+                    key,
+                    head.header().objectId(),
+                    head.head().readableBytes(),
+                    head.header().expiry(),
+                    content.readableBytes());
+            if (header.recordLength() + SegmentLog.overhead() > log.room()) {
+                return;
+            }
+            int hits = index.hits(entry.hashHigh(), entry.hashLow());
+            long location = log.write(header, null, key.bytes(), head.head(), content);
+            index.put(entry.hashHigh(), entry.hashLow(), location, header.expiry(), Math.max(0, hits - 1));
+            carried(header);
+        } finally {
+            head.release();
+        }
+    }
+
+    private void carried(RecordHeader header) {
+        log.applied();
+        bytesCarried.addAndGet(header.recordLength());
+    }
+}

@@ -1,0 +1,189 @@
+package io.millrace.store.engine;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.store.ObjectWriter;
+import io.millrace.store.StoreConfig;
+import io.millrace.store.StoreStatistics;
+import io.millrace.store.StoredObject;
+import io.millrace.store.VolumeConfig;
+import io.millrace.store.io.FaultyFileIo;
+import io.netty.buffer.Unpooled;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of records when the ring comes round to them. Closing the store checks every volume. */
+class CarryForwardTest {
+    private static final int SEGMENT_BYTES = 128 * 1024;
+    private static final int SEGMENTS = 16;
+    private static final int COLD_BYTES = 6000;
+
+    private final FaultyFileIo io = new FaultyFileIo();
+    private TestStore test = open(io);
+    private long cold;
+
+    private static TestStore open(FaultyFileIo io) {
+        return new TestStore(
+                StoreConfig.builder()
+                        .ramBytes(0)
+                        .volumes(List.of(new VolumeConfig(Path.of("/volume"), (long) SEGMENT_BYTES * SEGMENTS)))
+                        .segmentBytes(SEGMENT_BYTES)
+                        .blockBytes(8192)
+                        .ioThreads(1),
+                io);
+    }
+
+    private StoreStatistics.Ring ring() {
+        return test.store.statistics().volumes().get(0).ring();
+    }
+
+    /** Writes objects that nobody asks for, so many rings long; reads the given ones four times in each. */
+    private void rounds(int rounds, String... hot) {
+        for (int quarter = 0; quarter < 4 * rounds; quarter++) {
+            for (String key : hot) {
+                assertNotNull(test.read(key), key);
+            }
+            coldQuarter();
+        }
+    }
+
+    private void coldQuarter() {
+        for (int bytes = 0; bytes < SEGMENT_BYTES * SEGMENTS / 4; bytes += COLD_BYTES) {
+            assertTrue(test.put("cold" + cold, "cold", TestStore.body(cold, COLD_BYTES)));
+            cold++;
+        }
+        test.sync();
+    }
+
+    @Test
+    void whatIsReadStaysAndWhatIsNotGoes() {
+        byte[] body = TestStore.body(1, 5000);
+        byte[] large = TestStore.body(2, 50_000);
+        test.put("hot", "head", body);
+        test.put("large", "head", large);
+        test.put("unread", "head", body);
+        rounds(5, "hot", "large");
+        assertArrayEquals(body, test.read("hot"));
+        assertArrayEquals(large, test.read("large"));
+        assertNull(test.read("unread"));
+        StoreStatistics.Ring ring = ring();
+        assertTrue(ring.bytesCarried() > 0 && ring.segmentsReclaimed() > 3 * SEGMENTS, ring::toString);
+        assertTrue(ring.bytesCarried() < ring.bytesWritten() / 10, ring::toString);
+        test.close();
+    }
+
+    @Test
+    void whatNobodyReadCostsNothing() {
+        rounds(4);
+        assertEquals(0, ring().bytesCarried());
+        test.close();
+    }
+
+    @Test
+    void anObjectKeepsTheHeadItWasGivenLater() {
+        byte[] body = TestStore.body(3, 5000);
+        byte[] large = TestStore.body(4, 40_000);
+        test.put("hot", "first", body);
+        test.put("large", "first", large);
+        test.sync();
+        coldQuarter();
+        test.update("hot", "second");
+        test.update("large", "second");
+        rounds(4, "hot", "large");
+        assertEquals("second", test.head("hot"));
+        assertEquals("second", test.head("large"));
+        assertArrayEquals(body, test.read("hot"));
+        assertArrayEquals(large, test.read("large"));
+        test.close();
+        test = open(io.afterReboot());
+        assertEquals("second", test.head("hot"), "after the index was rebuilt");
+        assertArrayEquals(large, test.read("large"));
+        test.close();
+    }
+
+    @Test
+    void expiredAndPurgedRecordsAreNotCarried() {
+        ObjectWriter<TextHead> writer = test.store.create(test.key("expired"));
+        writer.head(TextHead.of("expired", 1_000_000_000L), 5000);
+        writer.write(0, Unpooled.wrappedBuffer(TestStore.body(5, 5000)));
+        writer.complete(5000);
+        test.put("purged", "head", TestStore.body(6, 5000));
+        test.put("purged in blocks", "head", TestStore.body(7, 50_000));
+        test.put("replaced", "head", TestStore.body(8, 50_000));
+        test.sync();
+        for (String key : List.of("expired", "purged", "purged in blocks", "replaced")) {
+            assertNotNull(test.read(key), key);
+        }
+        assertTrue(test.remove("purged"));
+        assertTrue(test.remove("purged in blocks"));
+        test.put("replaced", "new head", TestStore.body(9, 100));
+        rounds(2);
+        for (String key : List.of("expired", "purged", "purged in blocks")) {
+            assertNull(test.read(key), key);
+        }
+        assertTrue(ring().bytesCarried() < 1000, () -> "carried=" + ring());
+        test.close();
+    }
+
+    @Test
+    void noMoreIsCarriedThanLeavesRoomForNewOnes() {
+        Random random = new Random(11);
+        for (int i = 0; i < 3000; i++) {
+            int n = random.nextInt(10_000);
+            test.put("all" + i, "head", TestStore.body(i, 3000 + n));
+            test.sync();
+            // Every one of them is worth keeping.
+            for (int reads = 0; reads < 3; reads++) {
+                assertNotNull(test.read("all" + i));
+            }
+        }
+        StoreStatistics.Ring ring = ring();
+        assertTrue(ring.bytesCarried() > ring.bytesWritten() / 3, ring::toString);
+        assertTrue(ring.bytesCarried() <= ring.bytesWritten() * 0.82, ring::toString);
+        assertNotNull(test.read("all2999"));
+        test.close();
+    }
+
+    @Test
+    void aReaderOfTheOldPlaceReadsOn() {
+        byte[] body = TestStore.body(12, 60_000);
+        test.put("held", "head", body);
+        test.sync();
+        StoredObject<TextHead> held = test.find("held");
+        rounds(3, "held");
+        assertArrayEquals(body, TestStore.readAll(held));
+        held.release();
+        assertArrayEquals(body, test.read("held"));
+        test.close();
+    }
+
+    @Test
+    void aKillInTheMiddleLosesNothingThatIsRead() {
+        byte[] body = TestStore.body(13, 5000);
+        FaultyFileIo now = io;
+        test.put("hot", "head", body);
+        for (int i = 0; i < 40; i++) {
+            assertArrayEquals(body, test.read("hot"), "round " + i);
+            // Not a whole number of segments, so that kills come at all stages of one.
+            for (int n = 0; n < 77; n++) {
+                test.put("cold" + cold, "cold", TestStore.body(cold, COLD_BYTES));
+                cold++;
+            }
+            test.sync();
+            now.kill();
+            test.abandon();
+            now = now.afterKill();
+            test = open(now);
+        }
+        assertArrayEquals(body, test.read("hot"));
+        assertFalse(test.store.statistics().volumes().isEmpty());
+        test.close();
+    }
+}
