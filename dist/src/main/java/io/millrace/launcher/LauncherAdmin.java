@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 final class LauncherAdmin implements AutoCloseable {
     private static final Duration PURGE_TIMEOUT = Duration.ofSeconds(60);
     private static final Duration LOOKUP_TIMEOUT = Duration.ofSeconds(30);
+    private static final Duration STORAGE_TIMEOUT = Duration.ofSeconds(65);
     private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(5);
 
     private final AdminServer server;
@@ -46,6 +47,9 @@ final class LauncherAdmin implements AutoCloseable {
                 .forwardStatus(status::workerSocket, status::processes, status::withoutWorker)
                 .forward("POST", "/v1/cache/purge", status::workerSocket, PURGE_TIMEOUT)
                 .forward("GET", "/v1/cache/lookup", status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("GET", "/v1/storage", status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("POST", "/v1/storage/offline", status::workerSocket, STORAGE_TIMEOUT)
+                .forward("POST", "/v1/storage/online", status::workerSocket, STORAGE_TIMEOUT)
                 .forward("GET", "/metrics", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/livez", status::workerSocket, PROBE_TIMEOUT)
                 .forward("GET", "/readyz", status::workerSocket, PROBE_TIMEOUT);

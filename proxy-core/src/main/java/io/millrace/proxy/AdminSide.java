@@ -10,6 +10,8 @@ import io.millrace.proxy.admin.PurgeResource;
 import io.millrace.proxy.admin.PurgeService;
 import io.millrace.proxy.admin.ReadyzResource;
 import io.millrace.proxy.admin.StatusResource;
+import io.millrace.proxy.admin.StorageChangeResource;
+import io.millrace.proxy.admin.StorageResource;
 import io.millrace.proxy.http.TargetResult;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.Counter;
@@ -21,7 +23,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The data side of the admin API of one proxy: status, metrics, health, purge and lookup. The launcher forwards to it; embedded it
+ * The data side of the admin API of one proxy: status, metrics, health, purge,
+ * lookup and storage. The launcher forwards to it; embedded it
  * stands alone.
  *
  * <p>Thread-safe.
@@ -31,6 +34,7 @@ final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
     private final Path socket;
     private final StatusReport status;
     private final CacheInspection inspection;
+    private final StorageAdmin storage;
     private @Nullable AdminServer server;
 
     private AdminSide(ProxyServer proxy, Path socket, @Nullable Path configFile) {
@@ -38,6 +42,7 @@ final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
         this.socket = socket;
         this.status = new StatusReport(proxy, configFile);
         this.inspection = new CacheInspection(proxy);
+        this.storage = new StorageAdmin(proxy.store());
     }
 
     /** The admin side where one is wanted; null else. */
@@ -55,6 +60,9 @@ final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
                 .resource(new ReadyzResource(this))
                 .resource(new PurgeResource(this))
                 .resource(new LookupResource(inspection))
+                .resource(new StorageResource(storage))
+                .resource(StorageChangeResource.offline(storage))
+                .resource(StorageChangeResource.online(storage))
                 .start();
     }
 

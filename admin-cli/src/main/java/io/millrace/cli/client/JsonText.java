@@ -24,6 +24,14 @@ public final class JsonText {
         return object(json -> json.writeStringProperty(name, value));
     }
 
+    /** An object with two members. */
+    public static byte[] object(String name, String value, String otherName, String otherValue) {
+        return object(json -> {
+            json.writeStringProperty(name, value);
+            json.writeStringProperty(otherName, otherValue);
+        });
+    }
+
     /** {@code {"metrics":[{"name","labels","value"}]}}; a value that JSON has no number for is a string. */
     public static byte[] metrics(List<MetricSample> samples) {
         return object(json -> {

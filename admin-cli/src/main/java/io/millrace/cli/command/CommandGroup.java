@@ -37,6 +37,13 @@ abstract class CommandGroup implements Callable<Integer> {
     static final class Cache extends CommandGroup {}
 
     @Command(
+            name = "storage",
+            customSynopsis = "millctl storage COMMAND [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Look at the storage paths, take one out, bring it back.")
+    static final class Storage extends CommandGroup {}
+
+    @Command(
             name = "metric",
             customSynopsis = "millctl metric COMMAND [OPTIONS]",
             commandListHeading = "Commands:%n",

@@ -21,6 +21,9 @@ final class Invocation {
     /** Longer than the 30 s that the admin API gives itself, so that its own word on what was slow arrives. */
     static final Duration CHANGE_TIMEOUT = Duration.ofSeconds(40);
 
+    /** Longer than the admin API gives a disk that is taken out or brought back. */
+    static final Duration STORAGE_TIMEOUT = Duration.ofSeconds(80);
+
     private static final int TOKEN_LENGTH_MAX = 4096;
 
     private final GlobalOptions options;

@@ -53,6 +53,10 @@ public final class Millctl {
                 .addSubcommand(new CommandLine(new CommandGroup.Cache())
                         .addSubcommand(new CacheLookupCommand(invocation))
                         .addSubcommand(new PurgeCommand(invocation)))
+                .addSubcommand(new CommandLine(new CommandGroup.Storage())
+                        .addSubcommand(new StorageStatusCommand(invocation))
+                        .addSubcommand(new StorageOfflineCommand(invocation))
+                        .addSubcommand(new StorageOnlineCommand(invocation)))
                 .addSubcommand(
                         new CommandLine(new CommandGroup.Metric()).addSubcommand(new MetricGetCommand(invocation)))
                 .addSubcommand(new HelpCommand());

@@ -53,6 +53,25 @@ class AdminApiReferenceTest {
         }
     };
 
+    private static final StorageControl STORAGE = new StorageControl() {
+        private static final Volume VOLUME = new Volume("/p", "offline", 1, 2, 3, 4, 5, 6, "why");
+
+        @Override
+        public List<Volume> volumes() {
+            return List.of(VOLUME);
+        }
+
+        @Override
+        public CompletionStage<Volume> offline(String path, String reason) {
+            return CompletableFuture.completedFuture(VOLUME);
+        }
+
+        @Override
+        public CompletionStage<Volume> online(String path) {
+            return CompletableFuture.completedFuture(VOLUME);
+        }
+    };
+
     /** A resource with the schema of its answer and a request that it answers in full. */
     record Documented(String schema, AdminResource resource, String query, String body) {}
 
@@ -79,6 +98,13 @@ class AdminApiReferenceTest {
                                         "stale"))),
                         "?url=http://h/",
                         ""),
+                new Documented("StorageReport", new StorageResource(STORAGE), "", ""),
+                new Documented(
+                        "StorageReport",
+                        StorageChangeResource.offline(STORAGE),
+                        "",
+                        "{\"path\":\"/p\",\"reason\":\"why\"}"),
+                new Documented("StorageReport", StorageChangeResource.online(STORAGE), "", "{\"path\":\"/p\"}"),
                 new Documented("", new MetricsResource(() -> ""), "", ""),
                 new Documented("Live", new LivezResource(HEALTHY), "", ""),
                 new Documented("Ready", new ReadyzResource(HEALTHY), "", ""));

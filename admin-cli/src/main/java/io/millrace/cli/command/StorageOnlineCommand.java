@@ -1,0 +1,38 @@
+package io.millrace.cli.command;
+
+import io.millrace.cli.client.AdminClient;
+import io.millrace.cli.client.AdminClientException;
+import io.millrace.cli.client.AdminResponse;
+import io.millrace.cli.client.JsonText;
+import io.millrace.cli.render.StorageView;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+@Command(
+        name = "online",
+        abbreviateSynopsis = true,
+        description = {
+            "Bring a storage path back, whatever took it out.",
+            "After 'offline' it keeps what did not change meanwhile; else it starts empty."
+        },
+        footer = {"", "Example: millctl storage online /var/cache/millrace"})
+final class StorageOnlineCommand extends ApiCommand {
+    @Parameters(paramLabel = "PATH", description = "The storage path as configured.")
+    private String path = "";
+
+    StorageOnlineCommand(Invocation invocation) {
+        super(invocation, Invocation.STORAGE_TIMEOUT);
+    }
+
+    @Override
+    boolean isChange() {
+        return true;
+    }
+
+    @Override
+    int run(AdminClient client) throws AdminClientException, CommandFailure {
+        AdminResponse response = client.post("/v1/storage/online", JsonText.object("path", path));
+        show(response, StorageView.changed(answered(response), console().paint()));
+        return ExitCode.OK;
+    }
+}

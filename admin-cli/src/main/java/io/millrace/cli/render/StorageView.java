@@ -1,0 +1,61 @@
+package io.millrace.cli.render;
+
+import io.millrace.cli.client.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+
+/** {@code GET /v1/storage} and its changes for people. */
+public final class StorageView {
+    private static final int STATE_WIDTH = 9;
+
+    private StorageView() {}
+
+    /** Two or three lines per volume; one that says so when there is none. */
+    public static List<String> lines(JsonObject report, Paint paint) {
+        List<String> lines = new ArrayList<>();
+        for (JsonObject volume : report.objects("volumes")) {
+            Rows rows = new Rows(Printable.of(volume.text("path", "?")) + " is " + state(volume, paint));
+            long bytes = volume.number("bytes", 0);
+            long bytesMax = volume.number("bytes_max", 0);
+            rows.add(
+                    "used",
+                    Quantities.bytes(bytes) + " of " + Quantities.bytes(bytesMax) + " ("
+                            + Quantities.percent(bytes, bytesMax) + "), "
+                            + Quantities.count(volume.number("entries", 0), "object", "objects"));
+            rows.add(
+                    "in progress",
+                    Quantities.bytes(volume.number("queued_bytes", 0)) + " to write, "
+                            + Quantities.count(
+                                    volume.number("pinned_segments", 0), "segment being read", "segments being read"));
+            long errors = volume.number("errors", 0);
+            rows.add("errors", errors == 0 ? "none" : paint.bad(Quantities.count(errors)));
+            String last = volume.text("last_error");
+            if (last != null) {
+                rows.more(Printable.of(last));
+            }
+            lines.addAll(rows.lines());
+        }
+        return lines.isEmpty() ? List.of("no storage: the cache is in RAM only") : lines;
+    }
+
+    /** One line: what the volume is now. */
+    public static List<String> changed(JsonObject report, Paint paint) {
+        List<String> lines = new ArrayList<>();
+        for (JsonObject volume : report.objects("volumes")) {
+            String state = volume.text("state", "?");
+            lines.add(state(volume, paint) + " ".repeat(Math.max(1, STATE_WIDTH - state.length()))
+                    + Printable.of(volume.text("path", "?")) + ", "
+                    + Quantities.count(volume.number("entries", 0), "object", "objects"));
+        }
+        return lines;
+    }
+
+    private static String state(JsonObject volume, Paint paint) {
+        String state = Printable.of(volume.text("state", "in an unknown state"));
+        return switch (state) {
+            case "online" -> paint.good(state);
+            case "opening", "suspended" -> paint.doubtful(state);
+            default -> paint.bad(state);
+        };
+    }
+}

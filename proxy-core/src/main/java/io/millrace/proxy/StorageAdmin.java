@@ -1,0 +1,95 @@
+package io.millrace.proxy;
+
+import io.millrace.proxy.admin.AdminException;
+import io.millrace.proxy.admin.StorageControl;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.store.CacheStore;
+import io.millrace.store.StoreStatistics;
+import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/** The volumes of a proxy's store for its operators. Thread-safe. */
+final class StorageAdmin implements StorageControl {
+    private final CacheStore<StoredHead> store;
+
+    StorageAdmin(CacheStore<StoredHead> store) {
+        this.store = store;
+    }
+
+    @Override
+    public List<Volume> volumes() {
+        return store.statistics().volumes().stream().map(StorageAdmin::volume).toList();
+    }
+
+    private static Volume volume(StoreStatistics.Volume volume) {
+        return new Volume(
+                volume.path().toString(),
+                volume.state().name().toLowerCase(Locale.ROOT),
+                volume.bytes(),
+                volume.bytesMax(),
+                volume.entries(),
+                volume.pinnedSegments(),
+                volume.queuedBytes(),
+                volume.errors(),
+                volume.lastError());
+    }
+
+    @Override
+    public CompletionStage<Volume> offline(String path, String reason) {
+        Path parsed = parsed(path);
+        return parsed == null
+                ? CompletableFuture.failedFuture(unknown(path))
+                : answer(path, parsed, store.offline(parsed, reason.isEmpty() ? "no reason given" : reason));
+    }
+
+    @Override
+    public CompletionStage<Volume> online(String path) {
+        Path parsed = parsed(path);
+        return parsed == null
+                ? CompletableFuture.failedFuture(unknown(path))
+                : answer(path, parsed, store.online(parsed));
+    }
+
+    private static @Nullable Path parsed(String path) {
+        try {
+            return Path.of(path);
+        } catch (InvalidPathException e) {
+            return null;
+        }
+    }
+
+    private CompletionStage<Volume> answer(String given, Path path, CompletionStage<@Nullable Void> done) {
+        return done.handle((nothing, failure) -> {
+            if (failure != null) {
+                throw new CompletionException(refused(given, failure));
+            }
+            Path wanted = path.toAbsolutePath().normalize();
+            for (StoreStatistics.Volume volume : store.statistics().volumes()) {
+                if (volume.path().toAbsolutePath().normalize().equals(wanted)) {
+                    return volume(volume);
+                }
+            }
+            throw new CompletionException(unknown(given));
+        });
+    }
+
+    private AdminException refused(String path, Throwable failure) {
+        return failure instanceof NoSuchFileException
+                ? unknown(path)
+                : new AdminException(409, "storage-not-changed", String.valueOf(failure.getMessage()));
+    }
+
+    private AdminException unknown(String path) {
+        List<String> known = store.statistics().volumes().stream()
+                .map(volume -> volume.path().toString())
+                .toList();
+        return new AdminException(400, "unknown-path", path + " is no storage path, configured are " + known);
+    }
+}

@@ -1,0 +1,51 @@
+package io.millrace.proxy.admin;
+
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/** The storage paths of a running proxy, and how to take one out and bring it back. Thread-safe; never blocks. */
+public interface StorageControl {
+    /** Every configured volume, in the order of the configuration. */
+    List<Volume> volumes();
+
+    /**
+     * Takes a volume out of use; completes when nothing of the proxy has its files open.
+     *
+     * @param path its storage path as configured
+     * @param reason kept for the status
+     * @return the volume afterwards, or an {@link AdminException}
+     */
+    CompletionStage<Volume> offline(String path, String reason);
+
+    /**
+     * Brings a volume back that is offline, whatever took it out; completes when it is in use.
+     *
+     * @return as of {@link #offline}
+     */
+    CompletionStage<Volume> online(String path);
+
+    /**
+     * One volume. Immutable.
+     *
+     * @param path its storage path
+     * @param state {@code opening}, {@code online}, {@code suspended} or {@code offline}
+     * @param bytes bytes of its segments that hold records
+     * @param bytesMax bytes of its segments
+     * @param entries number of objects
+     * @param pinnedSegments segments that readers hold
+     * @param queuedBytes bytes waiting to be written
+     * @param errors I/O errors so far
+     * @param lastError the last of them, or why it is offline; null when there is nothing to say
+     */
+    record Volume(
+            String path,
+            String state,
+            long bytes,
+            long bytesMax,
+            long entries,
+            int pinnedSegments,
+            long queuedBytes,
+            long errors,
+            @Nullable String lastError) {}
+}

@@ -1,0 +1,51 @@
+package io.millrace.proxy.admin;
+
+import io.millrace.proxy.admin.StorageControl.Volume;
+import java.util.List;
+import tools.jackson.core.JsonGenerator;
+
+/** {@code GET /v1/storage}: the storage paths and how they are doing. Thread-safe. */
+public final class StorageResource implements AdminResource {
+    static final String PATH = "/v1/storage";
+
+    private final StorageControl control;
+
+    /** The resource over a store's volumes. */
+    public StorageResource(StorageControl control) {
+        this.control = control;
+    }
+
+    @Override
+    public String method() {
+        return "GET";
+    }
+
+    @Override
+    public String path() {
+        return PATH;
+    }
+
+    @Override
+    public void handle(AdminRequest request, AdminResponder responder) {
+        List<Volume> volumes = control.volumes();
+        responder.reply(AdminReply.json(json -> write(json, volumes)));
+    }
+
+    static void write(JsonGenerator json, List<Volume> volumes) {
+        json.writeArrayPropertyStart("volumes");
+        for (Volume volume : volumes) {
+            json.writeStartObject();
+            json.writeStringProperty("path", volume.path());
+            json.writeStringProperty("state", volume.state());
+            json.writeNumberProperty("bytes", volume.bytes());
+            json.writeNumberProperty("bytes_max", volume.bytesMax());
+            json.writeNumberProperty("entries", volume.entries());
+            json.writeNumberProperty("pinned_segments", volume.pinnedSegments());
+            json.writeNumberProperty("queued_bytes", volume.queuedBytes());
+            json.writeNumberProperty("errors", volume.errors());
+            json.writeStringProperty("last_error", volume.lastError());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+    }
+}
