@@ -67,6 +67,19 @@ public interface CacheStore<H> extends Closeable {
      */
     void remove(StoreKey key, Executor replyOn, RemoveCallback reply);
 
+    /**
+     * Shows what the volumes hold, in no particular order, off every request path; objects in RAM alone are not shown.
+     * Written behind: what was stored just now may be missing, what was removed is not shown.
+     *
+     * @param after {@link ListResult#next} of the call before; null to begin
+     * @param visitor called on the inventory's thread
+     * @throws IllegalArgumentException when {@code after} is none
+     */
+    void list(@Nullable String after, ListVisitor visitor, Executor replyOn, ListCallback reply);
+
+    /** Sizes of the inventory. */
+    InventoryStatistics inventory();
+
     /** Sizes, states and counters as of now; cheap enough for a scrape, not for a request. */
     StoreStatistics statistics();
 

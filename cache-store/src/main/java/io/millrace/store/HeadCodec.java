@@ -30,4 +30,9 @@ public interface HeadCodec<H> {
 
     /** When the object stops being worth keeping, in seconds since the epoch; kept in the index beside the object. */
     long expiresAtSeconds(H head);
+
+    /** What the inventory says of an object with this head. Called off every request path. */
+    default HeadSummary summary(H head) {
+        return HeadSummary.NONE;
+    }
 }

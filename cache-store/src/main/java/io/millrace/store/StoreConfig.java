@@ -22,6 +22,7 @@ public final class StoreConfig {
     private final long syncIntervalNanos;
     private final long openWaitNanos;
     private final int ioThreads;
+    private final long inventoryDelayNanos;
     private final @Nullable ByteBufAllocator allocator;
 
     private StoreConfig(Builder builder) {
@@ -40,6 +41,7 @@ public final class StoreConfig {
         syncIntervalNanos = atLeast("syncIntervalNanos", builder.syncIntervalNanos, 1_000_000);
         openWaitNanos = atLeast("openWaitNanos", builder.openWaitNanos, 0);
         ioThreads = (int) atLeast("ioThreads", builder.ioThreads, 1);
+        inventoryDelayNanos = builder.inventoryDelayNanos;
         allocator = builder.allocator;
     }
 
@@ -103,6 +105,11 @@ public final class StoreConfig {
         return ioThreads;
     }
 
+    /** Nanoseconds from the opening of the store until its inventory is opened; negative for no inventory. */
+    public long inventoryDelayNanos() {
+        return inventoryDelayNanos;
+    }
+
     /** Where body buffers come from; null for a pooled allocator of the store's own. */
     public @Nullable ByteBufAllocator allocator() {
         return allocator;
@@ -136,6 +143,7 @@ public final class StoreConfig {
         private long syncIntervalNanos = TimeUnit.SECONDS.toNanos(5);
         private long openWaitNanos = TimeUnit.SECONDS.toNanos(2);
         private int ioThreads = 4;
+        private long inventoryDelayNanos = TimeUnit.SECONDS.toNanos(5);
         private @Nullable ByteBufAllocator allocator;
 
         private Builder() {}
@@ -203,6 +211,12 @@ public final class StoreConfig {
         /** {@link StoreConfig#ioThreads}; default 4. */
         public Builder ioThreads(int value) {
             ioThreads = value;
+            return this;
+        }
+
+        /** {@link StoreConfig#inventoryDelayNanos}; default 5 s, so that it is off the way of the first requests. */
+        public Builder inventoryDelayNanos(long value) {
+            inventoryDelayNanos = value;
             return this;
         }
 

@@ -49,8 +49,24 @@ class ArchitectureTest {
             .doNotHaveSimpleName("CountedBuffer") // hands on the methods of a Netty buffer, channels among them
             .should()
             .dependOnClassesThat()
-            .haveNameMatching("java\\.nio\\.channels\\..*|java\\.nio\\.file\\.Files|java\\.io\\.(File|RandomAccessFile"
+            .haveNameMatching("java\\.nio\\.channels\\..*|java\\.nio\\.file\\.Files|java\\.io\\.(RandomAccessFile"
                     + "|FileInputStream|FileOutputStream)|java\\.nio\\.MappedByteBuffer");
+
+    @ArchTest
+    static final ArchRule ONLY_THE_INVENTORY_NAMES_A_FILE_TO_OTHERS = noClasses()
+            .that()
+            .resideOutsideOfPackages("io.millrace.store.io", "io.millrace.store.inventory")
+            .should()
+            .dependOnClassesThat()
+            .haveFullyQualifiedName("java.io.File");
+
+    @ArchTest
+    static final ArchRule ONLY_THE_INVENTORY_KNOWS_CHRONICLE = noClasses()
+            .that()
+            .resideOutsideOfPackage("io.millrace.store.inventory")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("net.openhft..");
 
     @ArchTest
     static final ArchRule ONLY_MEMORY_KNOWS_CAFFEINE = noClasses()

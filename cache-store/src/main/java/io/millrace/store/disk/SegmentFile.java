@@ -121,6 +121,17 @@ public final class SegmentFile {
         return end;
     }
 
+    /** The records of a segment: from its summary, else by walking over them. */
+    SegmentSummary records(int segment, long tag, boolean resync) throws IOException {
+        SegmentSummary summary = summary(segment, tag);
+        if (summary != null) {
+            return summary;
+        }
+        SegmentSummary walked = new SegmentSummary();
+        walk(segment, tag, SegmentHeader.BYTES, segmentBytes(), resync, walked::add);
+        return walked;
+    }
+
     private static ByteBuffer littleEndian(int length) {
         return ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
     }

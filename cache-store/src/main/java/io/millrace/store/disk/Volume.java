@@ -94,6 +94,17 @@ public final class Volume {
 
         /** The volume was given up. */
         void offline(Volume volume);
+
+        /** An object's newest record lies at {@code location} from now on. On the volume's thread. */
+        void stored(Volume volume, long hashHigh, long hashLow, long location);
+
+        /**
+         * Nothing is appended any more; reads still work, and the lease is held until this returns. On the volume's
+         * thread.
+         *
+         * @param forGood whether the volume is closed, not handed over
+         */
+        void stopping(Volume volume, boolean forGood);
     }
 
     /** Work that makes the index whole while the volume already runs. */
@@ -275,6 +286,7 @@ public final class Volume {
             int hits = index.hits(key.hashHigh(), key.hashLow());
             index.put(key.hashHigh(), key.hashLow(), location, header.expiry(), hits);
             succeeded();
+            listener.stored(this, key.hashHigh(), key.hashLow(), location);
         } catch (IOException e) {
             forget(key);
             throw failed(e);
@@ -542,9 +554,13 @@ public final class Volume {
         IOException[] failure = {null};
         try {
             thread.stop(() -> {
-                State before = state;
-                state = last;
-                failure[0] = finish(before);
+                try {
+                    listener.stopping(this, last == State.CLOSED);
+                } finally {
+                    State before = state;
+                    state = last;
+                    failure[0] = finish(before);
+                }
             });
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -587,6 +603,20 @@ public final class Volume {
                 LOG.warn("{}: {}", directory(), closing.toString());
             }
         }
+    }
+
+    /**
+     * The records of a segment that the caller has pinned, in their order: from its summary, else by reading their
+     * headers.
+     */
+    public SegmentSummary records(int segment, long tag) throws IOException {
+        boolean mayHaveHoles = table.state(segment) == SegmentTable.State.SEALED;
+        return segments.records(segment, tag, mayHaveHoles);
+    }
+
+    /** Sequence of the last record in the index. */
+    public long applied() {
+        return index.applied();
     }
 
     /** Objects in the index. */

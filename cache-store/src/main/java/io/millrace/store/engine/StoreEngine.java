@@ -5,6 +5,9 @@ import com.dynatrace.hash4j.hashing.Hasher128;
 import com.dynatrace.hash4j.hashing.Hashing;
 import io.millrace.store.CacheStore;
 import io.millrace.store.HeadCodec;
+import io.millrace.store.InventoryStatistics;
+import io.millrace.store.ListCallback;
+import io.millrace.store.ListVisitor;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.OpenCallback;
 import io.millrace.store.RemoveCallback;
@@ -55,6 +58,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
     private final Housekeeping housekeeping;
     private final RamTier<ResidentObject<H>> ram;
     private final VolumeGroup volumes;
+    private final Inventories<H> inventories;
     private final ObjectLoader<H> loader;
     private final WaitingOpens waiting;
     private final ObjectChanges<H> changes;
@@ -84,12 +88,15 @@ public final class StoreEngine<H> implements CacheStore<H> {
         changes = new ObjectChanges<>(config, codec, counters, memory.budget(), ram, volumes, loader, appender);
         waiting = new WaitingOpens(housekeeping, config.openWaitNanos());
         commands = new VolumeCommands(lifeCycle, changes);
+        inventories = new Inventories<>(io, codec, withoutInventory(config), config.inventoryDelayNanos());
         boolean opened = false;
         try {
             volumes.open();
+            addInventories();
             opened = true;
         } finally {
             if (!opened) {
+                inventories.close();
                 reads.close();
                 housekeeping.close();
             }
@@ -99,6 +106,21 @@ public final class StoreEngine<H> implements CacheStore<H> {
         housekeeping.every(config.syncIntervalNanos(), this::forceSoon);
         housekeeping.every(config.syncIntervalNanos(), () -> reads.execute(volumes::shortenReaderLists));
         housekeeping.every(RAM_RESIZE_NANOS, ram::resize);
+    }
+
+    private static @Nullable String withoutInventory(StoreConfig config) {
+        if (config.volumes().isEmpty()) {
+            return "there are no storage volumes, and what is in RAM alone is not listed";
+        }
+        return config.inventoryDelayNanos() < 0 ? "it is switched off" : null;
+    }
+
+    private void addInventories() {
+        for (VolumeGroup.Slot slot : volumes.slots()) {
+            if (slot.volume() != null) {
+                inventories.add(slot.volume());
+            }
+        }
     }
 
     private final class VolumeListener implements Volume.Listener {
@@ -116,6 +138,16 @@ public final class StoreEngine<H> implements CacheStore<H> {
         public void offline(Volume volume) {
             volumes.lost(volume);
             waiting.retry();
+        }
+
+        @Override
+        public void stored(Volume volume, long hashHigh, long hashLow, long location) {
+            inventories.stored(volume, hashHigh, hashLow, location);
+        }
+
+        @Override
+        public void stopping(Volume volume, boolean forGood) {
+            inventories.stopping(volume, forGood);
         }
     }
 
@@ -290,6 +322,16 @@ public final class StoreEngine<H> implements CacheStore<H> {
     }
 
     @Override
+    public void list(@Nullable String after, ListVisitor visitor, Executor replyOn, ListCallback reply) {
+        inventories.list(after, visitor, replyOn, reply);
+    }
+
+    @Override
+    public InventoryStatistics inventory() {
+        return inventories.statistics();
+    }
+
+    @Override
     public StoreStatistics statistics() {
         return StatisticsView.of(ram, memory, volumes, counters);
     }
@@ -318,6 +360,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
                 // Another store had the volumes and may have removed or replaced what is in RAM here.
                 ram.clear();
             }
+            addInventories();
             objectIds.accumulateAndGet(volumes.openCount() << OBJECT_ID_BITS, Math::max);
             changes.resume();
         } finally {
@@ -332,7 +375,10 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     @Override
     public CompletionStage<@Nullable Void> online(Path path) {
-        return commands.run(() -> volumes.bringBack(path));
+        return commands.run(() -> {
+            volumes.bringBack(path);
+            addInventories();
+        });
     }
 
     @Override
@@ -363,8 +409,12 @@ public final class StoreEngine<H> implements CacheStore<H> {
             } finally {
                 ram.clear();
                 housekeeping.close();
-                volumes.close(changes.isSuspended());
-                memory.close();
+                try {
+                    volumes.close(changes.isSuspended());
+                } finally {
+                    inventories.close();
+                    memory.close();
+                }
             }
         } finally {
             lifeCycle.unlock();

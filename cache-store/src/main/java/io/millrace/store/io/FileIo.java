@@ -52,4 +52,9 @@ public interface FileIo {
      * are still in the page cache. Empty when the platform does not tell; then no two are the same.
      */
     String bootId();
+
+    /** Whether a library that opens files by their path finds the same files: not so in memory. */
+    default boolean hasRealPaths() {
+        return false;
+    }
 }

@@ -96,4 +96,9 @@ public final class SystemFileIo implements FileIo {
             return "";
         }
     }
+
+    @Override
+    public boolean hasRealPaths() {
+        return true;
+    }
 }

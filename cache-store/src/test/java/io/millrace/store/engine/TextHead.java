@@ -2,11 +2,16 @@ package io.millrace.store.engine;
 
 import io.millrace.store.CorruptHeadException;
 import io.millrace.store.HeadCodec;
+import io.millrace.store.HeadSummary;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 
 /** A head for tests: a text and an expiry. */
 record TextHead(String text, long expiresAtSeconds) {
+    /** What the inventory is told of every head. */
+    static final long STORED_AT = 1_800_000_000L;
+
     static TextHead of(String text) {
         return new TextHead(text, 1_900_000_000L);
     }
@@ -44,6 +49,11 @@ record TextHead(String text, long expiresAtSeconds) {
         @Override
         public long expiresAtSeconds(TextHead head) {
             return head.expiresAtSeconds;
+        }
+
+        @Override
+        public HeadSummary summary(TextHead head) {
+            return new HeadSummary(STORED_AT, head.text, List.of("tag-" + head.text));
         }
     }
 }

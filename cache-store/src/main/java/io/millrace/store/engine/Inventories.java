@@ -1,0 +1,292 @@
+package io.millrace.store.engine;
+
+import io.millrace.store.HeadCodec;
+import io.millrace.store.InventoryStatistics;
+import io.millrace.store.ListCallback;
+import io.millrace.store.ListResult;
+import io.millrace.store.ListVisitor;
+import io.millrace.store.disk.Volume;
+import io.millrace.store.io.FileIo;
+import io.netty.util.concurrent.FastThreadLocalThread;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jctools.queues.MpscBlockingConsumerArrayQueue;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The inventories of a store's volumes, and the one thread that touches them. It starts its work a while after the
+ * store, and has the lowest priority.
+ *
+ * <p>Thread-safe.
+ */
+final class Inventories<H> {
+    private static final Logger LOG = LoggerFactory.getLogger(Inventories.class);
+    /** Changes that wait at most; what comes then is learned from the segments later. */
+    static final int QUEUE_CHANGES_MAX = 1 << 15;
+
+    private static final int LISTINGS_MAX = 8;
+    /** Changes taken before anything else gets its turn. */
+    private static final int CHANGES_IN_A_ROW_MAX = 256;
+
+    private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** Records that are looked at to make an inventory whole: 50 each 10 ms, or 5000 a second. */
+    private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    private static final int RECORDS_A_TURN = 50;
+    /** A volume that is handed over waits so long for what is still queued. */
+    private static final long DRAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
+
+    private final FileIo io;
+    private final HeadCodec<H> codec;
+    private final @Nullable String off;
+    private final long opensAt;
+    private final MpscBlockingConsumerArrayQueue<Change<H>> queue;
+    private final Queue<Runnable> orders = new ConcurrentLinkedQueue<>();
+    private final CopyOnWriteArrayList<VolumeInventory<H>> volumes = new CopyOnWriteArrayList<>();
+    private final AtomicInteger listings = new AtomicInteger();
+    private final Thread thread;
+    private final Change<H> wake = new Change<>(null, 0, 0, 0);
+    private volatile boolean hurry;
+    private volatile boolean closed;
+    /** Confined to the thread. */
+    private final ArrayDeque<InventoryListing<H>> underWay = new ArrayDeque<>();
+
+    private long nextTurn;
+
+    private record Change<H>(@Nullable VolumeInventory<H> volume, long hashHigh, long hashLow, long location) {}
+
+    /**
+     * Starts the thread.
+     *
+     * @param off why there shall be none; null when there shall
+     */
+    Inventories(FileIo io, HeadCodec<H> codec, @Nullable String off, long delayNanos) {
+        this(io, codec, off, delayNanos, QUEUE_CHANGES_MAX);
+    }
+
+    @SuppressWarnings("ThreadPriorityCheck") // a hint, where the platform takes it; nothing relies on it
+    Inventories(FileIo io, HeadCodec<H> codec, @Nullable String off, long delayNanos, int queueChangesMax) {
+        this.io = io;
+        this.codec = codec;
+        this.off = off;
+        queue = new MpscBlockingConsumerArrayQueue<>(off == null ? queueChangesMax : 2);
+        opensAt = System.nanoTime() + delayNanos;
+        thread = new FastThreadLocalThread(this::run, "millrace-store-inventory");
+        thread.setDaemon(true);
+        thread.setPriority(Thread.MIN_PRIORITY);
+        if (off == null) {
+            thread.start();
+        }
+    }
+
+    /** A volume is there, in the order of the configuration; one that was added before stays as it is. */
+    void add(Volume volume) {
+        if (off == null && find(volume) == null) {
+            volumes.add(new VolumeInventory<>(io, codec, volume));
+        }
+    }
+
+    /** An object's newest record lies at the location. On the volume's thread. */
+    void stored(Volume volume, long hashHigh, long hashLow, long location) {
+        VolumeInventory<H> inventory = find(volume);
+        if (inventory != null && !queue.offer(new Change<>(inventory, hashHigh, hashLow, location))) {
+            inventory.missed();
+        }
+    }
+
+    /** Closes the volume's inventory; when this returns nothing touches its file. Blocks. */
+    void stopping(Volume volume, boolean forGood) {
+        VolumeInventory<H> inventory = find(volume);
+        if (inventory == null || closed) {
+            return;
+        }
+        inventory.stopSoon();
+        CountDownLatch done = new CountDownLatch(1);
+        order(() -> {
+            try {
+                drain();
+                inventory.close(forGood);
+                volumes.remove(inventory);
+            } finally {
+                done.countDown();
+            }
+        });
+        try {
+            done.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            LOG.error("{}: interrupted while the inventory is closed", volume.directory());
+        }
+    }
+
+    private @Nullable VolumeInventory<H> find(Volume volume) {
+        for (VolumeInventory<H> inventory : volumes) {
+            if (inventory.volume() == volume) {
+                return inventory;
+            }
+        }
+        return null;
+    }
+
+    private void order(Runnable order) {
+        orders.add(order);
+        // When the queue is full the thread needs no waking.
+        queue.offer(wake);
+    }
+
+    /** As {@link io.millrace.store.CacheStore#list}. */
+    void list(@Nullable String after, ListVisitor visitor, Executor replyOn, ListCallback reply) {
+        InventoryListing<H> listing = new InventoryListing<>(ListCursor.parse(after), visitor, replyOn, reply);
+        if (off != null || closed) {
+            String why = off != null ? off : "the store is closed";
+            replyOn.execute(() -> reply.listed(new ListResult(null, false, why)));
+        } else if (listings.incrementAndGet() > LISTINGS_MAX) {
+            listings.decrementAndGet();
+            String why = "too many listings at once: limit=" + LISTINGS_MAX;
+            replyOn.execute(() -> reply.listed(new ListResult(null, false, why)));
+        } else {
+            hurry = true;
+            order(() -> underWay.add(listing));
+        }
+    }
+
+    /** Sizes as of now. */
+    InventoryStatistics statistics() {
+        long entries = 0;
+        long bytes = 0;
+        long dropped = 0;
+        boolean whole = off == null;
+        String obstacle = off;
+        for (VolumeInventory<H> volume : volumes) {
+            entries += volume.entries();
+            bytes += volume.fileBytes();
+            dropped += volume.dropped();
+            whole &= volume.isWhole();
+            obstacle = obstacle == null ? volume.obstacle() : obstacle;
+        }
+        return new InventoryStatistics(entries, bytes, dropped, whole, obstacle);
+    }
+
+    /** Ends the thread, once every volume has stopped. Blocks. */
+    void close() {
+        if (closed || off != null) {
+            closed = true;
+            return;
+        }
+        order(() -> closed = true);
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void run() {
+        while (!closed) {
+            try {
+                turn();
+            } catch (InterruptedException e) {
+                LOG.error("{}: interrupted, goes on", thread.getName());
+            } catch (RuntimeException | Error e) {
+                LOG.error("{}: a turn failed", thread.getName(), e);
+            }
+        }
+        for (Runnable order = orders.poll(); order != null; order = orders.poll()) {
+            order.run();
+        }
+        for (InventoryListing<H> listing : underWay) {
+            listing.end("the store is closed");
+        }
+    }
+
+    private void turn() throws InterruptedException {
+        for (Runnable order = orders.poll(); order != null; order = orders.poll()) {
+            order.run();
+        }
+        if (closed) {
+            return;
+        }
+        boolean opened = openWhenDue();
+        if (!underWay.isEmpty()) {
+            InventoryListing<H> listing = underWay.remove();
+            if (listing.step(volumes)) {
+                underWay.add(listing);
+            } else {
+                listings.decrementAndGet();
+            }
+        }
+        boolean more = opened && work();
+        take(underWay.isEmpty() ? waitNanos(opened, more) : 0);
+    }
+
+    private boolean openWhenDue() {
+        if (!hurry && System.nanoTime() - opensAt < 0) {
+            return false;
+        }
+        for (VolumeInventory<H> volume : volumes) {
+            volume.open();
+        }
+        return true;
+    }
+
+    private boolean work() {
+        long now = System.nanoTime();
+        boolean more = nextTurn - now > 0;
+        if (!more) {
+            nextTurn = now + TURN_NANOS;
+            for (VolumeInventory<H> volume : volumes) {
+                more |= volume.work(RECORDS_A_TURN);
+            }
+        }
+        return more;
+    }
+
+    private long waitNanos(boolean opened, boolean more) {
+        if (!opened) {
+            return Math.max(1, opensAt - System.nanoTime());
+        }
+        return more ? Math.max(1, nextTurn - System.nanoTime()) : IDLE_NANOS;
+    }
+
+    private void take(long waitNanos) throws InterruptedException {
+        // Before the inventories are open the changes stay where they are.
+        boolean opened = hurry || System.nanoTime() - opensAt >= 0;
+        if (!opened) {
+            // A change wakes this up for nothing; it is kept as missed, and learned from the segments.
+            apply(queue.poll(waitNanos, TimeUnit.NANOSECONDS));
+            return;
+        }
+        Change<H> change = waitNanos == 0 ? queue.poll() : queue.poll(waitNanos, TimeUnit.NANOSECONDS);
+        for (int i = 0; change != null && i < CHANGES_IN_A_ROW_MAX; i++) {
+            apply(change);
+            change = i + 1 < CHANGES_IN_A_ROW_MAX ? queue.poll() : null;
+        }
+    }
+
+    private void apply(@Nullable Change<H> change) {
+        if (change != null && change.volume() != null) {
+            change.volume().stored(change.hashHigh(), change.hashLow(), change.location());
+        }
+    }
+
+    private void drain() {
+        long until = System.nanoTime() + DRAIN_NANOS;
+        Change<H> change = queue.poll();
+        while (change != null) {
+            if (System.nanoTime() - until > 0 && change.volume() != null) {
+                change.volume().missed();
+            } else {
+                apply(change);
+            }
+            change = queue.poll();
+        }
+    }
+}

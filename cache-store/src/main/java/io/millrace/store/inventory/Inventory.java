@@ -1,0 +1,357 @@
+package io.millrace.store.inventory;
+
+import io.millrace.store.io.FileIo;
+import io.millrace.store.io.StoreFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.BooleanSupplier;
+import java.util.zip.CRC32C;
+import net.openhft.chronicle.hash.ChronicleHashClosedException;
+import net.openhft.chronicle.map.ChronicleMap;
+import net.openhft.chronicle.map.MapSegmentContext;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The inventory of one volume: key hash to {@link InventoryEntry}, in a Chronicle Map in a file of fixed size.
+ *
+ * <p>The map's locks lie in its file and outlive a process that was killed. So only one thread of one process ever
+ * touches it, and what was not closed in order is deleted and made anew, never recovered.
+ *
+ * <p>An entry that does not fit is dropped and counted.
+ *
+ * <p>Confined to one thread, but for the counters.
+ */
+public final class Inventory {
+    /** Name of the map's file in the volume's directory. */
+    public static final String FILE_NAME = "inventory";
+
+    /** Fewest entries that a map is made for. */
+    public static final long ENTRIES_MIN = 4096;
+
+    private static final Logger LOG = LoggerFactory.getLogger(Inventory.class);
+    private static final int HASH_BYTES = 16;
+    /** Fixed part, a URL of usual length, what its owner says of it. */
+    private static final int VALUE_BYTES_EXPECTED = 200;
+    /** A listing goes on by segment: so many entries wait for it at most, about. */
+    private static final long ENTRIES_PER_SEGMENT = 2048;
+
+    private static final int SEGMENTS_MIN = 16;
+    private static final int SEGMENTS_MAX = 8192;
+    private static final int CHUNK_BYTES = 1 << 20;
+    /** The packages of java.base that Chronicle reaches into. */
+    private static final List<String> OPENED = List.of("java.lang", "java.lang.reflect", "sun.nio.ch");
+
+    private final FileIo io;
+    private final Path directory;
+    private final UUID volumeId;
+    private final ChronicleMap<byte[], byte[]> map;
+    private final long entriesMax;
+    private final long fileBytes;
+    private final @Nullable InventoryState before;
+    private volatile long dropped;
+    private volatile long entries;
+
+    /** Sees the entries of a segment. */
+    @FunctionalInterface
+    public interface Visitor {
+        /**
+         * One entry, encoded: {@link Inventory#location} and the like read it. The bytes are borrowed.
+         *
+         * @return whether the entry stays
+         */
+        boolean entry(long hashHigh, long hashLow, byte[] encoded);
+    }
+
+    private Inventory(
+            FileIo io,
+            Path directory,
+            UUID volumeId,
+            ChronicleMap<byte[], byte[]> map,
+            long entriesMax,
+            long fileBytes,
+            @Nullable InventoryState before) {
+        this.io = io;
+        this.directory = directory;
+        this.volumeId = volumeId;
+        this.map = map;
+        this.entriesMax = entriesMax;
+        this.fileBytes = fileBytes;
+        this.before = before;
+        entries = map.longSize();
+    }
+
+    /** Why there can be no inventory in this JVM; null when there can. */
+    public static @Nullable String obstacle() {
+        Module own = Inventory.class.getModule();
+        for (String opened : OPENED) {
+            if (!Object.class.getModule().isOpen(opened, own)) {
+                return "the JVM runs without --add-opens java.base/" + opened + "=ALL-UNNAMED";
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Opens the inventory that was closed in order, else makes an empty one, its space on the device claimed.
+     *
+     * @param entriesExpected for how many entries to make it, at least
+     * @param goesOn asked now and then whether it is still wanted
+     * @throws InventoryException when there can be none; nothing is left behind then
+     */
+    public static Inventory open(FileIo io, Path directory, UUID volumeId, long entriesExpected, BooleanSupplier goesOn)
+            throws InventoryException {
+        String obstacle = io.hasRealPaths() ? obstacle() : "its files are none that a library could open";
+        if (obstacle != null) {
+            throw new InventoryException(obstacle);
+        }
+        // Whatever else is on the class path: nothing is reported to anybody.
+        System.setProperty("chronicle.analytics.disable", "true");
+        try {
+            InventoryState state = InventoryState.take(io, directory, volumeId);
+            if (state != null && state.entriesMax() >= entriesExpected && isSound(io, directory, state, goesOn)) {
+                Inventory kept = reopen(io, directory, volumeId, state);
+                if (kept != null) {
+                    return kept;
+                }
+            }
+            return create(io, directory, volumeId, Math.max(ENTRIES_MIN, entriesExpected), goesOn);
+        } catch (IOException e) {
+            throw new InventoryException(directory.resolve(FILE_NAME) + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static boolean isSound(FileIo io, Path directory, InventoryState state, BooleanSupplier goesOn)
+            throws IOException {
+        if (!io.exists(directory.resolve(FILE_NAME))) {
+            return false;
+        }
+        return !state.isForced() || checksum(io, directory, goesOn) == state.crc();
+    }
+
+    private static @Nullable Inventory reopen(FileIo io, Path directory, UUID volumeId, InventoryState state)
+            throws IOException {
+        try {
+            long length = length(io, directory);
+            return new Inventory(
+                    io, directory, volumeId, map(directory, state.entriesMax()), state.entriesMax(), length, state);
+        } catch (InventoryException e) {
+            LOG.info("{}: inventory is made anew: {}", directory, e.getMessage());
+            return null;
+        }
+    }
+
+    private static Inventory create(FileIo io, Path directory, UUID volumeId, long entriesMax, BooleanSupplier goesOn)
+            throws IOException {
+        delete(io, directory);
+        ChronicleMap<byte[], byte[]> map = null;
+        boolean whole = false;
+        try {
+            map = map(directory, entriesMax);
+            claim(io, directory, goesOn);
+            Inventory made = new Inventory(io, directory, volumeId, map, entriesMax, length(io, directory), null);
+            whole = true;
+            return made;
+        } finally {
+            if (!whole) {
+                if (map != null) {
+                    map.close();
+                }
+                delete(io, directory);
+            }
+        }
+    }
+
+    private static ChronicleMap<byte[], byte[]> map(Path directory, long entriesMax) throws InventoryException {
+        try {
+            return ChronicleMap.of(byte[].class, byte[].class)
+                    .name(directory.toString())
+                    .constantKeySizeBySample(new byte[HASH_BYTES])
+                    .averageValueSize(VALUE_BYTES_EXPECTED)
+                    .entries(entriesMax)
+                    .actualSegments(segments(entriesMax))
+                    .allowSegmentTiering(false)
+                    .createPersistedTo(directory.resolve(FILE_NAME).toFile());
+        } catch (IOException | RuntimeException | LinkageError | AssertionError | InternalError e) {
+            throw new InventoryException("Chronicle Map does not open: " + e, e);
+        }
+    }
+
+    private static int segments(long entriesMax) {
+        long wanted = Long.highestOneBit(Math.max(1, entriesMax / ENTRIES_PER_SEGMENT));
+        return (int) Math.max(SEGMENTS_MIN, Math.min(wanted, SEGMENTS_MAX));
+    }
+
+    /**
+     * Writes the new file over with what it holds: its holes get blocks, or a full disk says so here and not as a fault
+     * in mapped memory.
+     */
+    private static void claim(FileIo io, Path directory, BooleanSupplier goesOn) throws IOException {
+        try (StoreFile file = io.open(directory.resolve(FILE_NAME))) {
+            ByteBuffer chunk = ByteBuffer.allocateDirect(CHUNK_BYTES);
+            long length = file.length();
+            for (long at = 0; at < length; at += CHUNK_BYTES) {
+                expectWanted(goesOn);
+                chunk.clear();
+                file.read(chunk, at);
+                file.write(chunk.flip(), at);
+            }
+        }
+    }
+
+    private static int checksum(FileIo io, Path directory, BooleanSupplier goesOn) throws IOException {
+        CRC32C crc = new CRC32C();
+        try (StoreFile file = io.openForReading(directory.resolve(FILE_NAME))) {
+            ByteBuffer chunk = ByteBuffer.allocateDirect(CHUNK_BYTES);
+            int length;
+            long at = 0;
+            do {
+                expectWanted(goesOn);
+                chunk.clear();
+                length = file.read(chunk, at);
+                at += length;
+                crc.update(chunk.flip());
+            } while (length == CHUNK_BYTES);
+        }
+        return (int) crc.getValue();
+    }
+
+    private static void expectWanted(BooleanSupplier goesOn) throws InventoryException {
+        if (!goesOn.getAsBoolean()) {
+            throw new InventoryException("the store is closing");
+        }
+    }
+
+    private static long length(FileIo io, Path directory) throws IOException {
+        try (StoreFile file = io.openForReading(directory.resolve(FILE_NAME))) {
+            return file.length();
+        }
+    }
+
+    private static void delete(FileIo io, Path directory) throws IOException {
+        io.delete(directory.resolve(FILE_NAME));
+        io.delete(directory.resolve(InventoryState.FILE_NAME));
+    }
+
+    /** Whether it was closed in order, with every object in it, when the volume had appended {@code sequence} last. */
+    public boolean isUpTo(long sequence) {
+        return before != null && before.isWhole() && before.applied() == sequence;
+    }
+
+    /** Entries that it was made for. */
+    public long entriesMax() {
+        return entriesMax;
+    }
+
+    /** Entries that it holds, those included that nothing counts any more. Any thread. */
+    public long entries() {
+        return entries;
+    }
+
+    /** Entries that did not fit. Any thread. */
+    public long dropped() {
+        return dropped;
+    }
+
+    /** Bytes of its file, all of them mapped. Any thread. */
+    public long fileBytes() {
+        return fileBytes;
+    }
+
+    /** Number of parts that {@link #forEach} goes through. */
+    public int segments() {
+        return map.segments();
+    }
+
+    /** Enters what is known of an object in place of what was; false, and counted, when it does not fit. */
+    public boolean put(long hashHigh, long hashLow, InventoryEntry entry) {
+        try {
+            map.put(hash(hashHigh, hashLow), entry.encode());
+            entries = map.longSize();
+            return true;
+        } catch (ChronicleHashClosedException e) {
+            throw e;
+        } catch (IllegalStateException | IllegalArgumentException e) {
+            long now = dropped + 1;
+            dropped = now;
+            LOG.debug("{}: no room for an entry", directory, e);
+            return false;
+        }
+    }
+
+    /** Location in the hash's entry, 0 when it has none. */
+    public long location(long hashHigh, long hashLow) {
+        byte[] encoded = map.get(hash(hashHigh, hashLow));
+        return encoded == null ? 0 : InventoryEntry.location(encoded);
+    }
+
+    /** Shows the entries of a segment. */
+    public void forEach(int segment, Visitor visitor) {
+        try (MapSegmentContext<byte[], byte[], ?> context = map.segmentContext(segment)) {
+            context.forEachSegmentEntry(entry -> {
+                ByteBuffer hash = ByteBuffer.wrap(entry.key().get());
+                long high = hash.getLong(0);
+                long low = hash.getLong(8);
+                if (!visitor.entry(high, low, entry.value().get())) {
+                    entry.doRemove();
+                }
+            });
+        }
+        entries = map.longSize();
+    }
+
+    /** Location in an encoded entry. */
+    public static long location(byte[] encoded) {
+        return InventoryEntry.location(encoded);
+    }
+
+    /** The key in an encoded entry, copied; null when it is damaged. */
+    public static byte @Nullable [] key(byte[] encoded) {
+        return InventoryEntry.key(encoded);
+    }
+
+    /** The entry of the bytes; null when it is damaged. */
+    public static @Nullable InventoryEntry decode(byte[] encoded) {
+        return InventoryEntry.decode(encoded);
+    }
+
+    private static byte[] hash(long high, long low) {
+        return ByteBuffer.allocate(HASH_BYTES)
+                .order(ByteOrder.BIG_ENDIAN)
+                .putLong(high)
+                .putLong(low)
+                .array();
+    }
+
+    /**
+     * Closes it in order, so that it is there at the next opening.
+     *
+     * @param applied sequence of the volume's last record
+     * @param whole whether every stored object has an entry
+     * @param forced whether to force it to the device, so that it is good after a reboot too
+     */
+    public void close(long applied, boolean whole, boolean forced) throws IOException {
+        map.close();
+        if (forced) {
+            try (StoreFile file = io.open(directory.resolve(FILE_NAME))) {
+                file.force();
+            }
+        }
+        int crc = forced ? checksum(io, directory, () -> true) : 0;
+        new InventoryState(entriesMax, applied, whole, forced, crc).leave(io, directory, volumeId);
+    }
+
+    /** Closes it and deletes it. */
+    public void abandon() throws IOException {
+        try {
+            map.close();
+        } finally {
+            delete(io, directory);
+        }
+    }
+}

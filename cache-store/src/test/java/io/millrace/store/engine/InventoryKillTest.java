@@ -1,0 +1,83 @@
+package io.millrace.store.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.store.ListedObject;
+import io.millrace.store.StoreConfig;
+import io.millrace.store.VolumeConfig;
+import io.millrace.store.io.SystemFileIo;
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The inventory of a process that was killed while it wrote, and of one whose JVM lacks the flags. */
+class InventoryKillTest {
+    @TempDir
+    private Path directory;
+
+    private Process start(String what, List<String> flags) throws IOException {
+        List<String> line = new ArrayList<>();
+        line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        line.addAll(flags);
+        line.addAll(List.of("-Xmx256m", "-cp", System.getProperty("java.class.path")));
+        line.addAll(List.of(InventoryProcess.class.getName(), directory.toString(), what));
+        return new ProcessBuilder(line)
+                .redirectError(new File(directory.toString(), "stderr"))
+                .start();
+    }
+
+    private static BufferedReader lines(Process process) {
+        return new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+    }
+
+    @RepeatedTest(3)
+    void afterAKillTheStoreAnswersAtOnceAndTheInventoryIsWrittenAnew() throws IOException, InterruptedException {
+        List<String> flags = List.of(
+                "--add-opens=java.base/java.lang=ALL-UNNAMED",
+                "--add-opens=java.base/java.lang.reflect=ALL-UNNAMED",
+                "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED");
+        Process process = start("store", flags);
+        try (BufferedReader lines = lines(process)) {
+            assertEquals("open", lines.readLine());
+            assertEquals("busy", lines.readLine());
+        } finally {
+            process.destroyForcibly().waitFor();
+        }
+        StoreConfig.Builder config = StoreConfig.builder()
+                .ramBytes(1 << 20)
+                .inventoryDelayNanos(0)
+                .volumes(List.of(new VolumeConfig(directory, 16 << 20)));
+        try (TestStore test = new TestStore(config, new SystemFileIo())) {
+            assertEquals("head", test.head("http://host/7"));
+            Map<String, ListedObject> listed = Listings.whole(test.store);
+            assertEquals(test.store.statistics().volumes().get(0).entries(), listed.size());
+            assertTrue(listed.size() > 2000, "listed=" + listed.size());
+            assertEquals(200, listed.get("http://host/7").bodyLength());
+        }
+    }
+
+    @Test
+    void withoutTheFlagsThereIsNoneAndEverythingElseWorks() throws IOException, InterruptedException {
+        Process process = start("list", List.of());
+        try (BufferedReader lines = lines(process)) {
+            String obstacle = lines.readLine();
+            assertNotNull(obstacle);
+            assertTrue(obstacle.contains("--add-opens java.base/java.lang=ALL-UNNAMED"), obstacle);
+            assertEquals("head: head", lines.readLine());
+            assertEquals(0, process.waitFor());
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+}

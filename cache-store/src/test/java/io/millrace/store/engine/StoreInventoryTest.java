@@ -1,0 +1,343 @@
+package io.millrace.store.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.store.ListResult;
+import io.millrace.store.ListVisitor;
+import io.millrace.store.ListedObject;
+import io.millrace.store.StoreConfig;
+import io.millrace.store.VolumeConfig;
+import io.millrace.store.io.FaultyFileIo;
+import io.millrace.store.io.FullDiskIo;
+import io.millrace.store.io.SystemFileIo;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The inventory: what it lists, and that it is there again, or made anew, whatever happened to it. */
+class StoreInventoryTest {
+    @TempDir
+    private Path directory;
+
+    private StoreConfig.Builder config(int volumes, long bytes) {
+        List<VolumeConfig> all = new ArrayList<>();
+        for (int i = 0; i < volumes; i++) {
+            all.add(new VolumeConfig(directory.resolve("v" + i), bytes));
+        }
+        return StoreConfig.builder()
+                .ramBytes(1 << 20)
+                .blockBytes(8192)
+                .inventoryDelayNanos(0)
+                .volumes(all);
+    }
+
+    private TestStore open() {
+        return new TestStore(config(1, 64 << 20), new SystemFileIo());
+    }
+
+    private static void fill(TestStore test, int from, int to) {
+        for (int i = from; i < to; i++) {
+            test.put("http://h" + i % 7 + "/" + i, "head" + i, TestStore.body(i, 100 + i));
+        }
+        test.sync();
+    }
+
+    @Test
+    void agreesWithAModelOfRandomChanges() {
+        long seed = new Random().nextLong();
+        System.out.println("seed=" + seed);
+        Random random = new Random(seed);
+        Map<String, String> model = new HashMap<>();
+        try (TestStore test = new TestStore(config(2, 64 << 20), new SystemFileIo())) {
+            for (int i = 0; i < 2000; i++) {
+                String key = "http://host/" + random.nextInt(300);
+                int what = random.nextInt(10);
+                if (what < 6) {
+                    test.put(key, "head" + i, TestStore.body(i, random.nextInt(20_000)));
+                    model.put(key, "head" + i);
+                } else if (what < 8) {
+                    test.remove(key);
+                    model.remove(key);
+                } else if (model.containsKey(key)) {
+                    test.update(key, "updated" + i);
+                    model.put(key, "updated" + i);
+                }
+                if (i == 1000) {
+                    // Open from here on: half of it comes from the segments, half as it happens.
+                    Listings.whole(test.store);
+                }
+            }
+            test.sync();
+            Listings.awaiting().untilAsserted(() -> {
+                Map<String, String> listed = new HashMap<>();
+                Listings.whole(test.store)
+                        .forEach((key, object) ->
+                                listed.put(key, object.summary().text()));
+                assertEquals(model, listed, "seed=" + seed);
+            });
+        }
+    }
+
+    @Test
+    void tellsWhatIsKnownOfAnObject() {
+        try (TestStore test = open()) {
+            test.put("http://host/a", "head", TestStore.body(1, 100_000));
+            test.sync();
+            Listings.awaiting().until(() -> Listings.whole(test.store).size() == 1);
+            ListedObject object = Listings.whole(test.store).get("http://host/a");
+            assertEquals(100_000, object.bodyLength());
+            assertTrue(object.isWhole());
+            assertEquals(1_900_000_000L, object.expiresAtSeconds());
+            assertEquals("head", object.summary().text());
+            assertEquals(TextHead.STORED_AT, object.summary().storedAtSeconds());
+            assertEquals(List.of("tag-head"), object.tags());
+            assertEquals(directory.resolve("v0"), object.volume());
+            assertTrue(object.offset() > 0);
+        }
+    }
+
+    @Test
+    void goesOnPageByPageWithoutLossOrRepetition() {
+        try (TestStore test = new TestStore(config(2, 64 << 20), new SystemFileIo())) {
+            fill(test, 0, 500);
+            assertEquals(500, Listings.whole(test.store).size());
+            Set<String> seen = new HashSet<>();
+            String after = null;
+            int pages = 0;
+            do {
+                Listings.Collected page = new Listings.Collected(key -> key.startsWith("http://h3/"), 10);
+                ListResult result = Listings.list(test.store, after, page);
+                for (String key : page.objects.keySet()) {
+                    assertTrue(seen.add(key), key);
+                }
+                assertTrue(page.objects.size() == 10 || result.next() == null);
+                after = result.next();
+                pages++;
+            } while (after != null);
+            assertEquals(71, seen.size());
+            assertEquals(8, pages);
+        }
+    }
+
+    @Test
+    void refusesAPlaceThatIsNone() {
+        try (TestStore test = open()) {
+            Listings.Collected all = new Listings.Collected(key -> true, 10);
+            for (String bad : List.of("", "x", "1", "1.2.3", "-1.0", "1.2.3.4.5", "1.2.3.g")) {
+                Executable listing = () -> test.store.list(bad, all, Runnable::run, result -> {});
+                assertThrows(IllegalArgumentException.class, listing, bad);
+            }
+        }
+    }
+
+    @Test
+    void isThereAgainAfterACleanStopWithoutReadingTheSegments() {
+        try (TestStore test = open()) {
+            fill(test, 0, 200);
+            assertEquals(200, Listings.whole(test.store).size());
+        }
+        try (TestStore test = open()) {
+            Listings.Collected all = new Listings.Collected(key -> true, Integer.MAX_VALUE);
+            assertTrue(Listings.list(test.store, null, all).isWhole(), "whole at once");
+            assertEquals(200, all.objects.size());
+        }
+    }
+
+    @Test
+    void learnsWhatWasStoredWhileThereWasNoInventory() {
+        try (TestStore test = open()) {
+            fill(test, 0, 50);
+            assertEquals(50, Listings.whole(test.store).size());
+        }
+        try (TestStore test = new TestStore(config(1, 64 << 20).inventoryDelayNanos(-1), new SystemFileIo())) {
+            fill(test, 50, 80);
+            test.remove("http://h1/1");
+            ListResult result = Listings.list(test.store, null, new Listings.Collected(key -> true, 1));
+            assertEquals("it is switched off", result.obstacle());
+            assertFalse(result.isWhole());
+        }
+        try (TestStore test = open()) {
+            assertEquals(79, Listings.whole(test.store).size());
+        }
+    }
+
+    @Test
+    void isMadeAnewWhenItsFilesAreDamaged() throws IOException {
+        long seed = new Random().nextLong();
+        System.out.println("seed=" + seed);
+        Random random = new Random(seed);
+        try (TestStore test = open()) {
+            fill(test, 0, 100);
+            Listings.whole(test.store);
+        }
+        for (int round = 0; round < 6; round++) {
+            Path map = directory.resolve("v0/inventory");
+            Path state = directory.resolve("v0/inventory.state");
+            byte[] bytes = Files.readAllBytes(round == 5 ? state : map);
+            if (round == 0) {
+                Files.write(map, new byte[0]);
+            } else if (round == 1) {
+                Files.write(map, Arrays.copyOf(bytes, bytes.length / 2));
+            } else if (round == 2) {
+                Files.delete(map);
+            } else if (round == 3) {
+                Files.delete(state);
+            } else {
+                bytes[random.nextInt(bytes.length)] ^= (byte) (1 + random.nextInt(255));
+                Files.write(round == 5 ? state : map, bytes);
+            }
+            try (TestStore test = open()) {
+                assertEquals(100, Listings.whole(test.store).size(), "round=" + round + ", seed=" + seed);
+            }
+        }
+    }
+
+    @Test
+    void aFullDiskCostsTheInventoryAndNothingElse() {
+        FullDiskIo io = new FullDiskIo("inventory");
+        try (TestStore test = new TestStore(config(1, 64 << 20), io)) {
+            fill(test, 0, 20);
+            ListResult result = Listings.list(test.store, null, new Listings.Collected(key -> true, 1));
+            assertNotNull(result.obstacle());
+            assertTrue(result.obstacle().contains("No space left"), result.obstacle());
+            assertFalse(Files.exists(directory.resolve("v0/inventory")));
+            assertEquals("head7", test.head("http://h0/7"));
+        }
+    }
+
+    @Test
+    void withoutRealFilesThereIsNoneAndEverythingElseWorks() {
+        StoreConfig.Builder config = StoreContractTest.volumes(4).inventoryDelayNanos(0);
+        try (TestStore test = new TestStore(config, new FaultyFileIo())) {
+            test.put("a", "head", TestStore.body(1, 100));
+            ListResult result = Listings.list(test.store, null, new Listings.Collected(key -> true, 1));
+            assertNotNull(result.obstacle());
+            assertNotNull(test.store.inventory().obstacle());
+            assertEquals("head", test.head("a"));
+        }
+    }
+
+    @Test
+    void whatTheQueueCouldNotTakeIsLearnedFromTheSegments() {
+        try (TestStore test = open()) {
+            fill(test, 0, 1);
+            Listings.awaiting().until(() -> Listings.whole(test.store).size() == 1);
+            CountDownLatch reached = new CountDownLatch(1);
+            CountDownLatch goOn = new CountDownLatch(1);
+            test.store.list(null, new Blocking(reached, goOn), Runnable::run, result -> {});
+            await(reached);
+            byte[] body = TestStore.body(1, 10);
+            for (int i = 0; i < Inventories.QUEUE_CHANGES_MAX; i++) {
+                test.put("key" + i % 50, "head", body);
+            }
+            for (int i = 0; i < 100; i++) {
+                test.put("late" + i, "head", body);
+            }
+            test.sync();
+            assertTrue(test.store.inventory().dropped() > 0);
+            assertFalse(test.store.inventory().isWhole());
+            goOn.countDown();
+            assertEquals(151, Listings.whole(test.store).size());
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Holds the inventory's thread up. */
+    private record Blocking(CountDownLatch reached, CountDownLatch goOn) implements ListVisitor {
+        @Override
+        public boolean wants(byte[] key) {
+            reached.countDown();
+            await(goOn);
+            return false;
+        }
+
+        @Override
+        public boolean object(ListedObject object) {
+            return false;
+        }
+    }
+
+    @Test
+    void growsWhenThereAreMoreObjectsThanItWasMadeFor() {
+        try (TestStore test = new TestStore(config(1, 32 << 20), new SystemFileIo())) {
+            Listings.whole(test.store);
+            for (int i = 0; i < 9_000; i++) {
+                test.put("http://host/" + i, "head", TestStore.body(i, 5));
+            }
+            test.sync();
+            Listings.awaiting().until(() -> test.store.inventory().entries() == 9_000);
+            assertEquals(9_000, Listings.whole(test.store).size());
+            assertTrue(test.store.inventory().dropped() > 0);
+        }
+    }
+
+    @Test
+    void staysSmallWhileTheRingTurns() {
+        try (TestStore test = new TestStore(config(1, 1 << 20).segmentBytes(128 << 10), new SystemFileIo())) {
+            for (int i = 0; i < 6000; i++) {
+                test.put("http://host/" + i, "head", TestStore.body(i, 500));
+            }
+            test.sync();
+            Listings.awaiting().until(() -> {
+                long objects = test.store.statistics().volumes().get(0).entries();
+                return test.store.inventory().isWhole()
+                        && test.store.inventory().entries() <= objects * 2 + 512;
+            });
+            assertEquals(
+                    test.store.statistics().volumes().get(0).entries(),
+                    Listings.whole(test.store).size());
+        }
+    }
+
+    @Test
+    void isHandedOverWithTheVolumes() throws IOException {
+        try (TestStore first = open()) {
+            fill(first, 0, 100);
+            assertEquals(100, Listings.whole(first.store).size());
+            first.store.suspendWrites();
+            ListResult away = Listings.list(first.store, null, new Listings.Collected(key -> true, 1));
+            assertNotNull(away.obstacle());
+            try (TestStore second = open()) {
+                Listings.Collected all = new Listings.Collected(key -> true, Integer.MAX_VALUE);
+                assertTrue(Listings.list(second.store, null, all).isWhole(), "whole at once");
+                assertEquals(100, all.objects.size());
+                fill(second, 100, 120);
+            }
+            first.store.resumeWrites();
+            assertEquals(120, Listings.whole(first.store).size());
+        }
+    }
+
+    @Test
+    void aStoreInRamAloneSaysSo() {
+        try (TestStore test = new TestStore(StoreConfig.builder(), new SystemFileIo())) {
+            ListResult result = Listings.list(test.store, null, new Listings.Collected(key -> true, 1));
+            assertNotNull(result.obstacle());
+            assertNull(result.next());
+        }
+    }
+}
