@@ -59,6 +59,7 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      * @param entries number of objects, those being rebuilt not counted
      * @param pinnedSegments segments that readers hold
      * @param queuedBytes bytes waiting to be written
+     * @param indexEvictions entries that went because the index was full and could not grow
      * @param errors I/O errors so far
      * @param lastError message of the last of them
      * @param ring what was written to it
@@ -71,6 +72,7 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
             long entries,
             int pinnedSegments,
             long queuedBytes,
+            long indexEvictions,
             long errors,
             @Nullable String lastError,
             Ring ring) {}

@@ -229,7 +229,7 @@ final class SegmentLog {
     private void begin(int segment) throws IOException {
         long sequence = table.newestSequence() + 1;
         long newTag = random.nextLong();
-        while (newTag == 0) {
+        while (!table.isNewTag(segment, newTag)) {
             newTag = random.nextLong();
         }
         segments.write(segment, 0, new SegmentHeader(segment, sequence, newTag).encode());
@@ -288,7 +288,7 @@ final class SegmentLog {
         reclaimed.incrementAndGet();
         SegmentSummary records = segments.summary(segment, oldTag);
         if (records == null) {
-            index.removeSegment(segment);
+            index.removeSegment(segment, oldTag);
             return;
         }
         for (int i = 0; i < records.size(); i++) {

@@ -2,7 +2,6 @@ package io.millrace.store.disk;
 
 import io.millrace.store.index.Location;
 import io.millrace.store.index.MappedIndex;
-import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLongArray;
 
@@ -41,10 +40,14 @@ public final class SegmentTable {
     }
 
     private static final int ENTRY_BYTES = 32;
+    private static final int ENTRY_WORDS = ENTRY_BYTES / Long.BYTES;
     private static final State[] STATES = {State.FREE, State.ACTIVE, State.SEALED, State.RETIRED};
 
     private final MappedIndex index;
     private final AtomicLongArray tags;
+    /** Low bytes of the tags that the segments have or had last. */
+    private final byte[] lastTags;
+
     private final long[] sequences;
     private final int[] written;
     private final State[] states;
@@ -53,6 +56,7 @@ public final class SegmentTable {
     private SegmentTable(MappedIndex index, int segments) {
         this.index = index;
         tags = new AtomicLongArray(segments);
+        lastTags = new byte[segments];
         sequences = new long[segments];
         written = new int[segments];
         states = new State[segments];
@@ -66,23 +70,28 @@ public final class SegmentTable {
 
     /** A table of free segments. */
     public static SegmentTable create(MappedIndex index, int segments) {
-        return new SegmentTable(index, segments);
+        SegmentTable table = new SegmentTable(index, segments);
+        index.segmentAges(table::age);
+        return table;
     }
 
     /** The table that the index remembers. */
     public static SegmentTable load(MappedIndex index, int segments) {
         SegmentTable table = new SegmentTable(index, segments);
-        ByteBuffer in = index.auxiliary();
         for (int segment = 0; segment < segments; segment++) {
-            int at = segment * ENTRY_BYTES;
-            int state = in.getInt(at + 20);
-            table.sequences[segment] = in.getLong(at);
-            table.used(segment, in.getInt(at + 16));
+            int word = segment * ENTRY_WORDS;
+            long tag = index.auxiliary(word + 1);
+            long place = index.auxiliary(word + 2);
+            int state = (int) (place >>> 32);
+            table.sequences[segment] = index.auxiliary(word);
+            table.used(segment, (int) place);
             table.states[segment] = state > 0 && state < STATES.length ? STATES[state] : State.FREE;
+            table.lastTags[segment] = (byte) tag;
             if (table.states[segment] == State.ACTIVE || table.states[segment] == State.SEALED) {
-                table.tags.set(segment, in.getLong(at + 8));
+                table.tags.set(segment, tag);
             }
         }
+        index.segmentAges(table::age);
         return table;
     }
 
@@ -119,6 +128,15 @@ public final class SegmentTable {
         }
         long tag = tags.get(segment);
         return tag != 0 && (tag & 0xFF) == Location.tag(location);
+    }
+
+    private long age(long location) {
+        return isLive(location) ? sequences[Location.segment(location)] : -1;
+    }
+
+    /** Whether entries of the segment's last use are told from those of its next one, if that has the tag. */
+    boolean isNewTag(int segment, long tag) {
+        return tag != 0 && (byte) tag != lastTags[segment];
     }
 
     /** Bytes behind which records end, over all segments. */
@@ -169,18 +187,23 @@ public final class SegmentTable {
         sequences[segment] = sequence;
         used(segment, end);
         tags.set(segment, state == State.ACTIVE || state == State.SEALED ? tag : 0);
-        ByteBuffer out = index.auxiliary();
-        int at = segment * ENTRY_BYTES;
-        out.putLong(at, sequence);
-        out.putLong(at + 8, tag);
-        out.putInt(at + 16, end);
-        out.putInt(at + 20, state.code);
+        int word = segment * ENTRY_WORDS;
+        index.auxiliary(word, sequence);
+        index.auxiliary(word + 1, tag);
+        index.auxiliary(word + 2, place(segment));
+        if (tag != 0) {
+            lastTags[segment] = (byte) tag;
+        }
+    }
+
+    private long place(int segment) {
+        return (long) states[segment].code << 32 | Integer.toUnsignedLong(written[segment]);
     }
 
     /** Moves the end of the active segment. */
     public void written(int segment, int end) {
         used(segment, end);
-        index.auxiliary().putInt(segment * ENTRY_BYTES + 16, end);
+        index.auxiliary(segment * ENTRY_WORDS + 2, place(segment));
     }
 
     /** Changes the state only. */

@@ -110,7 +110,7 @@ public final class Volume {
     /** Work that makes the index whole while the volume already runs. */
     @FunctionalInterface
     public interface Rebuild {
-        /** Does a little on the volume's thread; false when the index is whole. */
+        /** Does a little on the volume's thread; false when the index is whole and marked so. */
         boolean step() throws IOException;
     }
 
@@ -138,6 +138,7 @@ public final class Volume {
         if (rebuild != null) {
             works.add(() -> step(rebuild) ? VolumeThread.BackgroundWork.AT_ONCE : VolumeThread.BackgroundWork.IDLE);
         }
+        works.add(this::tendIndex);
         thread = new VolumeThread("millrace-store-" + parts.directory().getFileName(), QUEUE_TASKS_MAX, works);
     }
 
@@ -154,7 +155,6 @@ public final class Volume {
             if (rebuild.step()) {
                 return true;
             }
-            index.finishRebuild();
             state = State.ONLINE;
             carry.enable();
             listener.opened(this);
@@ -165,6 +165,16 @@ public final class Volume {
             giveUp(new IOException("rebuild of the index failed", e));
         }
         return false;
+    }
+
+    /** Makes the index larger and cleans it up. */
+    private long tendIndex() {
+        try {
+            return isWorking() && index.step() ? VolumeThread.BackgroundWork.AT_ONCE : VolumeThread.BackgroundWork.IDLE;
+        } catch (RuntimeException | InternalError e) {
+            giveUp(new IOException("index failed", e));
+            return VolumeThread.BackgroundWork.IDLE;
+        }
     }
 
     /** The storage path. */
@@ -622,6 +632,11 @@ public final class Volume {
     /** Objects in the index. */
     public long entries() {
         return index.objects();
+    }
+
+    /** Index entries that had to go because the index was full and could not grow. */
+    public long indexEvictions() {
+        return index.evictions();
     }
 
     /** Bytes of segments that hold records. */

@@ -42,6 +42,7 @@ final class StatisticsView {
                 volume.entries(),
                 volume.pins().pinnedSegments(),
                 volume.queuedBytes(),
+                volume.indexEvictions(),
                 volume.errors(),
                 words(last),
                 new StoreStatistics.Ring(volume.bytesWritten(), volume.bytesCarried(), volume.segmentsReclaimed()));
@@ -54,6 +55,7 @@ final class StatisticsView {
                 StoreStatistics.State.OFFLINE,
                 0,
                 slot.config().sizeBytes(),
+                0,
                 0,
                 0,
                 0,

@@ -1,22 +1,22 @@
 package io.millrace.store.index;
 
-import io.millrace.store.io.Checksums;
 import io.millrace.store.io.FileIo;
-import io.millrace.store.io.StoreFile;
 import java.io.IOException;
-import java.lang.invoke.VarHandle;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The index of one volume: 128-bit hash to {@link Location}, expiry, flags and hits, in the mapped file
  * {@value #FILE_NAME}.
  *
- * <p>Linear probing. An entry that is removed leaves a mark, unless the slot after it is empty: then it and the marks
- * before it become empty again, so that probe sequences stay short while a full store trades old entries for new ones.
- * The table is copied into another file, of double the size if need be, when three quarters of it are used or marked;
- * the new file replaces the old by a rename, so a crash leaves one or the other.
+ * <p>When three quarters of the table are used or marked, another one is made, of double the size if need be, a little in
+ * each put and more in each {@link #step}: see {@link Growth}. No lookup waits for it, no change does more than a bounded
+ * piece of it, and at 13/16, where the old table counts as full, it has long been in place. Where it cannot be
+ * made, for want of disk space, a put evicts another entry: see {@link Eviction}.
  *
  * <p>Writers only mark and fill slots after the log has the record, so the table is never ahead of the log, and
  * {@link #applied} says how far behind it may be after kill -9.
@@ -26,27 +26,59 @@ import java.util.UUID;
  */
 public final class MappedIndex {
     /** Name of the file in the volume's directory. */
-    public static final String FILE_NAME = "index";
+    public static final String FILE_NAME = IndexFile.NAME;
     /** Where an entry's hits stop to be counted. */
     public static final int HITS_MAX = SlotTable.HITS_MAX;
 
-    private static final String NEW_FILE_NAME = "index.new";
-    private static final int SHIFT_MIN = 7;
-    private static final int SHIFT_MAX = 36;
-    private static final int ZEROES_BYTES = 1 << 20;
+    private static final Logger LOG = LoggerFactory.getLogger(MappedIndex.class);
+    /** Slots of a new table at least: the puts between three quarters and 13/16 suffice to make a larger one. */
+    private static final int FIRST_SHIFT_MIN = 10;
+    /** And at most: it grows without a pause, but making it is one. */
+    private static final int FIRST_SHIFT_MAX = 20;
+
+    private static final int PUT_BYTES = 64 * 1024;
+    private static final int PUT_SLOTS = 64;
+    /** Background steps may take longer: tasks come between them. */
+    private static final int STEP_BYTES = 256 * 1024;
+
+    private static final int STEP_SLOTS = 2048;
+    private static final int WALK_SLOTS = 8192;
     private static final long NOWHERE = Location.pack(0, Location.UNIT_BYTES, Location.UNIT_BYTES, 0);
-    private static final long MARK = 0x4e41_454c_4321L;
 
-    private final FileIo io;
-    private final Path directory;
+    private final TableSource source;
+    private final String name;
+    private final AtomicLong evictions = new AtomicLong();
     private volatile SlotTable table;
-    /** After growth failed: slots in use at which to try again. */
-    private long retryGrowthAt;
+    /** The table that replaces the other soon and takes every change; null while there is none. */
+    private volatile @Nullable SlotTable growing;
 
-    private MappedIndex(FileIo io, Path directory, SlotTable table) {
-        this.io = io;
-        this.directory = directory;
+    // All below is confined to the writer thread.
+    private int shiftMax = IndexFile.SHIFT_MAX;
+    private SegmentAges ages = location -> 0;
+    private @Nullable Growth growth;
+    /** Puts that have to pass before growth is tried again after it failed. */
+    private long growthWait;
+
+    private long growthPause;
+    private boolean rebuilding;
+    /** During a rebuild: something newer was given up, so nothing older may come in. */
+    private boolean overflowed;
+
+    private @Nullable TableWalk finishing;
+    private @Nullable TableWalk sweep;
+    private @Nullable TableWalk nextSweep;
+
+    /**
+     * An index over a table.
+     *
+     * @param name how messages name it
+     * @param rebuilding whether tombstones are kept until {@link #finishRebuildStep} is through
+     */
+    MappedIndex(TableSource source, String name, SlotTable table, boolean rebuilding) {
+        this.source = source;
+        this.name = name;
         this.table = table;
+        this.rebuilding = rebuilding;
     }
 
     /** Sees every entry of a table. */
@@ -59,18 +91,18 @@ public final class MappedIndex {
     /**
      * Makes a new, empty index, not yet complete, in place of whatever is there.
      *
-     * @param auxiliaryBytes size of {@link #auxiliary}
-     * @param entriesExpected how many entries to have room for before the table grows
+     * @param auxiliaryBytes size of the auxiliary area, a multiple of 8
+     * @param entriesExpected how many entries to have room for before the table grows, if that is not too much to begin
+     *     with
      */
     public static MappedIndex create(FileIo io, Path directory, UUID volumeId, int auxiliaryBytes, long entriesExpected)
             throws IOException {
-        int shift = SHIFT_MIN;
-        while (shift < SHIFT_MAX && (1L << shift) < entriesExpected * 2) {
+        int shift = FIRST_SHIFT_MIN;
+        while (shift < FIRST_SHIFT_MAX && (1L << shift) < entriesExpected * 2) {
             shift++;
         }
-        SlotTable table = newTable(io, directory, volumeId, auxiliaryBytes, shift);
-        io.rename(directory.resolve(NEW_FILE_NAME), directory.resolve(FILE_NAME));
-        return new MappedIndex(io, directory, table);
+        IndexFile file = new IndexFile(io, directory, volumeId, auxiliaryBytes);
+        return new MappedIndex(file, directory.toString(), file.create(shift), true);
     }
 
     /**
@@ -79,30 +111,8 @@ public final class MappedIndex {
      * @throws IndexUnusableException when it must be rebuilt from the segments; the message says why
      */
     public static MappedIndex open(FileIo io, Path directory, UUID volumeId, int auxiliaryBytes) throws IOException {
-        Path path = directory.resolve(FILE_NAME);
-        if (!io.exists(path)) {
-            throw new IndexUnusableException(path + ": missing");
-        }
-        SlotTable table;
-        try (StoreFile file = io.open(path)) {
-            int shift = checkHeader(path, file, volumeId, auxiliaryBytes);
-            table = SlotTable.map(file, auxiliaryBytes, shift);
-        }
-        UUID boot = bootId(io);
-        boolean sameBoot = boot.getMostSignificantBits() != 0
-                && table.field(SlotTable.BOOT_ID_AT) == boot.getMostSignificantBits()
-                && table.field(SlotTable.BOOT_ID_AT + 8) == boot.getLeastSignificantBits();
-        if (!sameBoot && table.field(SlotTable.CLEAN_AT) != MARK) {
-            throw new IndexUnusableException(path + ": not closed before the machine went down");
-        }
-        if (table.field(SlotTable.COMPLETE_AT) != MARK) {
-            throw new IndexUnusableException(path + ": was still being built");
-        }
-        table.field(SlotTable.CLEAN_AT, 0);
-        writeHeader(table, volumeId, auxiliaryBytes, boot);
-        // Else the mark of the last close might be all that a power failure leaves of this page.
-        table.forceHeader();
-        return new MappedIndex(io, directory, table);
+        IndexFile file = new IndexFile(io, directory, volumeId, auxiliaryBytes);
+        return new MappedIndex(file, directory.toString(), file.open(), false);
     }
 
     /**
@@ -111,99 +121,23 @@ public final class MappedIndex {
      * @throws IndexUnusableException when it is missing, damaged or not complete
      */
     public static MappedIndex view(FileIo io, Path directory, UUID volumeId, int auxiliaryBytes) throws IOException {
-        Path path = directory.resolve(FILE_NAME);
-        if (!io.exists(path)) {
-            throw new IndexUnusableException(path + ": missing");
-        }
-        try (StoreFile file = io.open(path)) {
-            SlotTable table = SlotTable.map(file, auxiliaryBytes, checkHeader(path, file, volumeId, auxiliaryBytes));
-            if (table.field(SlotTable.COMPLETE_AT) != MARK) {
-                throw new IndexUnusableException(path + ": was still being built");
-            }
-            return new MappedIndex(io, directory, table);
-        }
+        IndexFile file = new IndexFile(io, directory, volumeId, auxiliaryBytes);
+        return new MappedIndex(file, directory.toString(), file.view(), false);
     }
 
-    private static int checkHeader(Path path, StoreFile file, UUID volumeId, int auxiliaryBytes) throws IOException {
-        ByteBuffer header = ByteBuffer.allocate(SlotTable.PAGE_BYTES).order(java.nio.ByteOrder.LITTLE_ENDIAN);
-        int length = file.read(header, 0);
-        if (length < SlotTable.PAGE_BYTES) {
-            throw new IndexUnusableException(path + ": length actual=" + length);
-        }
-        expect(path, "magic", header.getLong(SlotTable.MAGIC_AT), SlotTable.MAGIC);
-        expect(path, "format version", header.getInt(SlotTable.VERSION_AT), SlotTable.FORMAT_VERSION);
-        int crc = Checksums.crc32c(header, 0, SlotTable.STATIC_HEADER_BYTES);
-        expect(path, "header CRC32C", header.getInt(SlotTable.CRC_AT), crc);
-        expect(path, "volume id", header.getLong(SlotTable.VOLUME_ID_AT), volumeId.getMostSignificantBits());
-        expect(path, "volume id", header.getLong(SlotTable.VOLUME_ID_AT + 8), volumeId.getLeastSignificantBits());
-        expect(path, "auxiliary bytes", header.getLong(SlotTable.AUXILIARY_BYTES_AT), auxiliaryBytes);
-        int shift = header.getInt(SlotTable.SHIFT_AT);
-        if (shift < SHIFT_MIN || shift > SHIFT_MAX) {
-            throw new IndexUnusableException(path + ": log2 of slots actual=" + shift);
-        }
-        expect(path, "length", file.length(), SlotTable.fileBytes(auxiliaryBytes, shift));
-        return shift;
+    /** Says whom to ask about segments; before that all are equal. */
+    public void segmentAges(SegmentAges segmentAges) {
+        ages = segmentAges;
     }
 
-    private static void expect(Path path, String what, long actual, long expected) throws IndexUnusableException {
-        if (actual != expected) {
-            throw new IndexUnusableException(path + ": " + what + " actual=" + actual + ", expected=" + expected);
-        }
-    }
-
-    private static SlotTable newTable(FileIo io, Path directory, UUID volumeId, int auxiliaryBytes, int shift)
-            throws IOException {
-        Path path = directory.resolve(NEW_FILE_NAME);
-        io.delete(path);
-        try (StoreFile file = io.open(path)) {
-            // Zeros are really written: a hole that the disk has no room for would be a signal at the first store.
-            long length = SlotTable.fileBytes(auxiliaryBytes, shift);
-            ByteBuffer zeroes = ByteBuffer.allocateDirect(ZEROES_BYTES);
-            for (long at = 0; at < length; at += ZEROES_BYTES) {
-                file.write(zeroes.clear().limit((int) Math.min(ZEROES_BYTES, length - at)), at);
-            }
-            SlotTable table = SlotTable.map(file, auxiliaryBytes, shift);
-            writeHeader(table, volumeId, auxiliaryBytes, bootId(io));
-            return table;
-        }
-    }
-
-    private static void writeHeader(SlotTable table, UUID volumeId, int auxiliaryBytes, UUID boot) {
-        ByteBuffer header = table.header();
-        header.putLong(SlotTable.MAGIC_AT, SlotTable.MAGIC);
-        header.putInt(SlotTable.VERSION_AT, SlotTable.FORMAT_VERSION);
-        header.putInt(SlotTable.SHIFT_AT, table.shift);
-        header.putLong(SlotTable.VOLUME_ID_AT, volumeId.getMostSignificantBits());
-        header.putLong(SlotTable.VOLUME_ID_AT + 8, volumeId.getLeastSignificantBits());
-        header.putLong(SlotTable.AUXILIARY_BYTES_AT, auxiliaryBytes);
-        header.putLong(SlotTable.BOOT_ID_AT, boot.getMostSignificantBits());
-        header.putLong(SlotTable.BOOT_ID_AT + 8, boot.getLeastSignificantBits());
-        header.putInt(SlotTable.CRC_AT, Checksums.crc32c(header, 0, SlotTable.STATIC_HEADER_BYTES));
-    }
-
-    private static UUID bootId(FileIo io) {
-        try {
-            return UUID.fromString(io.bootId());
-        } catch (IllegalArgumentException e) {
-            return new UUID(0, 0);
-        }
+    /** Largest log2 of the number of slots. */
+    void shiftMax(int shift) {
+        shiftMax = shift;
     }
 
     /** Where the newest record of the hash lies, or {@link Location#NONE}. Any thread. */
     public long find(long hashHigh, long hashLow) {
-        SlotTable current = table;
-        long slot = findSlot(current, hashHigh, hashLow);
-        while (slot >= 0) {
-            long location = current.location(slot);
-            boolean tombstone = (current.meta(slot) & SlotTable.FLAG_TOMBSTONE) != 0;
-            boolean same = current.hasHash(slot, hashHigh, hashLow);
-            VarHandle.loadLoadFence();
-            if (same && location == current.location(slot)) {
-                return tombstone || location == Location.DELETED ? Location.NONE : location;
-            }
-            slot = findSlot(current, hashHigh, hashLow);
-        }
-        return Location.NONE;
+        return Probing.find(table, hashHigh, hashLow);
     }
 
     /**
@@ -211,36 +145,7 @@ public final class MappedIndex {
      * the first. {@link Location#NONE} when there is none. For the writer thread.
      */
     public long findKey(long hashLow) {
-        SlotTable current = table;
-        long slot = hashLow & current.mask;
-        for (long probes = 0; probes <= current.mask; probes++) {
-            long location = current.location(slot);
-            if (location == Location.NONE) {
-                break;
-            }
-            boolean object = (current.meta(slot) & (SlotTable.FLAG_BLOCK | SlotTable.FLAG_TOMBSTONE)) == 0;
-            if (location != Location.DELETED && object && current.hashLow(slot) == hashLow) {
-                return location;
-            }
-            slot = (slot + 1) & current.mask;
-        }
-        return Location.NONE;
-    }
-
-    /** The slot that holds the hash, -1 when none does. */
-    private static long findSlot(SlotTable table, long hashHigh, long hashLow) {
-        long slot = hashLow & table.mask;
-        for (long probes = 0; probes <= table.mask; probes++) {
-            long location = table.location(slot);
-            if (location == Location.NONE) {
-                return -1;
-            }
-            if (location != Location.DELETED && table.hasHash(slot, hashHigh, hashLow)) {
-                return slot;
-            }
-            slot = (slot + 1) & table.mask;
-        }
-        return -1;
+        return Probing.findKey(table, hashLow);
     }
 
     /**
@@ -248,24 +153,31 @@ public final class MappedIndex {
      * others change the entry. Any thread.
      */
     public void hit(long hashHigh, long hashLow) {
-        SlotTable current = table;
-        long slot = findSlot(current, hashHigh, hashLow);
+        hit(table, hashHigh, hashLow);
+        SlotTable next = growing;
+        if (next != null) {
+            hit(next, hashHigh, hashLow);
+        }
+    }
+
+    private static void hit(SlotTable table, long hashHigh, long hashLow) {
+        long slot = Probing.slot(table, hashHigh, hashLow);
         if (slot >= 0) {
-            current.hit(slot);
+            table.hit(slot);
         }
     }
 
     /** How often the entry was read since it was put, at most {@link #HITS_MAX}; 0 when there is none. Any thread. */
     public int hits(long hashHigh, long hashLow) {
         SlotTable current = table;
-        long slot = findSlot(current, hashHigh, hashLow);
+        long slot = Probing.slot(current, hashHigh, hashLow);
         return slot < 0 ? 0 : SlotTable.hits(current.meta(slot));
     }
 
     /**
-     * Sets the entry of an object's key, with no hits yet.
+     * Sets the entry of an object's key, with no hits yet. Where there is no room another entry goes.
      *
-     * @throws IOException when the table is full and cannot grow
+     * @throws IOException when there is no room and nothing but tombstones around
      */
     public void put(long hashHigh, long hashLow, long location, int expirySeconds) throws IOException {
         put(hashHigh, hashLow, location, expirySeconds, 0);
@@ -273,7 +185,7 @@ public final class MappedIndex {
 
     /** As {@link #put(long, long, long, int)}, with hits that it brings along from another place. */
     public void put(long hashHigh, long hashLow, long location, int expirySeconds, int hits) throws IOException {
-        set(hashHigh, hashLow, location, SlotTable.hitBits(hits) | Integer.toUnsignedLong(expirySeconds), true);
+        set(hashHigh, hashLow, location, SlotTable.hitBits(hits) | Integer.toUnsignedLong(expirySeconds));
     }
 
     /** Sets the entry of a block, with no hits yet. */
@@ -283,80 +195,112 @@ public final class MappedIndex {
 
     /** As {@link #putBlock(long, long, long)}, with hits that it brings along from another place. */
     public void putBlock(long hashHigh, long hashLow, long location, int hits) throws IOException {
-        set(hashHigh, hashLow, location, SlotTable.hitBits(hits) | SlotTable.FLAG_BLOCK, true);
+        set(hashHigh, hashLow, location, SlotTable.hitBits(hits) | SlotTable.FLAG_BLOCK);
     }
 
-    /** Remembers a tombstone, which hides what a rebuild finds in older segments. */
+    /**
+     * Remembers a tombstone, which hides what a rebuild finds in older segments; once it has found all there is, takes
+     * the entry out.
+     */
     public void putTombstone(long hashHigh, long hashLow, long location) throws IOException {
-        set(hashHigh, hashLow, location, SlotTable.FLAG_TOMBSTONE, true);
+        if (rebuilding) {
+            set(hashHigh, hashLow, location, SlotTable.FLAG_TOMBSTONE);
+        } else {
+            remove(hashHigh, hashLow);
+        }
     }
 
-    /** As {@link #putTombstone}, for a tombstone that is in no log. Never fails: without room there is an entry to hide. */
+    /**
+     * As {@link #putTombstone}, for a tombstone that is in no log. Never fails: without room there is an entry to hide, or
+     * the rebuild brings in nothing more.
+     */
     public void hide(long hashHigh, long hashLow) {
-        SlotTable current = table;
-        long slot = findSlot(current, hashHigh, hashLow);
         try {
-            set(hashHigh, hashLow, NOWHERE, SlotTable.FLAG_TOMBSTONE, true);
+            putTombstone(hashHigh, hashLow, NOWHERE);
         } catch (IOException e) {
-            if (slot >= 0) {
-                clear(current, slot);
-            }
+            overflowed = true;
+            remove(hashHigh, hashLow);
         }
     }
 
-    /** As the three puts, but for older records: an entry that exists stays. */
-    public void putOlder(
-            long hashHigh, long hashLow, long location, int expirySeconds, boolean block, boolean tombstone)
-            throws IOException {
+    /**
+     * As the three puts, but for older records: an entry that exists stays.
+     *
+     * @return false when there is no room, or was none once: nothing older can be entered any more, as it might be older
+     *     than what was left out
+     */
+    public boolean putOlder(
+            long hashHigh, long hashLow, long location, int expirySeconds, boolean block, boolean tombstone) {
         long flags = (block ? SlotTable.FLAG_BLOCK : 0) | (tombstone ? SlotTable.FLAG_TOMBSTONE : 0);
-        set(hashHigh, hashLow, location, flags | Integer.toUnsignedLong(expirySeconds), false);
+        if (overflowed) {
+            return false;
+        }
+        growInPut();
+        long place = Probing.place(table, hashHigh, hashLow);
+        if (place < 0) {
+            if (!hasRoom(place)) {
+                overflowed = true;
+                return false;
+            }
+            fill(~place, hashHigh, hashLow, location, flags | Integer.toUnsignedLong(expirySeconds));
+        }
+        return true;
     }
 
-    private void set(long hashHigh, long hashLow, long location, long meta, boolean replace) throws IOException {
-        makeRoom();
+    private void set(long hashHigh, long hashLow, long location, long meta) throws IOException {
+        growInPut();
+        long place = Probing.place(table, hashHigh, hashLow);
+        if (place < 0 && !hasRoom(place)) {
+            evict(hashLow);
+            place = Probing.place(table, hashHigh, hashLow);
+        }
+        if (place < 0) {
+            fill(~place, hashHigh, hashLow, location, meta);
+            return;
+        }
+        Probing.move(table, place, location, meta);
+        setInGrowing(hashHigh, hashLow, location, meta);
+    }
+
+    private void fill(long slot, long hashHigh, long hashLow, long location, long meta) {
+        Probing.fill(table, slot, hashHigh, hashLow, location, meta);
+        setInGrowing(hashHigh, hashLow, location, meta);
+    }
+
+    private void setInGrowing(long hashHigh, long hashLow, long location, long meta) {
+        SlotTable next = growing;
+        if (next != null && !Probing.set(next, hashHigh, hashLow, location, meta)) {
+            growthFailed(new IOException("new table full: slots=" + next.slotCount()));
+        }
+    }
+
+    /** Whether an entry may go to the place: marks are always free, empty slots up to 13/16 of the table. */
+    private boolean hasRoom(long place) {
         SlotTable current = table;
-        long reusable = -1;
-        long slot = hashLow & current.mask;
-        while (true) {
-            long found = current.location(slot);
-            if (found == Location.NONE) {
-                break;
-            }
-            if (found == Location.DELETED) {
-                reusable = reusable < 0 ? slot : reusable;
-            } else if (current.hasHash(slot, hashHigh, hashLow)) {
-                if (replace) {
-                    countBlocks(current, current.meta(slot), -1);
-                    countBlocks(current, meta, 1);
-                    current.move(slot, location, meta);
-                }
-                return;
-            }
-            slot = (slot + 1) & current.mask;
-        }
-        if (reusable >= 0) {
-            slot = reusable;
-            current.add(SlotTable.DELETED_AT, -1);
-        }
-        current.add(SlotTable.USED_AT, 1);
-        countBlocks(current, meta, 1);
-        current.fill(slot, hashHigh, hashLow, location, meta);
+        long count = current.slotCount();
+        return place != Probing.NO_PLACE
+                && (current.location(~place) == Location.DELETED || current.taken() < count - (count >>> 4) * 3);
     }
 
-    private static void countBlocks(SlotTable table, long meta, int delta) {
-        if ((meta & (SlotTable.FLAG_BLOCK | SlotTable.FLAG_TOMBSTONE)) != 0) {
-            table.add(SlotTable.BLOCKS_AT, delta);
+    private void evict(long hashLow) throws IOException {
+        SlotTable current = table;
+        long slot = Eviction.victim(current, hashLow, ages, System.currentTimeMillis() / 1000);
+        if (slot < 0) {
+            throw new IOException(name + ": index full of tombstones: slots=" + current.slotCount());
         }
+        clear(current, slot);
+        overflowed = rebuilding;
+        evictions.incrementAndGet();
     }
 
     /** Takes the entry out, whatever it says; true when there was one and no tombstone. */
     public boolean remove(long hashHigh, long hashLow) {
         SlotTable current = table;
-        long slot = findSlot(current, hashHigh, hashLow);
+        long slot = Probing.slot(current, hashHigh, hashLow);
         if (slot < 0) {
             return false;
         }
-        boolean tombstone = (current.meta(slot) & SlotTable.FLAG_TOMBSTONE) != 0;
+        boolean tombstone = SlotTable.isTombstone(current.meta(slot));
         clear(current, slot);
         return !tombstone;
     }
@@ -364,97 +308,144 @@ public final class MappedIndex {
     /** Takes the entry out if it still says {@code location}. */
     public void removeIf(long hashHigh, long hashLow, long location) {
         SlotTable current = table;
-        long slot = findSlot(current, hashHigh, hashLow);
+        long slot = Probing.slot(current, hashHigh, hashLow);
         if (slot >= 0 && current.location(slot) == location) {
             clear(current, slot);
         }
     }
 
-    private static void clear(SlotTable table, long slot) {
-        countBlocks(table, table.meta(slot), -1);
-        table.add(SlotTable.USED_AT, -1);
-        if (table.location((slot + 1) & table.mask) != Location.NONE) {
-            table.clear(slot, Location.DELETED);
-            table.add(SlotTable.DELETED_AT, 1);
+    /** Takes out what the slot of the table in use holds. */
+    void clear(SlotTable current, long slot) {
+        SlotTable next = growing;
+        if (next != null) {
+            long other = Probing.slot(next, current.hashHigh(slot), current.hashLow(slot));
+            if (other >= 0) {
+                Probing.clear(next, other);
+            }
+        }
+        Probing.clear(current, slot);
+    }
+
+    /**
+     * Takes out, in steps from now on, every entry that points into the segment as it was under the tag: for when its own
+     * summary cannot be read. The segment's next tag must differ in its low byte.
+     */
+    public void removeSegment(int segment, long tag) {
+        TableWalk walk = sweep;
+        if (walk == null) {
+            walk = TableWalk.forSegments(table);
+            sweep = walk;
+        } else if (walk.hasBegun()) {
+            walk = nextSweep;
+            if (walk == null) {
+                walk = TableWalk.forSegments(table);
+                nextSweep = walk;
+            }
+        }
+        walk.add(segment, (int) (tag & 0xFF));
+    }
+
+    /**
+     * Takes a step of what ends a rebuild: tombstones are kept no more and go, and the table is complete.
+     *
+     * @return false when that is done
+     */
+    public boolean finishRebuildStep() {
+        SlotTable current = table;
+        rebuilding = false;
+        TableWalk walk = finishing;
+        if (walk == null) {
+            walk = TableWalk.forTombstones(current);
+            finishing = walk;
+        }
+        if (walk.step(this, current, WALK_SLOTS)) {
+            return true;
+        }
+        finishing = null;
+        current.field(SlotTable.COMPLETE_AT, IndexFile.MARK);
+        return false;
+    }
+
+    /** All that {@link #finishRebuildStep} does, at once. */
+    public void finishRebuild() {
+        while (finishRebuildStep()) {
+            // The step did it.
+        }
+    }
+
+    /** Does a little of what is to be done between changes; false when there is nothing at the moment. */
+    public boolean step() {
+        if (growth != null) {
+            grow(STEP_BYTES, STEP_SLOTS);
+            return true;
+        }
+        TableWalk walk = sweep;
+        if (walk != null && !walk.step(this, table, WALK_SLOTS)) {
+            sweep = nextSweep;
+            nextSweep = null;
+        }
+        return sweep != null;
+    }
+
+    private void growInPut() {
+        if (growth != null) {
+            grow(PUT_BYTES, PUT_SLOTS);
             return;
         }
-        table.clear(slot, Location.NONE);
-        long before = (slot - 1) & table.mask;
-        while (table.location(before) == Location.DELETED) {
-            table.clear(before, Location.NONE);
-            table.add(SlotTable.DELETED_AT, -1);
-            before = (before - 1) & table.mask;
-        }
-    }
-
-    /** Takes out every entry that points into the segment: for when its own summary cannot be read. */
-    public void removeSegment(int segment) {
         SlotTable current = table;
-        for (long slot = 0; slot < current.slotCount(); slot++) {
-            long location = current.location(slot);
-            if (location != Location.NONE && location != Location.DELETED && Location.segment(location) == segment) {
-                clear(current, slot);
-            }
-        }
-    }
-
-    /** Takes out the tombstones and marks the table complete: the rebuild is through. */
-    public void finishRebuild() {
-        SlotTable current = table;
-        for (long slot = 0; slot < current.slotCount(); slot++) {
-            long location = current.location(slot);
-            if (location != Location.NONE
-                    && location != Location.DELETED
-                    && (current.meta(slot) & SlotTable.FLAG_TOMBSTONE) != 0) {
-                clear(current, slot);
-            }
-        }
-        current.field(SlotTable.COMPLETE_AT, MARK);
-    }
-
-    private void makeRoom() throws IOException {
-        SlotTable current = table;
-        long used = current.field(SlotTable.USED_AT);
-        long taken = used + current.field(SlotTable.DELETED_AT);
         long count = current.slotCount();
-        if (taken < Math.max(count - (count >>> 2), retryGrowthAt)) {
+        if (current.taken() < count - (count >>> 2)) {
+            return;
+        }
+        if (growthWait > 0) {
+            growthWait--;
+            return;
+        }
+        int shift = current.used() > count >>> 1 ? current.shift + 1 : current.shift;
+        if (shift > shiftMax && current.field(SlotTable.DELETED_AT) < count >>> 4) {
+            growthWait = count >>> 4;
             return;
         }
         try {
-            rehash(current, used > count >>> 1 ? current.shift + 1 : current.shift);
+            growth = new Growth(current, source.begin(Math.min(shift, shiftMax)), ages);
         } catch (IOException e) {
-            retryGrowthAt = Math.min(taken + (count >>> 6) + 1, count - (count >>> 5));
-            if (taken >= count - (count >>> 5)) {
-                throw new IOException(directory + ": index full: slots=" + count + ", and it cannot grow", e);
-            }
+            growthFailed(e);
         }
     }
 
-    private void rehash(SlotTable old, int shift) throws IOException {
-        if (shift > SHIFT_MAX) {
-            throw new IOException(directory + ": index at its largest");
+    private void grow(int bytes, int slots) {
+        Growth current = growth;
+        if (current == null) {
+            return;
         }
-        ByteBuffer header = old.header();
-        UUID volumeId = new UUID(header.getLong(SlotTable.VOLUME_ID_AT), header.getLong(SlotTable.VOLUME_ID_AT + 8));
-        SlotTable next = newTable(io, directory, volumeId, old.auxiliary().capacity(), shift);
-        for (long slot = 0; slot < old.slotCount(); slot++) {
-            long location = old.location(slot);
-            if (location != Location.NONE && location != Location.DELETED) {
-                long target = old.hashLow(slot) & next.mask;
-                while (next.location(target) != Location.NONE) {
-                    target = (target + 1) & next.mask;
-                }
-                next.fill(target, old.hashHigh(slot), old.hashLow(slot), location, old.meta(slot));
+        try {
+            SlotTable grown = current.step(bytes, slots);
+            if (grown != null) {
+                table = grown;
+                growing = null;
+                growth = null;
+                growthPause = 0;
+            } else {
+                growing = current.target();
             }
+        } catch (IOException e) {
+            growthFailed(e);
         }
-        next.auxiliary().put(0, old.auxiliary(), 0, old.auxiliary().capacity());
-        for (int field :
-                new int[] {SlotTable.COMPLETE_AT, SlotTable.USED_AT, SlotTable.BLOCKS_AT, SlotTable.APPLIED_AT}) {
-            next.field(field, old.field(field));
+    }
+
+    private void growthFailed(IOException e) {
+        Growth current = growth;
+        long count = table.slotCount();
+        if (growthPause == 0) {
+            LOG.warn("{}: index cannot grow, full it evicts: slots={}: {}", name, count, e.toString());
         }
-        io.rename(directory.resolve(NEW_FILE_NAME), directory.resolve(FILE_NAME));
-        table = next;
-        retryGrowthAt = 0;
+        growing = null;
+        growth = null;
+        growthPause = Math.min(Math.max(growthPause << 1, count >>> 6), count);
+        growthWait = growthPause;
+        if (current != null) {
+            current.discard();
+        }
     }
 
     /** Shows every entry to the visitor; the table must not change meanwhile. */
@@ -462,14 +453,14 @@ public final class MappedIndex {
         SlotTable current = table;
         for (long slot = 0; slot < current.slotCount(); slot++) {
             long location = current.location(slot);
-            if (location != Location.NONE && location != Location.DELETED) {
+            if (Probing.isEntry(location)) {
                 long meta = current.meta(slot);
                 visitor.entry(
                         current.hashHigh(slot),
                         current.hashLow(slot),
                         location,
                         (meta & SlotTable.FLAG_BLOCK) != 0,
-                        (meta & SlotTable.FLAG_TOMBSTONE) != 0);
+                        SlotTable.isTombstone(meta));
             }
         }
     }
@@ -480,14 +471,29 @@ public final class MappedIndex {
         return Math.max(0, current.field(SlotTable.USED_AT) - current.field(SlotTable.BLOCKS_AT));
     }
 
-    /** Number of slots. */
+    /** Number of slots. Any thread. */
     public long capacity() {
         return table.slotCount();
     }
 
-    /** An area for the owner's own use, kept with the index and copied when it grows; fetch it anew for each change. */
-    public ByteBuffer auxiliary() {
-        return table.auxiliary();
+    /** Entries that had to go because the table was full and could not grow. Any thread. */
+    public long evictions() {
+        return evictions.get();
+    }
+
+    /** A word of the area for the owner's own use, which is kept with the index. */
+    public long auxiliary(int word) {
+        return table.auxiliary(word);
+    }
+
+    /** Sets a word of the auxiliary area. */
+    public void auxiliary(int word, long value) {
+        table.auxiliary(word, value);
+        Growth current = growth;
+        SlotTable next = current == null ? null : current.auxiliaryTarget();
+        if (next != null) {
+            next.auxiliary(word, value);
+        }
     }
 
     /** Sequence of the last record that the table knows. */
@@ -502,9 +508,15 @@ public final class MappedIndex {
 
     /** Forces the table to the device and marks it clean, so that it is good after a reboot too. */
     public void close() throws IOException {
-        SlotTable current = table;
-        current.force();
-        current.field(SlotTable.CLEAN_AT, MARK);
-        current.force();
+        Growth current = growth;
+        if (current != null) {
+            growing = null;
+            growth = null;
+            current.discard();
+        }
+        SlotTable last = table;
+        last.force();
+        last.field(SlotTable.CLEAN_AT, IndexFile.MARK);
+        last.force();
     }
 }

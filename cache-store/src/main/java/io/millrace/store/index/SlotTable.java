@@ -1,15 +1,10 @@
 package io.millrace.store.index;
 
-import io.millrace.store.io.StoreFile;
-import io.millrace.store.io.StoreFile.MappedRegion;
 import java.io.IOException;
-import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 
 /**
- * One index file, mapped: its header page, the auxiliary area, the slots. Knows the layout, not the probing.
+ * One table of the index: its header page, the auxiliary area, the slots. Knows the layout, not the probing.
  *
  * <pre>
  * header page, 4096 bytes                                  slot, 32 bytes
@@ -23,7 +18,7 @@ import java.nio.ByteOrder;
  *   64  8  clean marker
  *   72  8  complete marker (0 while it is being built)
  *   80  8  slots in use
- *   88  8  slots in use by blocks
+ *   88  8  slots in use by blocks and tombstones
  *   96  8  slots deleted
  *  104  8  sequence of the last record applied
  * 4096     auxiliary area, whole pages
@@ -31,10 +26,11 @@ import java.nio.ByteOrder;
  * </pre>
  *
  * All integers are little-endian. A slot is written by one thread; its location is stored last with release, so a
- * reader that sees a location sees the rest, and re-reads it to know that the slot was not reused meanwhile.
+ * reader that sees a location sees the rest, and re-reads it to know that the slot was not reused meanwhile. The three
+ * counts may be too high after kill -9, never too low.
  */
 final class SlotTable {
-    static final int FORMAT_VERSION = 1;
+    static final int FORMAT_VERSION = 2;
     static final int PAGE_BYTES = 4096;
     static final int SLOT_BYTES = 32;
     static final int STATIC_HEADER_BYTES = 56;
@@ -61,107 +57,97 @@ final class SlotTable {
     static final long FLAG_TOMBSTONE = 2L << 32;
     private static final int HITS_SHIFT = 40;
 
-    /** Slots of one mapping: a ByteBuffer ends at 2 GiB, a power of two below it is 1 GiB. */
-    private static final int REGION_SHIFT = 25;
+    private static final int WORD_SHIFT = 3;
+    private static final int SLOT_WORDS_SHIFT = 2;
 
-    private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
-
-    private final MappedRegion headRegion;
-    private final ByteBuffer header;
-    private final ByteBuffer auxiliary;
-    private final MappedRegion[] regions;
-    private final ByteBuffer[] slots;
+    private final TableMemory head;
+    private final TableMemory slots;
+    final int auxiliaryWords;
     final int shift;
     final long mask;
 
-    private SlotTable(MappedRegion headRegion, int auxiliaryBytes, MappedRegion[] regions, int shift) {
-        this.headRegion = headRegion;
-        this.header = headRegion.buffer().slice(0, PAGE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        this.auxiliary = headRegion.buffer().slice(PAGE_BYTES, auxiliaryBytes).order(ByteOrder.LITTLE_ENDIAN);
-        this.regions = regions;
-        this.slots = new ByteBuffer[regions.length];
-        for (int i = 0; i < regions.length; i++) {
-            slots[i] = regions[i].buffer();
-        }
+    /**
+     * A table over its two parts.
+     *
+     * @param head header page and auxiliary area
+     * @param slots the slots
+     */
+    SlotTable(TableMemory head, TableMemory slots, int auxiliaryBytes, int shift) {
+        this.head = head;
+        this.slots = slots;
+        this.auxiliaryWords = auxiliaryBytes >>> WORD_SHIFT;
         this.shift = shift;
         this.mask = (1L << shift) - 1;
     }
 
-    /** Bytes of a file with so many slots. */
-    static long fileBytes(int auxiliaryBytes, int shift) {
-        return headBytes(auxiliaryBytes) + ((long) SLOT_BYTES << shift);
-    }
-
-    private static long headBytes(int auxiliaryBytes) {
+    /** Bytes before the slots. */
+    static long headBytes(int auxiliaryBytes) {
         return PAGE_BYTES + (auxiliaryBytes + PAGE_BYTES - 1L) / PAGE_BYTES * PAGE_BYTES;
     }
 
-    /** Maps a file of the right length. The mapping outlives the file's closing. */
-    static SlotTable map(StoreFile file, int auxiliaryBytes, int shift) throws IOException {
-        long head = headBytes(auxiliaryBytes);
-        long slotBytes = (long) SLOT_BYTES << shift;
-        long regionBytes = Math.min(slotBytes, (long) SLOT_BYTES << REGION_SHIFT);
-        MappedRegion[] regions = new MappedRegion[(int) (slotBytes / regionBytes)];
-        for (int i = 0; i < regions.length; i++) {
-            regions[i] = file.map(head + i * regionBytes, regionBytes);
-        }
-        return new SlotTable(file.map(0, head), auxiliaryBytes, regions, shift);
+    /** Bytes of the slots. */
+    static long slotBytes(int shift) {
+        return (long) SLOT_BYTES << shift;
     }
 
     long slotCount() {
         return mask + 1;
     }
 
-    ByteBuffer header() {
-        return header;
-    }
-
-    ByteBuffer auxiliary() {
-        return auxiliary;
-    }
-
-    /** A header field that other threads look at. */
+    /** A header field, at a multiple of 8. */
     long field(int at) {
-        return (long) LONGS.getOpaque(header, at);
+        return head.getOpaque(at >>> WORD_SHIFT);
     }
 
     void field(int at, long value) {
-        LONGS.setOpaque(header, at, value);
+        head.setOpaque(at >>> WORD_SHIFT, value);
     }
 
     void add(int at, long delta) {
         field(at, field(at) + delta);
     }
 
-    private ByteBuffer region(long slot) {
-        return slots[(int) (slot >>> REGION_SHIFT)];
+    long used() {
+        return field(USED_AT);
     }
 
-    private static int base(long slot) {
-        return (int) (slot & ((1L << REGION_SHIFT) - 1)) * SLOT_BYTES;
+    /** Slots that are not empty. */
+    long taken() {
+        return field(USED_AT) + field(DELETED_AT);
+    }
+
+    long auxiliary(int word) {
+        return head.getOpaque((PAGE_BYTES >>> WORD_SHIFT) + word);
+    }
+
+    void auxiliary(int word, long value) {
+        head.setOpaque((PAGE_BYTES >>> WORD_SHIFT) + word, value);
+    }
+
+    private static long word(long slot) {
+        return slot << SLOT_WORDS_SHIFT;
     }
 
     long location(long slot) {
-        return (long) LONGS.getAcquire(region(slot), base(slot) + 16);
+        return slots.getAcquire(word(slot) + 2);
     }
 
     boolean hasHash(long slot, long hashHigh, long hashLow) {
-        ByteBuffer region = region(slot);
-        int base = base(slot);
-        return (long) LONGS.get(region, base + 8) == hashLow && (long) LONGS.get(region, base) == hashHigh;
+        long word = word(slot);
+        return slots.get(word + 1) == hashLow && slots.get(word) == hashHigh;
     }
 
     long hashHigh(long slot) {
-        return (long) LONGS.get(region(slot), base(slot));
+        return slots.get(word(slot));
     }
 
     long hashLow(long slot) {
-        return (long) LONGS.get(region(slot), base(slot) + 8);
+        return slots.get(word(slot) + 1);
     }
 
     /** Expiry, flags and hits in one word. */
     long meta(long slot) {
-        return (long) LONGS.getOpaque(region(slot), base(slot) + 24);
+        return slots.getOpaque(word(slot) + 3);
     }
 
     /** The hits that a word of {@link #meta} tells. */
@@ -174,45 +160,57 @@ final class SlotTable {
         return (long) Math.min(hits, HITS_MAX) << HITS_SHIFT;
     }
 
+    static boolean isTombstone(long meta) {
+        return (meta & FLAG_TOMBSTONE) != 0;
+    }
+
     /** Counts a hit: one try, nothing when the count is at its largest. A hit that is lost to another change is lost. */
     void hit(long slot) {
         long meta = meta(slot);
         if (hits(meta) < HITS_MAX) {
-            LONGS.compareAndSet(region(slot), base(slot) + 24, meta, meta + (1L << HITS_SHIFT));
+            slots.compareAndSet(word(slot) + 3, meta, meta + (1L << HITS_SHIFT));
         }
     }
 
-    /** Changes the place of the entry that the slot holds. */
+    /** Changes what the entry that the slot holds says. */
     void move(long slot, long location, long meta) {
-        ByteBuffer region = region(slot);
-        int base = base(slot);
-        LONGS.setOpaque(region, base + 24, meta);
-        LONGS.setRelease(region, base + 16, location);
+        long word = word(slot);
+        // No reader may see a tombstone's place without the flag: the flag comes first and goes last.
+        if (isTombstone(meta)) {
+            slots.setOpaque(word + 3, meta);
+            slots.setRelease(word + 2, location);
+        } else {
+            slots.setRelease(word + 2, location);
+            slots.setRelease(word + 3, meta);
+        }
     }
 
     /** Fills a slot that is empty or deleted. */
     void fill(long slot, long hashHigh, long hashLow, long location, long meta) {
-        ByteBuffer region = region(slot);
-        int base = base(slot);
+        long word = word(slot);
         VarHandle.storeStoreFence();
-        LONGS.set(region, base, hashHigh);
-        LONGS.set(region, base + 8, hashLow);
-        move(slot, location, meta);
+        slots.set(word, hashHigh);
+        slots.set(word + 1, hashLow);
+        slots.setOpaque(word + 3, meta);
+        slots.setRelease(word + 2, location);
     }
 
     /** Marks a slot empty or deleted. */
     void clear(long slot, long mark) {
-        LONGS.setRelease(region(slot), base(slot) + 16, mark);
+        slots.setRelease(word(slot) + 2, mark);
     }
 
-    void forceHeader() throws IOException {
-        headRegion.force();
+    /** Writes a word of the header page's fixed part. */
+    void header(int at, long value) {
+        head.set(at >>> WORD_SHIFT, value);
+    }
+
+    void forceHead() throws IOException {
+        head.force();
     }
 
     void force() throws IOException {
-        for (MappedRegion region : regions) {
-            region.force();
-        }
-        headRegion.force();
+        slots.force();
+        head.force();
     }
 }

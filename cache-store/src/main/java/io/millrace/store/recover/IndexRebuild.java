@@ -17,17 +17,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fills a new index from the segments, newest first, one segment a step: an entry that is there already is newer and
- * stays. Tombstones are entries until the end, so that they hide what older segments hold. New records may be appended
+ * Fills a new index from the segments, newest first, some records of a segment a step: an entry that is there already is
+ * newer and stays. Tombstones are entries until the end, so that they hide what older segments hold. New records may be appended
  * meanwhile, as they are newer than all of these.
  *
  * <p>A segment that cannot be read may have held tombstones. What is older than it is given up rather than brought back
- * to life.
+ * to life. So is what is older than the first record that the index had no room for.
  *
  * <p>Confined to the volume's thread, once prepared.
  */
 final class IndexRebuild implements Volume.Rebuild {
     private static final Logger LOG = LoggerFactory.getLogger(IndexRebuild.class);
+    private static final int STEP_RECORDS = 1000;
 
     private final Path directory;
     private final SegmentFile segments;
@@ -35,6 +36,9 @@ final class IndexRebuild implements Volume.Rebuild {
     private final MappedIndex index;
     private final List<SegmentHeader> newestFirst;
     private int next;
+    /** What is left of the segment before {@link #next}: its first records. */
+    private List<SegmentSummary.Entry> left = List.of();
+
     private long entries;
 
     private IndexRebuild(
@@ -79,28 +83,54 @@ final class IndexRebuild implements Volume.Rebuild {
 
     @Override
     public boolean step() throws IOException {
-        if (next == newestFirst.size()) {
-            LOG.info("{}: index rebuilt, segments={}, records={}", directory, newestFirst.size(), entries);
-            return false;
-        }
-        SegmentHeader segment = newestFirst.get(next++);
-        if (table.tag(segment.segment()) != segment.tag()) {
-            // Given up since.
+        if (!left.isEmpty()) {
+            enterSome();
             return true;
         }
-        List<SegmentSummary.Entry> records;
+        if (next < newestFirst.size()) {
+            read(newestFirst.get(next++));
+            return true;
+        }
+        if (index.finishRebuildStep()) {
+            return true;
+        }
+        LOG.info("{}: index rebuilt, segments={}, records={}", directory, newestFirst.size(), entries);
+        return false;
+    }
+
+    private void read(SegmentHeader segment) {
+        if (isGivenUp(segment)) {
+            return;
+        }
         try {
-            records = records(segment);
+            left = records(segment);
         } catch (IOException e) {
             LOG.warn("{}: segment {} and those older are given up: {}", directory, segment.segment(), e.toString());
             giveUpFrom(next - 1);
-            return true;
         }
-        for (int i = records.size() - 1; i >= 0; i--) {
-            enter(segment, records.get(i));
+    }
+
+    private boolean isGivenUp(SegmentHeader segment) {
+        return table.tag(segment.segment()) != segment.tag();
+    }
+
+    private void enterSome() {
+        SegmentHeader segment = newestFirst.get(next - 1);
+        if (isGivenUp(segment)) {
+            left = List.of();
+            return;
         }
-        entries += records.size();
-        return true;
+        int end = Math.max(0, left.size() - STEP_RECORDS);
+        for (int i = left.size() - 1; i >= end; i--) {
+            if (!enter(segment, left.get(i))) {
+                LOG.warn("{}: the index has no room for segments older than {}", directory, segment.segment());
+                left = List.of();
+                giveUpFrom(next);
+                return;
+            }
+            entries++;
+        }
+        left = left.subList(0, end);
     }
 
     private List<SegmentSummary.Entry> records(SegmentHeader segment) throws IOException {
@@ -125,8 +155,8 @@ final class IndexRebuild implements Volume.Rebuild {
         return records;
     }
 
-    private void enter(SegmentHeader segment, SegmentSummary.Entry entry) throws IOException {
-        index.putOlder(
+    private boolean enter(SegmentHeader segment, SegmentSummary.Entry entry) {
+        return index.putOlder(
                 entry.hashHigh(),
                 entry.hashLow(),
                 Location.pack(segment.segment(), entry.offset(), entry.length(), segment.tag()),

@@ -153,6 +153,16 @@ public final class FaultyFileIo implements FileIo {
         return new FaultyFileIo(bootId, image);
     }
 
+    /** What another process would find if this one died now; it goes on. */
+    public FaultyFileIo copy() {
+        lock.lock();
+        try {
+            return new FaultyFileIo(bootId, files);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** What is found after the machine lost power at the moment when the process died. */
     public FaultyFileIo afterPowerLoss(Random random) {
         kill();

@@ -1,0 +1,89 @@
+package io.millrace.store.index;
+
+import io.millrace.store.io.StoreFile;
+import io.millrace.store.io.StoreFile.MappedRegion;
+import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/** Words of a mapped file, little-endian. */
+final class MappedMemory extends TableMemory {
+    private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+    /** Words of one mapping: a ByteBuffer ends at 2 GiB, a power of two below it is 1 GiB. */
+    private static final int REGION_SHIFT = 27;
+
+    private static final long REGION_BYTES = (long) Long.BYTES << REGION_SHIFT;
+
+    private final MappedRegion[] regions;
+    private final ByteBuffer[] buffers;
+
+    private MappedMemory(MappedRegion[] regions) {
+        this.regions = regions;
+        buffers = new ByteBuffer[regions.length];
+        for (int i = 0; i < regions.length; i++) {
+            buffers[i] = regions[i].buffer();
+        }
+    }
+
+    /** Maps a part of the file; it outlives the file's closing. */
+    static MappedMemory map(StoreFile file, long position, long length) throws IOException {
+        MappedRegion[] regions = new MappedRegion[(int) ((length + REGION_BYTES - 1) / REGION_BYTES)];
+        for (int i = 0; i < regions.length; i++) {
+            long at = i * REGION_BYTES;
+            regions[i] = file.map(position + at, Math.min(REGION_BYTES, length - at));
+        }
+        return new MappedMemory(regions);
+    }
+
+    private ByteBuffer region(long word) {
+        return buffers[(int) (word >>> REGION_SHIFT)];
+    }
+
+    private static int at(long word) {
+        return (int) (word & ((1L << REGION_SHIFT) - 1)) << 3;
+    }
+
+    @Override
+    long get(long word) {
+        return (long) LONGS.get(region(word), at(word));
+    }
+
+    @Override
+    long getOpaque(long word) {
+        return (long) LONGS.getOpaque(region(word), at(word));
+    }
+
+    @Override
+    long getAcquire(long word) {
+        return (long) LONGS.getAcquire(region(word), at(word));
+    }
+
+    @Override
+    void set(long word, long value) {
+        LONGS.set(region(word), at(word), value);
+    }
+
+    @Override
+    void setOpaque(long word, long value) {
+        LONGS.setOpaque(region(word), at(word), value);
+    }
+
+    @Override
+    void setRelease(long word, long value) {
+        LONGS.setRelease(region(word), at(word), value);
+    }
+
+    @Override
+    boolean compareAndSet(long word, long expected, long value) {
+        return LONGS.compareAndSet(region(word), at(word), expected, value);
+    }
+
+    @Override
+    void force() throws IOException {
+        for (MappedRegion region : regions) {
+            region.force();
+        }
+    }
+}
