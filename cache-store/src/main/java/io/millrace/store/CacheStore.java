@@ -42,9 +42,10 @@ public interface CacheStore<H> extends Closeable {
     boolean contains(StoreKey key);
 
     /**
-     * Finds the object wherever it is and checks it: full key, segment, sequence, CRC32C. What fits the RAM tier is
-     * promoted to it. Answers null when it is absent or damaged, when the I/O queue is full, or when a volume's index
-     * was not ready within {@link StoreConfig#openWaitNanos}.
+     * Finds the object wherever it is and checks it: full key, segment, sequence, CRC32C. What is complete and fits the
+     * RAM tier is promoted to it. The object may be partial ({@link StoredObject#isComplete}). Answers null when it is
+     * absent or damaged, when the I/O queue is full, or when a volume's index was not ready within
+     * {@link StoreConfig#openWaitNanos}.
      */
     void open(StoreKey key, Executor replyOn, OpenCallback<H> reply);
 
@@ -53,6 +54,14 @@ public interface CacheStore<H> extends Closeable {
      * never throws for I/O trouble (the writer is then failed).
      */
     ObjectWriter<H> create(StoreKey key);
+
+    /**
+     * Fills more of the same representation: what is missing of a partial object, or, together with its own writer, of
+     * one that is being filled. Any number of writers may do so at the same time, on threads of their own; who holds
+     * the object reads what they write. The writer is failed at once, or fails later, when the key holds another object
+     * or none. On a complete object it finds nothing to do. Never blocks; borrows the object.
+     */
+    ObjectWriter<H> extend(StoredObject<H> object);
 
     /**
      * Gives the stored representation a new head; the body stays. Costs one small record on disk, and shows at once

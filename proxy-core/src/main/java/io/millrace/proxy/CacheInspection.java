@@ -86,7 +86,12 @@ final class CacheInspection implements LookupSource {
         }
         StoredHead head = object.head();
         long length = object.length();
+        boolean complete = object.isComplete();
         object.release();
+        if (!complete) {
+            answer(inquiry, null, "only a part of the body is stored: a request is a miss");
+            return;
+        }
         if (head.isVaryMarker() && !inquiry.throughMarker) {
             inquiry.throughMarker = true;
             inquiry.tier = "ram";

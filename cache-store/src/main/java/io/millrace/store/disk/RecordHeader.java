@@ -51,7 +51,8 @@ public final class RecordHeader {
     static final int FORMAT_VERSION = 2;
     static final int MAGIC = 0x4352_524d;
     private static final int CONTENT_LENGTH_MAX = 1 << 28;
-    private static final int PART_LENGTH_MAX = 1 << 21;
+    /** Longest key, head or extension. */
+    static final int PART_LENGTH_MAX = 1 << 21;
 
     private final RecordType type;
     private final long objectId;

@@ -1,6 +1,8 @@
 package io.millrace.store.engine;
 
 import io.millrace.store.StoreKey;
+import io.millrace.store.StoredObject;
+import io.millrace.store.disk.BodyPlace;
 import io.millrace.store.disk.ContentRange;
 import io.millrace.store.disk.DiskKey;
 import io.millrace.store.disk.Volume;
@@ -8,16 +10,23 @@ import io.millrace.store.index.Location;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Where the blocks of one body lie on its volume, with a pin on every segment among them.
+ * Which blocks of one body are on its volume. Of the first {@link StoredObject#PINNED_BLOCKS_MAX} it knows the place and
+ * holds a pin on the segment; the others are a bit each, and looked up in the index when they are read.
  *
- * <p>Built by one thread or under its owner's lock; {@link #read} may be called from any thread for a block that is
- * there.
+ * <p>Built by one thread or under its owner's lock; {@link #read} may be called from any thread.
  */
 final class BlockMap {
+    /** Blocks behind the pinned ones that are looked up to tell whether all of a long range is there. */
+    private static final int SAMPLES = 1024;
+
+    private static final int PINNED = StoredObject.PINNED_BLOCKS_MAX;
+    private static final int READ_TRIES = 3;
+
     private final Volume volume;
     private final long objectId;
     private final int blockBytes;
@@ -26,14 +35,16 @@ final class BlockMap {
     /** Tag of each pinned segment as of when it was pinned: the volume forgets it when it gives the segment up. */
     private final Map<Integer, Long> tags = new HashMap<>();
 
-    private long[] locations;
+    private final BitSet stored = new BitSet();
+    private int count;
+    /** Of the pinned blocks. */
+    private long[] locations = new long[1];
 
     private BlockMap(Volume volume, long objectId, int blockBytes, boolean single) {
         this.volume = volume;
         this.objectId = objectId;
         this.blockBytes = blockBytes;
         this.single = single;
-        this.locations = new long[1];
     }
 
     /** A body in blocks, none known yet. */
@@ -46,12 +57,82 @@ final class BlockMap {
         return new BlockMap(volume, objectId, Integer.MAX_VALUE, true);
     }
 
+    Volume volume() {
+        return volume;
+    }
+
     int blockBytes() {
         return blockBytes;
     }
 
-    /** Pins the block's segment and remembers the block; false when the segment was given up meanwhile. */
+    /** Whether the blocks have numbers, so that one of them can be lost. */
+    boolean isInBlocks() {
+        return !single;
+    }
+
+    /**
+     * Looks for the blocks that count.
+     *
+     * @return whether each of them was found, as far as it was looked for
+     */
+    boolean lookUp(BodyPlace place) {
+        int blocks = place.blockCount();
+        boolean all = true;
+        for (int block = 0; block < Math.min(blocks, PINNED); block++) {
+            if (place.has(block)) {
+                long at = find(block);
+                all &= at != Location.NONE && pinAndAdd(block, at);
+            }
+        }
+        for (int block = PINNED; block < blocks; block++) {
+            if (place.has(block)) {
+                add(block);
+            }
+        }
+        return sample(PINNED, blocks) && all;
+    }
+
+    private long find(int block) {
+        return volume.find(DiskKey.blockHashHigh(objectId), DiskKey.blockHashLow(objectId, block));
+    }
+
+    private void add(int block) {
+        if (!stored.get(block)) {
+            stored.set(block);
+            count++;
+        }
+    }
+
+    /**
+     * Looks up a sample of the blocks in {@code [from, to)} that are said to be stored and not pinned. Forgets those
+     * that are gone; around one that is, each is looked up, since the ring loses them by the segment.
+     *
+     * @return whether none was gone
+     */
+    boolean sample(int from, int to) {
+        int first = Math.max(from, PINNED);
+        int step = Math.max(1, (to - first + SAMPLES - 1) / SAMPLES);
+        boolean all = true;
+        for (int block = stored.nextSetBit(first); block >= 0 && block < to; ) {
+            if (find(block) == Location.NONE && volume.isWorking()) {
+                all = false;
+                for (int near = Math.max(first, block - step + 1); near < Math.min(to, block + step); near++) {
+                    if (stored.get(near) && find(near) == Location.NONE) {
+                        remove(near);
+                    }
+                }
+            }
+            block = block > Integer.MAX_VALUE - step ? -1 : stored.nextSetBit(block + step);
+        }
+        return all;
+    }
+
+    /** Remembers a block and pins its segment; false when the segment was given up meanwhile. */
     boolean pinAndAdd(int block, long location) {
+        if (block >= PINNED) {
+            add(block);
+            return true;
+        }
         int segment = Location.segment(location);
         if (!tags.containsKey(segment)) {
             long tag = volume.pin(segment);
@@ -63,34 +144,86 @@ final class BlockMap {
         if ((tags.getOrDefault(segment, 0L) & 0xFF) != Location.tag(location)) {
             return false;
         }
-        set(block, location);
+        if (block >= locations.length) {
+            locations = Arrays.copyOf(locations, Math.min(PINNED, Math.max(block + 1, locations.length * 2)));
+        }
+        locations[block] = location;
+        add(block);
         return true;
     }
 
-    private void set(int block, long location) {
-        if (block >= locations.length) {
-            locations = Arrays.copyOf(locations, Math.max(block + 1, locations.length * 2));
+    /** Forgets a block; false when it was not known. */
+    boolean remove(int block) {
+        if (!stored.get(block)) {
+            return false;
         }
-        locations[block] = location;
+        stored.clear(block);
+        count--;
+        if (block < locations.length) {
+            locations[block] = Location.NONE;
+        }
+        return true;
     }
 
-    /** Whether the block is on disk. */
+    /** Whether the block is on disk, as far as known. */
     boolean has(int block) {
-        return block < locations.length && locations[block] != Location.NONE;
+        return stored.get(block);
     }
 
-    /** Where the block lies. */
+    /** The first block from {@code block} on that is not on disk. */
+    int firstMissing(int block) {
+        return stored.nextClearBit(block);
+    }
+
+    /** Number of blocks on disk, as far as known. */
+    int count() {
+        return count;
+    }
+
+    /** A copy of which blocks are on disk. */
+    BitSet stored() {
+        return (BitSet) stored.clone();
+    }
+
+    /** Where a pinned block lies, {@link Location#NONE} for one that is to be looked up. */
     long location(int block) {
         return block < locations.length ? locations[block] : Location.NONE;
     }
 
-    /** Tag of the segment in which the block lies. */
+    /** Tag of the segment in which a pinned block lies. */
     long tag(int block) {
         return tags.getOrDefault(Location.segment(location(block)), 0L);
     }
 
-    /** Part of a block at a location told before; the caller releases it. Blocks on the disk. */
+    /**
+     * Part of a block; the caller releases it. Blocks on the disk.
+     *
+     * @param location as {@link #location} told it, with its {@link #tag}
+     * @throws BlockGoneException when it was to be looked up and is not there
+     */
     ByteBuf read(int block, long location, long tag, int from, int length) throws IOException {
+        if (location != Location.NONE) {
+            return readAt(block, location, tag, from, length);
+        }
+        for (int tries = 0; tries < READ_TRIES; tries++) {
+            long at = find(block);
+            int segment = Location.segment(at);
+            long pinned = at == Location.NONE ? 0 : volume.pin(segment);
+            if (pinned == 0) {
+                continue;
+            }
+            try {
+                if ((pinned & 0xFF) == Location.tag(at)) {
+                    return readAt(block, at, pinned, from, length);
+                }
+            } finally {
+                volume.unpin(segment);
+            }
+        }
+        throw new BlockGoneException("block " + block + " of object " + Long.toHexString(objectId) + " is gone");
+    }
+
+    private ByteBuf readAt(int block, long location, long tag, int from, int length) throws IOException {
         ContentRange range = new ContentRange(objectId, single ? ContentRange.NO_BLOCK : block, from, length);
         if (!single && from == 0) {
             volume.hit(DiskKey.blockHashHigh(objectId), DiskKey.blockHashLow(objectId, block));
@@ -102,19 +235,24 @@ final class BlockMap {
         }
     }
 
-    /** Takes the blocks out of the index. On the volume's thread. */
-    void drop() {
-        long hashHigh = DiskKey.blockHashHigh(objectId);
-        for (int block = 0; block < locations.length; block++) {
-            if (locations[block] != Location.NONE) {
-                volume.dropBlock(hashHigh, DiskKey.blockHashLow(objectId, block), locations[block]);
-            }
-        }
+    /** Takes a block out of the index. On the volume's thread. */
+    void drop(int block) {
+        volume.dropBlock(DiskKey.blockHashHigh(objectId), DiskKey.blockHashLow(objectId, block), find(block));
     }
 
-    /** Takes the object whose body this is out of the index, unless it has another record by now. Any thread. */
-    void forget(StoreKey key, long location) {
-        volume.execute(() -> volume.drop(new DiskKey(key.bytes(), key.hashHigh(), key.hashLow()), location));
+    /**
+     * A record of the body was found damaged: the block goes out of the index, or the whole object. Any thread.
+     *
+     * @param location where the block was read, {@link Location#NONE} when it was looked up
+     */
+    void dropDamaged(StoreKey key, long headLocation, int block, long location) {
+        volume.execute(() -> {
+            if (single) {
+                volume.drop(ObjectAppender.diskKey(key), headLocation);
+            } else if (location == Location.NONE || location == find(block)) {
+                drop(block);
+            }
+        });
     }
 
     /** Gives up the pins. */

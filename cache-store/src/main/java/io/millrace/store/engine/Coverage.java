@@ -33,6 +33,11 @@ final class Coverage {
         return limit;
     }
 
+    /** Where the last range ends. */
+    int end() {
+        return size == 0 ? 0 : bounds[size - 1];
+    }
+
     /** Adds {@code [from, to)}, none of which was covered. */
     void add(int from, int to) {
         int at = 0;

@@ -1,5 +1,6 @@
 package io.millrace.store.engine;
 
+import io.millrace.store.RangeCallback;
 import io.millrace.store.ReadCallback;
 import io.millrace.store.StoreKey;
 import io.millrace.store.disk.DamagedRecordException;
@@ -81,6 +82,12 @@ final class DiskObject<H> extends CountedObject<H> {
     }
 
     @Override
+    public void onRange(long position, long count, Executor replyOn, RangeCallback reply) {
+        long end = Math.min(length(), position >= 0 && count <= length() - position ? position + count : length());
+        Replies.range(replyOn, reply, hasRange(position, end - position));
+    }
+
+    @Override
     public long sequence() {
         return place.sequence();
     }
@@ -109,7 +116,8 @@ final class DiskObject<H> extends CountedObject<H> {
             content = readChunk(position, count);
         } catch (DamagedRecordException e) {
             pool.damaged();
-            blocks.forget(key, place.location());
+            int block = (int) (position / blocks.blockBytes());
+            blocks.dropDamaged(key, place.location(), block, blocks.location(block));
             Replies.failed(replyOn, reply, e);
             return;
         } catch (IOException e) {

@@ -5,7 +5,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fills in flight, by key, so that a removal reaches them.
+ * The representations being filled, and the partial ones that somebody holds, by key: so that a removal or a replacement
+ * reaches them.
  *
  * <p>Thread-safe.
  */
@@ -13,19 +14,46 @@ final class FillRegister {
     /** The fills of each key, mostly one: a chain that only changes inside {@code compute}. */
     private final ConcurrentHashMap<StoreKey, Ticket> fills = new ConcurrentHashMap<>();
 
-    /** One fill's place in the register, from its creation to its end. */
+    /** One representation's place in the register, as long as somebody holds its body. */
     static final class Ticket {
+        private final long objectId;
         private volatile @Nullable Ticket next;
+        private volatile boolean settled;
+        private volatile boolean replaced;
         private volatile boolean invalidated;
 
-        /** Whether its key was removed since the fill began. */
+        private Ticket(long objectId) {
+            this.objectId = objectId;
+        }
+
+        /** Id of the representation. */
+        long objectId() {
+            return objectId;
+        }
+
+        /** It is what its key holds, no longer something that may become so: another object in its place ends it. */
+        void settle() {
+            settled = true;
+        }
+
+        /** Whether it is what its key holds. */
+        boolean isSettled() {
+            return settled;
+        }
+
+        /** Whether another object took the key since. */
+        boolean isReplaced() {
+            return replaced;
+        }
+
+        /** Whether nothing more may be written: its key was removed, or it was settled and is replaced. */
         boolean isInvalidated() {
-            return invalidated;
+            return invalidated || (settled && replaced);
         }
     }
 
-    Ticket begin(StoreKey key) {
-        Ticket ticket = new Ticket();
+    Ticket begin(StoreKey key, long objectId) {
+        Ticket ticket = new Ticket(objectId);
         fills.compute(key, (k, others) -> {
             ticket.next = others;
             return ticket;
@@ -33,7 +61,7 @@ final class FillRegister {
         return ticket;
     }
 
-    /** The fill is over. */
+    /** Nobody holds the body any more. */
     void end(StoreKey key, Ticket ticket) {
         fills.computeIfPresent(key, (k, first) -> {
             if (first.equals(ticket)) {
@@ -57,7 +85,14 @@ final class FillRegister {
         }
     }
 
-    /** Number of keys being filled. */
+    /** The key holds this representation from now on, and no other one. */
+    void replace(StoreKey key, long objectId) {
+        for (Ticket ticket = fills.get(key); ticket != null; ticket = ticket.next) {
+            ticket.replaced = ticket.objectId != objectId;
+        }
+    }
+
+    /** Number of keys with a ticket. */
     int size() {
         return fills.size();
     }

@@ -7,57 +7,90 @@ import io.millrace.store.disk.Volume;
 import io.millrace.store.memory.MemoryBudget;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
+import java.util.BitSet;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fills an object: cuts what it is given into blocks and hands each full block to the volume's thread. A body that fits
- * one block stays in RAM until it is complete and becomes one record.
+ * Fills an object: cuts what it is given into blocks and hands each full block to the volume's thread. A new body that
+ * fits one block stays in RAM until it is complete and becomes one record.
  *
- * <p>Confined to one thread, but for {@link #isWritable}, {@link #isFailed} and what the volume's thread calls.
+ * <p>Confined to one thread, but for {@link #isWritable}, {@link #isFailed} and what the volume's thread calls. Writers
+ * of the same body meet in its lock only.
  */
 final class FillWriter<H> implements ObjectWriter<H> {
     /** Blocks that may be open at once: more would be ranges all over the body, each with a buffer of its own. */
     private static final int OPEN_BLOCKS_MAX = 8;
+    /** Blocks after which a partial object's head record is written anew, at the latest. */
+    private static final int RECORD_INTERVAL_BLOCKS = 64;
 
     private final ObjectChanges<H> changes;
     private final FillTarget target;
     private final FillingObject<H> object;
-    private final @Nullable BlockMap blocks;
+    private final FillingBody<H> body;
+    /** Whether it adds to an object that has a head, or another writer to make it. */
+    private final boolean extension;
+
     private final AtomicLong pendingBytes = new AtomicLong();
     private final AtomicReference<@Nullable Waiter> waiter = new AtomicReference<>();
+    /** Blocks that an extension handed to the volume's thread. */
+    private final BitSet submitted = new BitSet();
+
     private volatile boolean failed;
     private boolean ended;
-    private long bytes;
-    private long length = -1;
-    private @Nullable H head;
-    private boolean cut;
+    private boolean partialAllowed;
+    /** Whether the key was given the partial object already. */
+    private boolean partialPublished;
+
+    private int submittedCount;
 
     private record Waiter(Executor replyOn, Runnable callback) {}
 
-    /**
-     * A writer of a new object.
-     *
-     * @param blocks where its blocks go; null when it stays in RAM
-     */
-    FillWriter(ObjectChanges<H> changes, FillTarget target, FillingObject<H> object, @Nullable BlockMap blocks) {
+    /** A writer of the object; takes over a reference to it. */
+    FillWriter(ObjectChanges<H> changes, FillTarget target, FillingObject<H> object, boolean extension) {
         this.changes = changes;
         this.target = target;
         this.object = object;
-        this.blocks = blocks;
+        this.body = object.body();
+        this.extension = extension;
         this.failed = target.isRefused();
+        body.begin(this);
     }
 
     @Override
     public void head(H newHead, long newLength) {
-        head = newHead;
-        length = newLength;
-        object.head(newHead, newLength);
+        if (extension) {
+            throw new IllegalStateException("an extension has a head already: " + object.key());
+        }
+        body.head(newHead, newLength);
         if (newLength > target.bodyBytesMax()) {
             fail();
         }
+    }
+
+    @Override
+    public void length(long length) {
+        if (ended || isFailed()) {
+            return;
+        }
+        if (length > target.bodyBytesMax() || !body.tellLength(length)) {
+            fail();
+        } else {
+            flushLast(length);
+            finishIfWhole();
+        }
+    }
+
+    @Override
+    public void allowPartial() {
+        partialAllowed = !extension;
+    }
+
+    @Override
+    public @Nullable Claim claim(long position, long length) {
+        return ended || isFailed() ? null : body.claim(this, position, length, target.bodyBytesMax());
     }
 
     @Override
@@ -68,7 +101,8 @@ final class FillWriter<H> implements ObjectWriter<H> {
                 return;
             }
             long end = position + count;
-            if (position < 0 || end > target.bodyBytesMax() || (length >= 0 && end > length)) {
+            long length = body.length();
+            if (position < 0 || end < 0 || end > target.bodyBytesMax() || (length >= 0 && end > length)) {
                 fail();
                 return;
             }
@@ -76,6 +110,8 @@ final class FillWriter<H> implements ObjectWriter<H> {
         } finally {
             content.release();
         }
+        body.settleWaiters();
+        finishIfWhole();
     }
 
     private void copy(long position, ByteBuf content, int count) {
@@ -85,22 +121,21 @@ final class FillWriter<H> implements ObjectWriter<H> {
             int block = (int) ((position + done) / blockBytes);
             int from = (int) ((position + done) % blockBytes);
             int part = Math.min(count - done, blockBytes - from);
-            if (block > 0 && !cut) {
-                startCutting();
+            if (block > 0 && body.cut()) {
+                // The body is longer than one block: block 0 need not wait for the end.
+                flushIfCovered(0, body.covered(0));
             }
-            int before = object.covered(block);
-            int covered = object.copy(block, from, content, content.readerIndex() + done, part);
-            if (covered == FillingObject.NO_MEMORY) {
+            int covered = body.copy(this, block, from, content, content.readerIndex() + done, part);
+            if (covered == FillingBody.NO_MEMORY) {
                 fail();
                 return;
             }
-            bytes += covered - before;
-            if (cut && covered > before && covered == blockLength(block)) {
-                flush(block, covered);
+            if (body.isCut()) {
+                flushIfCovered(block, covered);
             }
             done += part;
         }
-        if (object.blocksOpen() > OPEN_BLOCKS_MAX || isOverrun()) {
+        if (body.blocksOpen(this) > OPEN_BLOCKS_MAX || isOverrun()) {
             fail();
         }
     }
@@ -114,49 +149,78 @@ final class FillWriter<H> implements ObjectWriter<H> {
                         && volume.queuedBytes() > 2 * changes.config().writeQueueBytesMax());
     }
 
-    /** The body is longer than one block: block 0 need not wait for the end. */
-    private void startCutting() {
-        cut = true;
-        if (object.covered(0) == target.blockBytes()) {
-            flush(0, target.blockBytes());
+    private void flushIfCovered(int block, int covered) {
+        if (covered > 0 && covered == body.blockLength(block)) {
+            flush(block, covered);
         }
     }
 
-    private int blockLength(int block) {
-        long rest = length < 0 ? Long.MAX_VALUE : length - (long) block * target.blockBytes();
-        return (int) Math.min(target.blockBytes(), rest);
+    /** The last block is shorter than the others, which shows only when the length is known. */
+    private void flushLast(long length) {
+        if (length > 0 && body.isCut()) {
+            int last = (int) ((length - 1) / target.blockBytes());
+            flushIfCovered(last, body.covered(last));
+        }
     }
 
     private void flush(int block, int count) {
+        ByteBuf content = body.submit(block, count);
+        if (content == null) {
+            // Another writer was first.
+            return;
+        }
         Volume volume = target.volume();
-        BlockMap map = blocks;
-        ByteBuf content = object.submit(block, count);
-        if (volume == null || map == null || content == null) {
-            if (content != null) {
-                content.release();
-            }
+        if (volume == null) {
+            content.release();
+            body.lost(block);
             fail();
             return;
+        }
+        if (extension) {
+            submitted.set(block);
         }
         object.retain();
         pendingBytes.addAndGet(count);
         volume.queued(count);
-        if (!volume.execute(() -> append(volume, map, block, content))) {
+        if (!volume.execute(() -> append(volume, block, content))) {
+            body.lost(block);
             written(volume, content);
             fail();
+            return;
+        }
+        submittedCount++;
+        if ((extension || partialAllowed) && isTimeToRecord(submittedCount)) {
+            recordPartial();
+        }
+    }
+
+    private static boolean isTimeToRecord(int count) {
+        return count % RECORD_INTERVAL_BLOCKS == 0 || (count < RECORD_INTERVAL_BLOCKS && Integer.bitCount(count) == 1);
+    }
+
+    private void recordPartial() {
+        if (extension || partialPublished) {
+            changes.refreshHead(target, object);
+        } else {
+            partialPublished = changes.publishPartial(target, object);
         }
     }
 
     /** On the volume's thread. */
-    private void append(Volume volume, BlockMap map, int block, ByteBuf content) {
+    private void append(Volume volume, int block, ByteBuf content) {
+        boolean stored = false;
         try {
-            if (!failed) {
-                object.onDisk(
-                        map, block, volume.appendBlock(target.key().hashLow(), object.objectId(), block, content));
+            if (!failed && !body.isDead()) {
+                long keyHash = target.key().hashLow();
+                body.onDisk(block, volume.appendBlock(keyHash, object.objectId(), block, content));
+                stored = true;
             }
         } catch (IOException e) {
             fail();
         } finally {
+            if (!stored) {
+                body.lost(block);
+            }
             written(volume, content);
         }
     }
@@ -169,6 +233,14 @@ final class FillWriter<H> implements ObjectWriter<H> {
         object.release();
         if (isWritable()) {
             wake();
+        }
+    }
+
+    /** What its key holds becomes complete with its last block, whoever wrote that. */
+    private void finishIfWhole() {
+        if (body.ticket().isSettled() && !isFailed() && body.completeIfAllSubmitted()) {
+            changes.refreshHead(target, object);
+            changes.counters().writesCompleted.increment();
         }
     }
 
@@ -201,26 +273,29 @@ final class FillWriter<H> implements ObjectWriter<H> {
 
     @Override
     public void complete(long finalLength) {
+        if (extension) {
+            length(finalLength);
+            keep();
+            return;
+        }
         if (ended) {
             return;
         }
         ended = true;
-        H known = head;
-        boolean whole = bytes == finalLength && (length < 0 || length == finalLength) && known != null;
+        H known = body.head();
+        long length = body.length();
+        boolean sane = finalLength >= 0 && finalLength <= target.bodyBytesMax();
         boolean stored = false;
-        if (whole && known != null && !isFailed()) {
-            length = finalLength;
-            stored = cut ? completeInBlocks(known, finalLength) : completeInOne(known, (int) finalLength);
+        if (sane && known != null && !isFailed() && (length < 0 || length == finalLength) && body.covers(finalLength)) {
+            stored = body.isCut() ? completeInBlocks(known, finalLength) : completeInOne(known, (int) finalLength);
         }
         if (stored) {
             changes.counters().writesCompleted.increment();
         } else {
-            fail();
-            drop();
+            giveUp();
             changes.counters().writesFailed.increment();
         }
-        changes.fills().end(target.key(), target.ticket());
-        object.release();
+        end();
     }
 
     private boolean completeInOne(H known, int finalLength) {
@@ -228,36 +303,90 @@ final class FillWriter<H> implements ObjectWriter<H> {
                 object.key(),
                 known,
                 changes.codec().heapBytes(known),
-                object.singleBody(finalLength),
+                body.singleBody(finalLength),
                 ObjectPlace.unwritten(object.objectId(), object.volume()));
         boolean stored =
                 changes.publish(target, resident, volume -> changes.appender().complete(volume, resident));
         if (stored) {
-            object.complete(finalLength);
+            body.complete(finalLength);
         }
         resident.release();
         return stored;
     }
 
     private boolean completeInBlocks(H known, long finalLength) {
-        int last = (int) ((finalLength - 1) / target.blockBytes());
-        int lastLength = (int) (finalLength - (long) last * target.blockBytes());
-        if (!object.isSubmitted(last)) {
-            flush(last, lastLength);
+        if (!body.tellLength(finalLength)) {
+            return false;
         }
-        object.complete(finalLength);
+        flushLast(finalLength);
+        body.complete(finalLength);
         boolean stored = !failed
-                && changes.publish(target, object, volume -> {
-                    if (failed || !object.isOnDisk()) {
+                && publish(known, volume -> {
+                    BodyPlace place = body.place();
+                    if (failed || place == null || !place.isWhole()) {
                         throw new IOException("a block could not be written");
                     }
-                    changes.appender()
-                            .head(volume, object, known, BodyPlace.inBlocks(finalLength, target.blockBytes()));
+                    return place;
                 });
         if (!stored) {
-            object.revoke();
+            body.revoke();
         }
         return stored;
+    }
+
+    /** Says where the body lies, on the volume's thread. */
+    private interface PlaceOf {
+        BodyPlace on(Volume volume) throws IOException;
+    }
+
+    private boolean publish(H known, PlaceOf place) {
+        FillingObject<H> published = object.withHead(known, 0);
+        try {
+            return changes.publish(
+                    target, published, volume -> changes.appender().head(volume, object, known, place.on(volume)));
+        } finally {
+            published.release();
+        }
+    }
+
+    @Override
+    public void keep() {
+        if (ended) {
+            return;
+        }
+        H known = body.head();
+        if (extension) {
+            ended = true;
+            if (isFailed()) {
+                changes.counters().writesFailed.increment();
+            }
+            changes.refreshHead(target, object);
+            end();
+        } else if (isFailed() || known == null || body.wholeBlocks() == 0) {
+            abort();
+        } else {
+            ended = true;
+            if (!keepNew(known)) {
+                giveUp();
+                changes.counters().writesFailed.increment();
+            }
+            end();
+        }
+    }
+
+    private boolean keepNew(H known) {
+        if (partialPublished && !body.ticket().isReplaced()) {
+            body.ticket().settle();
+            finishIfWhole();
+            return changes.refreshHead(target, object);
+        }
+        return publish(known, volume -> {
+            BodyPlace place = body.place();
+            if (place == null) {
+                throw new IOException("no block could be written");
+            }
+            return place;
+        });
     }
 
     @Override
@@ -266,38 +395,39 @@ final class FillWriter<H> implements ObjectWriter<H> {
             return;
         }
         ended = true;
+        if (extension) {
+            failed = true;
+            body.forgetOpen(this);
+            changes.takeBack(target, object, (BitSet) submitted.clone());
+        } else {
+            giveUp();
+        }
+        end();
+    }
+
+    private void giveUp() {
         fail();
-        drop();
-        changes.fills().end(target.key(), target.ticket());
+        if (target.volume() != null && body.isCut()) {
+            changes.withdraw(target, object, partialPublished);
+        }
+    }
+
+    private void end() {
+        body.end(this);
         object.release();
     }
 
     private void fail() {
         failed = true;
-        object.die();
+        if (!extension) {
+            body.die();
+        }
         wake();
-    }
-
-    /** Takes blocks that reached the disk out of the index. */
-    private void drop() {
-        Volume volume = target.volume();
-        BlockMap map = blocks;
-        if (volume == null || map == null || !cut) {
-            return;
-        }
-        object.retain();
-        boolean taken = volume.execute(() -> {
-            object.dropBlocks(map);
-            object.release();
-        });
-        if (!taken) {
-            object.release();
-        }
     }
 
     @Override
     public boolean isFailed() {
-        return failed || target.ticket().isInvalidated();
+        return failed || body.isDead() || target.ticket().isInvalidated();
     }
 
     @Override

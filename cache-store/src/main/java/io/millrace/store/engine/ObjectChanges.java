@@ -9,12 +9,16 @@ import io.millrace.store.StoreConfig;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import io.millrace.store.disk.BodyPlace;
+import io.millrace.store.disk.DiskRecord;
+import io.millrace.store.disk.RecordHeader;
+import io.millrace.store.disk.RecordType;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.index.Location;
 import io.millrace.store.memory.MemoryBudget;
 import io.millrace.store.memory.RamTier;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -46,7 +50,7 @@ final class ObjectChanges<H> {
     private final ObjectLoader<H> loader;
     private final ObjectAppender<H> appender;
     private final ConcurrentHashMap<StoreKey, PendingChange<H>> pending = new ConcurrentHashMap<>();
-    private final FillRegister fills = new FillRegister();
+    private final FillRegister fills;
     private volatile boolean suspended;
     private volatile boolean closed;
 
@@ -64,7 +68,8 @@ final class ObjectChanges<H> {
             RamTier<ResidentObject<H>> ram,
             VolumeGroup volumes,
             ObjectLoader<H> loader,
-            ObjectAppender<H> appender) {
+            ObjectAppender<H> appender,
+            FillRegister fills) {
         this.config = config;
         this.codec = codec;
         this.counters = counters;
@@ -73,6 +78,7 @@ final class ObjectChanges<H> {
         this.volumes = volumes;
         this.loader = loader;
         this.appender = appender;
+        this.fills = fills;
     }
 
     StoreConfig config() {
@@ -163,10 +169,136 @@ final class ObjectChanges<H> {
             } else {
                 ram.remove(key.hashLow(), key.bytes());
             }
+            fills.replace(key, object.objectId());
+            target.ticket().settle();
             done[0] = true;
             return change;
         });
         return done[0];
+    }
+
+    /**
+     * Makes the object, of which some blocks are on their way to disk, what its key holds, if that holds nothing.
+     *
+     * @return whether it did
+     */
+    boolean publishPartial(FillTarget target, FillingObject<H> object) {
+        StoreKey key = target.key();
+        Volume volume = target.volume();
+        H head = object.body().head();
+        boolean[] done = {false};
+        pending.compute(key, (k, before) -> {
+            boolean free = before == null && ram.peek(key.hashLow(), key.bytes()) == null && !volumes.mayHold(key);
+            if (!free || volume == null || head == null || target.ticket().isInvalidated() || closed) {
+                return before;
+            }
+            PendingChange<H> change = PendingChange.stored(object.withHead(head, 0));
+            done[0] = enqueue(volume, key, change, working -> {
+                BodyPlace place = object.body().place();
+                if (place != null) {
+                    appender.head(working, object, head, place);
+                }
+            });
+            if (!done[0]) {
+                change.release();
+                return before;
+            }
+            volumes.missed(key);
+            fills.replace(key, object.objectId());
+            return change;
+        });
+        return done[0];
+    }
+
+    /**
+     * Has the head record of a partial object say which blocks are on disk, once those queued are. Without effect when
+     * the key holds another object.
+     *
+     * @return whether it will be tried
+     */
+    boolean refreshHead(FillTarget target, FillingObject<H> object) {
+        return onVolume(target, object, volume -> refreshNow(volume, object));
+    }
+
+    /** Takes blocks of a partial object back: out of the index and out of the head record. */
+    void takeBack(FillTarget target, FillingObject<H> object, BitSet blocks) {
+        onVolume(target, object, volume -> {
+            for (int block = blocks.nextSetBit(0); block >= 0; block = blocks.nextSetBit(block + 1)) {
+                object.body().dropBlock(block);
+            }
+            refreshNow(volume, object);
+        });
+    }
+
+    private boolean onVolume(FillTarget target, FillingObject<H> object, VolumeWrite write) {
+        Volume volume = target.volume();
+        if (volume == null) {
+            return false;
+        }
+        object.retain();
+        boolean taken = volume.execute(() -> {
+            try {
+                write.apply(volume);
+            } catch (IOException e) {
+                counters.writesFailed.increment();
+            } finally {
+                object.release();
+            }
+        });
+        if (!taken) {
+            object.release();
+        }
+        return taken;
+    }
+
+    private void refreshNow(Volume volume, FillingObject<H> object) throws IOException {
+        BodyPlace place = object.body().place();
+        if (place == null) {
+            return;
+        }
+        DiskRecord record = loader.currentHead(volume, object.key(), object.objectId());
+        if (record == null) {
+            return;
+        }
+        try {
+            RecordHeader header = record.header();
+            if (header.type() == RecordType.HEAD && !record.place().equals(place)) {
+                volume.appendHead(diskKey(object.key()), header.objectId(), header.expiry(), record.head(), place);
+            }
+        } finally {
+            record.release();
+        }
+    }
+
+    /**
+     * Gives up a new object: its blocks leave the index, and its key holds nothing if it held the partial object.
+     *
+     * @param published whether the key was given the object
+     */
+    void withdraw(FillTarget target, FillingObject<H> object, boolean published) {
+        StoreKey key = target.key();
+        Volume volume = target.volume();
+        if (volume == null) {
+            return;
+        }
+        if (published) {
+            pending.compute(key, (k, before) -> {
+                if (target.ticket().isInvalidated() || target.ticket().isReplaced()) {
+                    return before;
+                }
+                PendingChange<H> change = PendingChange.removed();
+                return enqueue(volume, key, change, working -> dropNow(working, object)) ? change : before;
+            });
+        }
+        onVolume(target, object, working -> object.body().dropBlocks());
+    }
+
+    private void dropNow(Volume volume, FillingObject<H> object) throws IOException {
+        DiskRecord record = loader.currentHead(volume, object.key(), object.objectId());
+        if (record != null) {
+            record.release();
+            volume.appendTombstone(diskKey(object.key()));
+        }
     }
 
     /** What other volumes hold of the key is superseded. */
@@ -231,6 +363,9 @@ final class ObjectChanges<H> {
                 return before;
             }
             counters.updates.increment();
+            if (given instanceof FillingObject<H> filling) {
+                filling.body().update(newHead);
+            }
             return updateCurrent(key, given, before, current, newHead);
         });
     }
@@ -286,10 +421,6 @@ final class ObjectChanges<H> {
             return null;
         }
         StoreObject<H> updated = base.withHead(newHead, codec.heapBytes(newHead));
-        if (updated == null && base instanceof FillingObject<H> filling) {
-            filling.head(newHead, filling.length());
-            return filling;
-        }
         base.release();
         return updated;
     }
@@ -347,7 +478,10 @@ final class ObjectChanges<H> {
         return object != null && object.tryRetain() ? object : null;
     }
 
-    /** Keeps in RAM what was read, unless it is no longer what the key holds; answers with what the key holds. */
+    /**
+     * Keeps in RAM what was read, unless it is no longer what the key holds; answers with what the key holds. Null for a
+     * partial object that was read from a record which is not the newest any more: that may know less than is stored.
+     */
     @Nullable
     StoreObject<H> promote(Volume volume, long location, StoreObject<H> object) {
         StoreKey key = object.key();
@@ -363,8 +497,8 @@ final class ObjectChanges<H> {
                         && ram.peek(key.hashLow(), key.bytes()) == null) {
                     ram.put(resident);
                 }
-                object.tryRetain();
-                result.add(object);
+                boolean outdated = !current && object instanceof FillingObject<H>;
+                result.add(outdated || !object.tryRetain() ? null : object);
             }
             return change;
         });

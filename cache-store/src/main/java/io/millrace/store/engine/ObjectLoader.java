@@ -5,7 +5,6 @@ import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import io.millrace.store.disk.BodyPlace;
 import io.millrace.store.disk.DamagedRecordException;
-import io.millrace.store.disk.DiskKey;
 import io.millrace.store.disk.DiskRecord;
 import io.millrace.store.disk.RecordHeader;
 import io.millrace.store.disk.RecordType;
@@ -26,12 +25,19 @@ final class ObjectLoader<H> {
     private final ByteBufAllocator allocator;
     private final ReadPool pool;
     private final long residentBytesMax;
+    private final BodyRegister<H> bodies;
 
-    ObjectLoader(HeadCodec<H> codec, ByteBufAllocator allocator, ReadPool pool, long residentBytesMax) {
+    ObjectLoader(
+            HeadCodec<H> codec,
+            ByteBufAllocator allocator,
+            ReadPool pool,
+            long residentBytesMax,
+            BodyRegister<H> bodies) {
         this.codec = codec;
         this.allocator = allocator;
         this.pool = pool;
         this.residentBytesMax = residentBytesMax;
+        this.bodies = bodies;
     }
 
     /**
@@ -102,14 +108,23 @@ final class ObjectLoader<H> {
                             && map.tag(0) == body.tag();
             return withBlocks(map, there, key, head, body.bodyLength(), place);
         }
+        return inBlocks(volume, body, key, head, place);
+    }
+
+    /** Whole, partial, or none when not a block is there. */
+    private @Nullable StoreObject<H> inBlocks(Volume volume, BodyPlace body, StoreKey key, H head, ObjectPlace place)
+            throws IOException {
         BlockMap map = BlockMap.ofBlocks(volume, place.objectId(), body.blockBytes());
-        boolean there = true;
-        long hashHigh = DiskKey.blockHashHigh(place.objectId());
-        for (int block = 0; there && block < body.blockCount(); block++) {
-            long at = volume.find(hashHigh, DiskKey.blockHashLow(place.objectId(), block));
-            there = at != Location.NONE && map.pinAndAdd(block, at);
+        boolean all = map.lookUp(body);
+        if (all && body.isWhole()) {
+            return withBlocks(map, true, key, head, body.bodyLength(), place);
         }
-        return withBlocks(map, there, key, head, body.bodyLength(), place);
+        // As long as the index is being rebuilt a block not found says nothing.
+        if (map.count() == 0 || (!all && volume.state() == Volume.State.OPENING)) {
+            map.unpin();
+            return null;
+        }
+        return new FillingObject<>(bodies.open(key, place.objectId(), map, body.bodyLength()), place, head);
     }
 
     /** Takes over the map. Without all of its blocks the object is none. */
@@ -146,10 +161,11 @@ final class ObjectLoader<H> {
     }
 
     /**
-     * Where the body of the key's present object lies, if that is the representation asked for; null otherwise.
+     * The record of the key's present object, without its content, if that is the representation asked for; null
+     * otherwise. The caller releases it.
      */
     @Nullable
-    BodyPlace bodyPlace(Volume volume, StoreKey key, long objectId) throws IOException {
+    DiskRecord currentHead(Volume volume, StoreKey key, long objectId) throws IOException {
         long location = volume.find(key.hashHigh(), key.hashLow());
         int segment = Location.segment(location);
         long tag = location == Location.NONE ? 0 : volume.pin(segment);
@@ -158,19 +174,33 @@ final class ObjectLoader<H> {
         }
         try {
             DiskRecord record = volume.reader().readHead(segment, Location.offset(location), tag);
-            try {
-                RecordHeader header = record.header();
-                if (header.objectId() != objectId || !record.hasKey(key.bytes())) {
-                    return null;
-                }
-                return header.type() == RecordType.COMPLETE
-                        ? BodyPlace.inRecord(header.bodyLength(), segment, Location.offset(location), tag)
-                        : record.place();
-            } finally {
-                record.release();
+            if (record.header().objectId() == objectId && record.hasKey(key.bytes())) {
+                return record;
             }
+            record.release();
+            return null;
         } finally {
             volume.unpin(segment);
+        }
+    }
+
+    /** Where the body of the key's present object lies, if that is the representation asked for; null otherwise. */
+    @Nullable
+    BodyPlace bodyPlace(Volume volume, StoreKey key, long objectId) throws IOException {
+        DiskRecord record = currentHead(volume, key, objectId);
+        if (record == null) {
+            return null;
+        }
+        try {
+            RecordHeader header = record.header();
+            if (header.type() != RecordType.COMPLETE) {
+                return record.place();
+            }
+            long location = volume.find(key.hashHigh(), key.hashLow());
+            return BodyPlace.inRecord(
+                    header.bodyLength(), Location.segment(location), Location.offset(location), header.tag());
+        } finally {
+            record.release();
         }
     }
 }

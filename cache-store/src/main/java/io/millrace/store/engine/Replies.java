@@ -1,6 +1,7 @@
 package io.millrace.store.engine;
 
 import io.millrace.store.OpenCallback;
+import io.millrace.store.RangeCallback;
 import io.millrace.store.ReadCallback;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
@@ -31,6 +32,10 @@ final class Replies {
 
     static void failed(Executor replyOn, ReadCallback reply, IOException failure) {
         deliver(replyOn, () -> reply.onRead(null, failure));
+    }
+
+    static void range(Executor replyOn, RangeCallback reply, boolean readable) {
+        deliver(replyOn, () -> reply.onRange(readable));
     }
 
     static boolean deliver(Executor replyOn, Runnable task) {

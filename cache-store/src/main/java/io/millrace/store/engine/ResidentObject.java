@@ -1,5 +1,6 @@
 package io.millrace.store.engine;
 
+import io.millrace.store.RangeCallback;
 import io.millrace.store.ReadCallback;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
@@ -65,6 +66,12 @@ final class ResidentObject<H> extends RamEntry implements StoreObject<H> {
     @Override
     public boolean hasRange(long position, long length) {
         return position >= 0 && length >= 0 && length <= length() - position;
+    }
+
+    @Override
+    public void onRange(long position, long count, Executor replyOn, RangeCallback reply) {
+        long end = Math.min(length(), position >= 0 && count <= length() - position ? position + count : length());
+        Replies.range(replyOn, reply, hasRange(position, end - position));
     }
 
     @Override

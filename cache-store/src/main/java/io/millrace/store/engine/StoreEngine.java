@@ -15,6 +15,7 @@ import io.millrace.store.StoreConfig;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoreStatistics;
 import io.millrace.store.StoredObject;
+import io.millrace.store.disk.BodyPlace;
 import io.millrace.store.disk.DamagedRecordException;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.index.Location;
@@ -49,6 +50,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     private static final int LOAD_TRIES = 3;
     private static final long RAM_RESIZE_NANOS = 500_000_000;
+    /** One object takes at most this part of its volume, so that it does not push out everything else. */
+    private static final int VOLUME_SHARE = 4;
 
     private final StoreConfig config;
     private final StoreMemory memory;
@@ -59,6 +62,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
     private final RamTier<ResidentObject<H>> ram;
     private final VolumeGroup volumes;
     private final Inventories<H> inventories;
+    private final BodyRegister<H> bodies;
     private final ObjectLoader<H> loader;
     private final WaitingOpens waiting;
     private final ObjectChanges<H> changes;
@@ -83,9 +87,11 @@ public final class StoreEngine<H> implements CacheStore<H> {
         housekeeping = new Housekeeping();
         ram = new RamTier<>(config.ramBytes(), memory.budget(), housekeeping);
         volumes = new VolumeGroup(io, config, memory.reading(), new VolumeListener());
-        loader = new ObjectLoader<>(codec, memory.reading(), reads, config.ramObjectBytesMax());
+        FillRegister fills = new FillRegister();
+        bodies = new BodyRegister<>(fills, memory.filling(), reads);
+        loader = new ObjectLoader<>(codec, memory.reading(), reads, config.ramObjectBytesMax(), bodies);
         ObjectAppender<H> appender = new ObjectAppender<>(codec, memory.writing());
-        changes = new ObjectChanges<>(config, codec, counters, memory.budget(), ram, volumes, loader, appender);
+        changes = new ObjectChanges<>(config, codec, counters, memory.budget(), ram, volumes, loader, appender, fills);
         waiting = new WaitingOpens(housekeeping, config.openWaitNanos());
         commands = new VolumeCommands(lifeCycle, changes);
         inventories = new Inventories<>(io, codec, withoutInventory(config), config.inventoryDelayNanos());
@@ -270,26 +276,58 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     @Override
     public ObjectWriter<H> create(StoreKey key) {
-        FillRegister.Ticket ticket = changes.fills().begin(key);
-        int home = changes.isSuspended() || changes.isClosed() ? StoreObject.NO_VOLUME : volumes.home(key);
+        return create(key, VOLUME_SHARE);
+    }
+
+    /** As {@link #create(StoreKey)}, for objects of at most one part in {@code volumeShare} of their volume. */
+    ObjectWriter<H> create(StoreKey key, int volumeShare) {
+        boolean out = changes.isSuspended() || changes.isClosed();
+        int home = out ? StoreObject.NO_VOLUME : volumes.home(key);
         Volume volume = volumes.working(home);
         ObjectPlace place = ObjectPlace.unwritten(objectIds.incrementAndGet(), home);
-        FillTarget target;
+        int blockBytes;
+        long most;
         BlockMap blocks = null;
         if (changes.isClosed() || (changes.isSuspended() && volumes.isConfigured())) {
-            target = new FillTarget(key, ticket, null, config.blockBytes(), -1);
+            blockBytes = config.blockBytes();
+            most = -1;
         } else if (volume == null) {
-            int most = (int) Math.min(config.ramObjectBytesMax(), config.objectBytesMax());
-            target = new FillTarget(key, ticket, null, Math.max(1, most), most);
+            most = Math.min(config.ramObjectBytesMax(), config.objectBytesMax());
+            blockBytes = (int) Math.max(1, most);
         } else {
-            int fits = Integer.highestOneBit(volume.recordLengthMax() / 2);
-            int blockBytes = Math.min(config.blockBytes(), fits);
-            long most = Math.min(config.objectBytesMax(), volume.bytesMax() / 4);
-            target = new FillTarget(key, ticket, volume, blockBytes, most);
+            blockBytes = Math.min(config.blockBytes(), Integer.highestOneBit(volume.recordLengthMax() / 2));
+            most = bodyBytesMax(volume, blockBytes, volumeShare);
             blocks = BlockMap.ofBlocks(volume, place.objectId(), blockBytes);
         }
-        FillingObject<H> object = new FillingObject<>(key, place, blocks, target.blockBytes(), memory.filling(), reads);
-        return new FillWriter<>(changes, target, object, blocks);
+        FillingBody<H> body = bodies.create(key, place.objectId(), blocks, blockBytes);
+        FillTarget target = new FillTarget(key, body.ticket(), volume, blockBytes, most);
+        return new FillWriter<>(changes, target, new FillingObject<>(body, place, null), false);
+    }
+
+    private long bodyBytesMax(Volume volume, int blockBytes, int volumeShare) {
+        long countable = (long) blockBytes * BodyPlace.blocksMax(volume.recordLengthMax());
+        return Math.min(countable, Math.min(config.objectBytesMax(), volume.bytesMax() / volumeShare));
+    }
+
+    @Override
+    public ObjectWriter<H> extend(StoredObject<H> object) {
+        if (!(object instanceof StoreObject<H> given)) {
+            throw new IllegalArgumentException("not an object of this store: " + object);
+        }
+        if (!(given instanceof FillingObject<H> filling)) {
+            return new WholeObjectWriter<>(given);
+        }
+        FillingBody<H> body = filling.body();
+        Volume volume = body.volume();
+        long most = body.blockBytes();
+        if (changes.isSuspended() || changes.isClosed() || (volume != null && !volume.isWorking())) {
+            most = -1;
+        } else if (volume != null) {
+            most = Math.max(body.length(), bodyBytesMax(volume, body.blockBytes(), VOLUME_SHARE));
+        }
+        FillTarget target = new FillTarget(filling.key(), body.ticket(), volume, body.blockBytes(), most);
+        filling.retain();
+        return new FillWriter<>(changes, target, filling, true);
     }
 
     @Override

@@ -1,7 +1,6 @@
 package io.millrace.store.engine;
 
 import io.millrace.store.StoredObject;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What the store itself needs of its objects.
@@ -22,12 +21,10 @@ interface StoreObject<H> extends StoredObject<H> {
     long location();
 
     /**
-     * The same representation with another head, the caller's to release; null for an object being filled, which knows
-     * one head only.
+     * The same representation with another head, the caller's to release.
      *
      * @param headBytes heap that the head retains
      */
-    @Nullable
     StoreObject<H> withHead(H newHead, int headBytes);
 
     /** Adds a reference unless the last one is gone. */

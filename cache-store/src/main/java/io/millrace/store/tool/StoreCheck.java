@@ -39,6 +39,7 @@ public final class StoreCheck {
     private final CheckReport report;
     private final Map<Hash, Newest> newest = new HashMap<>();
     private long records;
+    private long partialObjects;
     private long contentBytes;
 
     private record Hash(long high, long low) {}
@@ -178,6 +179,7 @@ public final class StoreCheck {
         for (Map.Entry<Hash, Newest> entry : newest.entrySet()) {
             checkNewest(index, table, entry.getKey(), entry.getValue());
         }
+        report.fact("partial objects " + partialObjects);
     }
 
     private void checkEntry(SegmentTable table, Hash hash, long location) {
@@ -221,11 +223,15 @@ public final class StoreCheck {
         try {
             BodyPlace place = head.place();
             @Nullable String missing = null;
+            partialObjects += place.isWhole() ? 0 : 1;
             if (place.blockBytes() == 0) {
                 missing = table.tag(place.segment()) == place.tag() ? null : "its record was given up";
             } else {
                 long objectId = record.header().objectId();
                 for (int block = 0; block < place.blockCount() && missing == null; block++) {
+                    if (!place.has(block)) {
+                        continue;
+                    }
                     long at = index.find(DiskKey.blockHashHigh(objectId), DiskKey.blockHashLow(objectId, block));
                     missing = at == Location.NONE || !table.isLive(at) ? "block " + block + " was given up" : null;
                 }

@@ -15,22 +15,22 @@ class FillRegisterTest {
 
     @Test
     void aRemovalReachesAllFillsOfItsKeyAndNoOther() {
-        Ticket first = register.begin(key);
-        Ticket second = register.begin(key);
-        Ticket third = register.begin(key);
-        Ticket elsewhere = register.begin(other);
+        Ticket first = register.begin(key, 1);
+        Ticket second = register.begin(key, 1);
+        Ticket third = register.begin(key, 1);
+        Ticket elsewhere = register.begin(other, 1);
         register.end(key, second);
         register.invalidate(key);
         assertTrue(first.isInvalidated());
         assertFalse(second.isInvalidated());
         assertTrue(third.isInvalidated());
         assertFalse(elsewhere.isInvalidated());
-        assertFalse(register.begin(key).isInvalidated());
+        assertFalse(register.begin(key, 1).isInvalidated());
     }
 
     @Test
     void forgetsWhatEnded() {
-        Ticket[] tickets = {register.begin(key), register.begin(key), register.begin(key)};
+        Ticket[] tickets = {register.begin(key, 1), register.begin(key, 1), register.begin(key, 1)};
         for (int i : new int[] {1, 2, 0}) {
             register.end(key, tickets[i]);
         }

@@ -68,7 +68,13 @@ final class RequestDecider {
     }
 
     /** Goes on with what the disk gave; takes over the reference. */
-    Decision afterOpen(Decision decision, @Nullable StoredObject<StoredHead> object) {
+    Decision afterOpen(Decision decision, @Nullable StoredObject<StoredHead> found) {
+        StoredObject<StoredHead> object = found;
+        if (object != null && !object.isComplete()) {
+            // What is in RAM is always complete; of a body that has lost blocks nothing is served yet.
+            object.release();
+            object = null;
+        }
         if (object == null) {
             counters.increment(Counter.LOOKUPS_ABSENT);
             return miss(decision, decision.marker() == null ? ForwardReason.URI_MISS : ForwardReason.VARY_MISS);

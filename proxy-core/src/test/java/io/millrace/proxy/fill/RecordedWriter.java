@@ -1,6 +1,7 @@
 package io.millrace.proxy.fill;
 
 import io.millrace.store.ObjectWriter;
+import io.millrace.store.RangeCallback;
 import io.millrace.store.ReadCallback;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
@@ -56,6 +57,26 @@ final class RecordedWriter implements ObjectWriter<String>, StoredObject<String>
     }
 
     @Override
+    public void length(long length) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void allowPartial() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Claim claim(long position, long length) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void keep() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
     public void abort() {
         aborted = true;
     }
@@ -94,6 +115,11 @@ final class RecordedWriter implements ObjectWriter<String>, StoredObject<String>
     @Override
     public boolean hasRange(long position, long length) {
         return position + length <= written.size();
+    }
+
+    @Override
+    public void onRange(long position, long length, Executor replyOn, RangeCallback reply) {
+        throw new UnsupportedOperationException();
     }
 
     @Override

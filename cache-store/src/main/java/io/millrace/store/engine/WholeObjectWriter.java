@@ -1,0 +1,85 @@
+package io.millrace.store.engine;
+
+import io.millrace.store.ObjectWriter;
+import io.millrace.store.StoredObject;
+import io.netty.buffer.ByteBuf;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The extension of an object that is complete: there is nothing to fill, and what is written was there before.
+ *
+ * <p>Confined to one thread.
+ */
+final class WholeObjectWriter<H> implements ObjectWriter<H> {
+    private final StoreObject<H> object;
+    private boolean ended;
+
+    WholeObjectWriter(StoreObject<H> object) {
+        this.object = object;
+        object.retain();
+    }
+
+    @Override
+    public void head(H head, long length) {
+        throw new IllegalStateException("an extension has a head already: " + object.key());
+    }
+
+    @Override
+    public void length(long length) {
+        // It is known.
+    }
+
+    @Override
+    public void allowPartial() {
+        // It is whole.
+    }
+
+    @Override
+    public @Nullable Claim claim(long position, long length) {
+        return null;
+    }
+
+    @Override
+    public void write(long position, ByteBuf content) {
+        content.release();
+    }
+
+    @Override
+    public boolean isWritable() {
+        return true;
+    }
+
+    @Override
+    public void onWritable(Executor replyOn, Runnable callback) {
+        Replies.deliver(replyOn, callback);
+    }
+
+    @Override
+    public void complete(long length) {
+        keep();
+    }
+
+    @Override
+    public void keep() {
+        if (!ended) {
+            ended = true;
+            object.release();
+        }
+    }
+
+    @Override
+    public void abort() {
+        keep();
+    }
+
+    @Override
+    public boolean isFailed() {
+        return false;
+    }
+
+    @Override
+    public StoredObject<H> object() {
+        return object.retain();
+    }
+}
