@@ -67,6 +67,8 @@ final class FillWriter<H> implements ObjectWriter<H> {
         body.head(newHead, newLength);
         if (newLength > target.bodyBytesMax()) {
             fail();
+        } else if (newLength > target.blockBytes()) {
+            cut();
         }
     }
 
@@ -121,9 +123,8 @@ final class FillWriter<H> implements ObjectWriter<H> {
             int block = (int) ((position + done) / blockBytes);
             int from = (int) ((position + done) % blockBytes);
             int part = Math.min(count - done, blockBytes - from);
-            if (block > 0 && body.cut()) {
-                // The body is longer than one block: block 0 need not wait for the end.
-                flushIfCovered(0, body.covered(0));
+            if (block > 0) {
+                cut();
             }
             int covered = body.copy(this, block, from, content, content.readerIndex() + done, part);
             if (covered == FillingBody.NO_MEMORY) {
@@ -137,6 +138,13 @@ final class FillWriter<H> implements ObjectWriter<H> {
         }
         if (body.blocksOpen(this) > OPEN_BLOCKS_MAX || isOverrun()) {
             fail();
+        }
+    }
+
+    /** The body is stored in blocks: block 0 need not wait for the end. */
+    private void cut() {
+        if (body.cut()) {
+            flushIfCovered(0, body.covered(0));
         }
     }
 
@@ -355,6 +363,9 @@ final class FillWriter<H> implements ObjectWriter<H> {
             return;
         }
         H known = body.head();
+        if (body.covered(0) == target.blockBytes() && !isFailed()) {
+            cut();
+        }
         if (extension) {
             ended = true;
             if (isFailed()) {

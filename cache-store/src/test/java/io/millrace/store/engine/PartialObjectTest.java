@@ -1,0 +1,604 @@
+package io.millrace.store.engine;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.store.ObjectWriter;
+import io.millrace.store.ObjectWriter.Claim;
+import io.millrace.store.StoredObject;
+import io.millrace.store.io.FaultyFileIo;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Objects of which a part is stored: kept, found, filled up, updated, purged. */
+class PartialObjectTest {
+    private static final int BLOCK = 8192;
+    private static final int LENGTH = 5 * BLOCK + 1000;
+    private static final byte[] BODY = TestStore.body(42, LENGTH);
+    private static final Executor HERE = Runnable::run;
+
+    private FaultyFileIo io = new FaultyFileIo();
+    private TestStore test;
+
+    @BeforeEach
+    void openStore() {
+        test = new TestStore(StoreContractTest.volumes(4).ramBytes(1 << 20), io);
+    }
+
+    @AfterEach
+    void closeStore() {
+        test.close();
+    }
+
+    private void reopen() {
+        test.close();
+        openStore();
+    }
+
+    private ObjectWriter<TextHead> create(String key, long length) {
+        ObjectWriter<TextHead> writer = test.store.create(test.key(key));
+        writer.head(TextHead.of("h"), length);
+        return writer;
+    }
+
+    private static void write(ObjectWriter<TextHead> writer, int from, int to) {
+        writer.write(from, Unpooled.copiedBuffer(BODY, from, to - from));
+    }
+
+    /** A partial object with these blocks. */
+    private void keep(String key, int... blocks) {
+        ObjectWriter<TextHead> writer = create(key, LENGTH);
+        for (int block : blocks) {
+            write(writer, block * BLOCK, Math.min(LENGTH, (block + 1) * BLOCK));
+        }
+        writer.keep();
+        assertFalse(writer.isFailed());
+    }
+
+    private void assertHolds(StoredObject<TextHead> object, int... blocks) throws IOException {
+        for (int block = 0; block < 6; block++) {
+            int number = block;
+            int from = block * BLOCK;
+            int to = Math.min(LENGTH, from + BLOCK);
+            boolean expected = Arrays.stream(blocks).anyMatch(one -> one == number);
+            assertEquals(expected, object.hasRange(from, to - from), "block " + block);
+            assertEquals(expected, object.hasRange(to - 1, 1), "end of block " + block);
+            if (expected) {
+                assertArrayEquals(Arrays.copyOfRange(BODY, from, to), TestStore.readSome(object, from, to - from));
+            } else {
+                assertThrows(IOException.class, () -> TestStore.readSome(object, from, 1));
+            }
+        }
+        assertEquals(blocks.length == 6, object.isComplete());
+        assertEquals(LENGTH, object.length());
+    }
+
+    private void assertHolds(String key, int... blocks) throws IOException {
+        StoredObject<TextHead> object = test.find(key);
+        assertNotNull(object);
+        assertEquals(key, object.key().toString());
+        assertHolds(object, blocks);
+        object.release();
+    }
+
+    private static CompletableFuture<Boolean> onRange(StoredObject<TextHead> object, long position, long length) {
+        CompletableFuture<Boolean> answer = new CompletableFuture<>();
+        object.onRange(position, length, HERE, readable -> assertTrue(answer.complete(readable), "called twice"));
+        return answer;
+    }
+
+    @Test
+    void keepsWholeBlocksAndNothingElse() throws IOException {
+        ObjectWriter<TextHead> writer = create("a", LENGTH);
+        write(writer, 0, BLOCK + 5000);
+        write(writer, 3 * BLOCK - 10, 4 * BLOCK + 10);
+        write(writer, LENGTH - 1000, LENGTH);
+        StoredObject<TextHead> filling = writer.object();
+        writer.keep();
+        assertHolds(filling, 0, 3, 5);
+        filling.release();
+        assertHolds("a", 0, 3, 5);
+        assertNull(test.store.get(test.key("a")));
+        assertTrue(test.store.contains(test.key("a")));
+        test.sync();
+        assertHolds("a", 0, 3, 5);
+        reopen();
+        assertHolds("a", 0, 3, 5);
+        assertEquals("h", test.head("a"));
+    }
+
+    @Test
+    void keepsNothingWhenNoBlockIsWhole() {
+        test.put("a", "old", TestStore.body(1, 100));
+        ObjectWriter<TextHead> writer = create("a", LENGTH);
+        write(writer, 1, BLOCK);
+        write(writer, BLOCK, 2 * BLOCK - 1);
+        writer.keep();
+        assertTrue(writer.isFailed());
+        ObjectWriter<TextHead> small = create("a", 100);
+        write(small, 0, 99);
+        small.keep();
+        ObjectWriter<TextHead> headless = test.store.create(test.key("a"));
+        write(headless, 0, 2 * BLOCK);
+        headless.keep();
+        assertEquals("old", test.head("a"));
+    }
+
+    @Test
+    void extendsUntilItIsComplete() throws IOException {
+        keep("a", 1, 2);
+        test.sync();
+        StoredObject<TextHead> object = test.find("a");
+        StoredObject<TextHead> before = test.find("a");
+        ObjectWriter<TextHead> first = test.store.extend(object);
+        assertThrows(IllegalStateException.class, () -> first.head(TextHead.of("other"), LENGTH));
+        write(first, 3 * BLOCK, 4 * BLOCK);
+        assertHolds(before, 1, 2, 3);
+        first.keep();
+        assertHolds("a", 1, 2, 3);
+        reopenHolding(object, before);
+        assertHolds("a", 1, 2, 3);
+        StoredObject<TextHead> again = test.find("a");
+        ObjectWriter<TextHead> second = test.store.extend(again);
+        ObjectWriter<TextHead> third = test.store.extend(again);
+        write(second, 4 * BLOCK, LENGTH);
+        write(third, 0, BLOCK);
+        assertTrue(again.isComplete());
+        assertArrayEquals(BODY, TestStore.readAll(again));
+        assertArrayEquals(BODY, test.read("a"));
+        second.keep();
+        third.complete(LENGTH);
+        assertFalse(second.isFailed());
+        assertFalse(third.isFailed());
+        again.release();
+        test.sync();
+        assertArrayEquals(BODY, test.read("a"));
+        // Small and complete now, it belongs in RAM.
+        assertResident();
+        reopen();
+        assertHolds("a", 0, 1, 2, 3, 4, 5);
+    }
+
+    private void assertResident() {
+        StoredObject<TextHead> resident = test.store.get(test.key("a"));
+        assertNotNull(resident.residentBody());
+        resident.release();
+    }
+
+    private void reopenHolding(StoredObject<TextHead> one, StoredObject<TextHead> two) {
+        one.release();
+        two.release();
+        reopen();
+    }
+
+    @Test
+    void anExtensionThatIsAbortedLeavesTheObjectAsItWas() throws IOException {
+        keep("a", 1, 4);
+        StoredObject<TextHead> object = test.find("a");
+        ObjectWriter<TextHead> good = test.store.extend(object);
+        ObjectWriter<TextHead> bad = test.store.extend(object);
+        write(good, 0, BLOCK);
+        bad.write(2 * BLOCK, Unpooled.wrappedBuffer(new byte[2 * BLOCK + 100]));
+        good.keep();
+        bad.abort();
+        test.sync();
+        assertHolds(object, 0, 1, 4);
+        object.release();
+        assertHolds("a", 0, 1, 4);
+        reopen();
+        assertHolds("a", 0, 1, 4);
+        io = io.afterReboot();
+        io.flipBit(Path.of("/volume0/index"), 3);
+        test = new TestStore(StoreContractTest.volumes(4).ramBytes(1 << 20), io);
+        // The blocks that were taken back are in the log, and the rebuilt index finds them: the head does not count
+        // them.
+        assertHolds("a", 0, 1, 4);
+    }
+
+    @Test
+    void oneUpdateIsForAll() throws IOException {
+        keep("a", 0, 2);
+        test.sync();
+        StoredObject<TextHead> object = test.find("a");
+        ObjectWriter<TextHead> writer = test.store.extend(object);
+        write(writer, BLOCK, 2 * BLOCK);
+        test.store.update(object, TextHead.of("fresh"));
+        write(writer, 4 * BLOCK, 5 * BLOCK);
+        writer.keep();
+        assertEquals("h", object.head().text());
+        object.release();
+        test.sync();
+        assertEquals("fresh", test.head("a"));
+        assertHolds("a", 0, 1, 2, 4);
+        reopen();
+        assertEquals("fresh", test.head("a"));
+        assertHolds("a", 0, 1, 2, 4);
+    }
+
+    @Test
+    void anUpdateDuringTheFirstFillIsNotUndone() throws IOException {
+        ObjectWriter<TextHead> writer = create("a", LENGTH);
+        writer.allowPartial();
+        write(writer, 0, 3 * BLOCK);
+        StoredObject<TextHead> object = test.find("a");
+        assertHolds(object, 0, 1, 2);
+        test.store.update(object, TextHead.of("fresh"));
+        object.release();
+        write(writer, 3 * BLOCK, LENGTH);
+        writer.complete(LENGTH);
+        test.sync();
+        assertEquals("fresh", test.head("a"));
+        assertArrayEquals(BODY, test.read("a"));
+    }
+
+    @Test
+    void aPurgeTakesAllAndFailsTheExtensions() throws IOException {
+        keep("a", 0, 2);
+        StoredObject<TextHead> object = test.find("a");
+        ObjectWriter<TextHead> writer = test.store.extend(object);
+        write(writer, BLOCK, 2 * BLOCK);
+        assertTrue(test.remove("a"));
+        assertTrue(writer.isFailed());
+        write(writer, 3 * BLOCK, LENGTH);
+        writer.keep();
+        assertTrue(test.store.extend(object).isFailed());
+        test.store.extend(object).abort();
+        assertNull(test.find("a"));
+        // Who holds it reads on.
+        assertArrayEquals(Arrays.copyOf(BODY, 2 * BLOCK), readUpTo(object, 2 * BLOCK));
+        object.release();
+        reopen();
+        assertNull(test.find("a"));
+    }
+
+    private static byte[] readUpTo(StoredObject<TextHead> object, int length) throws IOException {
+        byte[] all = new byte[length];
+        for (int at = 0; at < length; ) {
+            byte[] some = TestStore.readSome(object, at, length - at);
+            System.arraycopy(some, 0, all, at, some.length);
+            at += some.length;
+        }
+        return all;
+    }
+
+    @Test
+    void aReplacementFailsTheExtensions() throws IOException {
+        keep("a", 0, 2);
+        StoredObject<TextHead> object = test.find("a");
+        ObjectWriter<TextHead> writer = test.store.extend(object);
+        write(writer, BLOCK, 2 * BLOCK);
+        byte[] other = TestStore.body(7, LENGTH);
+        assertTrue(test.put("a", "other", other));
+        assertTrue(writer.isFailed());
+        write(writer, 3 * BLOCK, LENGTH);
+        writer.complete(LENGTH);
+        assertTrue(test.store.extend(object).isFailed());
+        object.release();
+        test.sync();
+        assertEquals("other", test.head("a"));
+        assertArrayEquals(other, test.read("a"));
+    }
+
+    @Test
+    void claimsAreRunsOfFreeBlocks() {
+        keep("a", 1, 4);
+        StoredObject<TextHead> object = test.find("a");
+        ObjectWriter<TextHead> one = test.store.extend(object);
+        ObjectWriter<TextHead> two = test.store.extend(object);
+        assertEquals(new Claim(2 * BLOCK, BLOCK), one.claim(2 * BLOCK + 5, 1));
+        assertEquals(new Claim(0, BLOCK), two.claim(0, Long.MAX_VALUE));
+        assertEquals(new Claim(3 * BLOCK, BLOCK), two.claim(0, Long.MAX_VALUE));
+        assertEquals(new Claim(5 * BLOCK, 1000), two.claim(0, Long.MAX_VALUE));
+        assertNull(two.claim(0, Long.MAX_VALUE));
+        assertNull(one.claim(0, Long.MAX_VALUE));
+        assertNull(one.claim(LENGTH, 1));
+        assertNull(one.claim(-1, 1));
+        assertNull(one.claim(0, 0));
+        two.keep();
+        assertEquals(new Claim(3 * BLOCK, BLOCK), one.claim(2 * BLOCK, LENGTH));
+        one.abort();
+        ObjectWriter<TextHead> three = test.store.extend(object);
+        assertEquals(new Claim(2 * BLOCK, 2 * BLOCK), three.claim(BLOCK, 3 * BLOCK));
+        three.keep();
+        assertNull(three.claim(0, LENGTH));
+        object.release();
+    }
+
+    @Test
+    void readersWaitForRangesThatSomebodyFills() {
+        keep("a", 1);
+        StoredObject<TextHead> object = test.find("a");
+        assertTrue(onRange(object, BLOCK, BLOCK).getNow(null));
+        assertFalse(onRange(object, 0, 1).getNow(null));
+        assertFalse(onRange(object, -1, 1).getNow(null));
+        assertFalse(onRange(object, LENGTH + 1, 1).getNow(null));
+        assertTrue(onRange(object, LENGTH, 1).getNow(null));
+        ObjectWriter<TextHead> one = test.store.extend(object);
+        ObjectWriter<TextHead> two = test.store.extend(object);
+        assertNotNull(one.claim(0, 1));
+        assertNotNull(two.claim(2 * BLOCK, 2 * BLOCK));
+        CompletableFuture<Boolean> across = onRange(object, BLOCK - 100, 2 * BLOCK);
+        CompletableFuture<Boolean> second = onRange(object, 2 * BLOCK, 100);
+        assertFalse(onRange(object, 3 * BLOCK, 2 * BLOCK).getNow(null));
+        write(two, 2 * BLOCK, 2 * BLOCK + 99);
+        assertFalse(second.isDone());
+        write(two, 2 * BLOCK + 99, 3 * BLOCK);
+        assertTrue(second.getNow(null));
+        assertFalse(across.isDone());
+        write(one, 0, BLOCK);
+        assertTrue(across.getNow(null));
+        CompletableFuture<Boolean> never = onRange(object, 2 * BLOCK, 2 * BLOCK);
+        assertFalse(never.isDone());
+        one.keep();
+        assertFalse(never.isDone());
+        two.keep();
+        assertFalse(never.getNow(null));
+        object.release();
+    }
+
+    @Test
+    void aWriterThatClaimsNothingIsWaitedFor() {
+        ObjectWriter<TextHead> writer = create("a", -1);
+        StoredObject<TextHead> object = writer.object();
+        CompletableFuture<Boolean> end = onRange(object, LENGTH - 10, 100_000);
+        CompletableFuture<Boolean> beyond = onRange(object, LENGTH + 10, 1);
+        write(writer, 0, LENGTH);
+        assertFalse(end.isDone());
+        writer.complete(LENGTH);
+        assertTrue(end.getNow(null));
+        assertFalse(beyond.getNow(null));
+        object.release();
+        ObjectWriter<TextHead> aborted = create("b", LENGTH);
+        StoredObject<TextHead> lost = aborted.object();
+        CompletableFuture<Boolean> inVain = onRange(lost, 0, 1);
+        aborted.abort();
+        assertFalse(inVain.getNow(null));
+        assertFalse(onRange(lost, 0, 1).getNow(null));
+        lost.release();
+        test.put("c", "h", BODY);
+        StoredObject<TextHead> whole = test.find("c");
+        assertTrue(onRange(whole, 0, Long.MAX_VALUE).getNow(null));
+        assertFalse(onRange(whole, LENGTH + 1, 1).getNow(null));
+        whole.release();
+    }
+
+    @Test
+    void anUnknownLengthIsToldLater() throws IOException {
+        ObjectWriter<TextHead> writer = create("a", -1);
+        write(writer, 0, 2 * BLOCK + 10);
+        writer.keep();
+        test.sync();
+        reopen();
+        StoredObject<TextHead> object = test.find("a");
+        assertEquals(-1, object.length());
+        assertTrue(object.hasRange(0, 2 * BLOCK));
+        assertFalse(object.hasRange(2 * BLOCK, 1));
+        ObjectWriter<TextHead> shorter = test.store.extend(object);
+        shorter.length(2 * BLOCK - 1);
+        assertTrue(shorter.isFailed());
+        shorter.keep();
+        ObjectWriter<TextHead> rest = test.store.extend(object);
+        write(rest, 2 * BLOCK, LENGTH);
+        assertFalse(object.isComplete());
+        rest.length(LENGTH);
+        assertTrue(object.isComplete());
+        ObjectWriter<TextHead> other = test.store.extend(object);
+        other.complete(LENGTH + 1);
+        assertTrue(other.isFailed());
+        rest.keep();
+        assertHolds(object, 0, 1, 2, 3, 4, 5);
+        object.release();
+        reopen();
+        assertArrayEquals(BODY, test.read("a"));
+    }
+
+    @Test
+    void rangesBehindTheEndAreRefused() {
+        keep("a", 0);
+        StoredObject<TextHead> object = test.find("a");
+        ObjectWriter<TextHead> writer = test.store.extend(object);
+        writer.write(LENGTH, Unpooled.wrappedBuffer(new byte[1]));
+        assertTrue(writer.isFailed());
+        writer.keep();
+        object.release();
+    }
+
+    @Test
+    void theFillOfAnObjectMayBeHelped() throws IOException {
+        ObjectWriter<TextHead> writer = create("a", LENGTH);
+        assertNotNull(writer.claim(0, 3 * BLOCK));
+        StoredObject<TextHead> filling = writer.object();
+        ObjectWriter<TextHead> helper = test.store.extend(filling);
+        assertEquals(new Claim(3 * BLOCK, LENGTH - 3 * BLOCK), helper.claim(0, LENGTH));
+        write(helper, 3 * BLOCK, LENGTH);
+        helper.complete(LENGTH);
+        assertNull(test.find("a"));
+        write(writer, 0, 3 * BLOCK);
+        assertNull(test.find("a"));
+        writer.complete(LENGTH);
+        assertFalse(writer.isFailed());
+        assertHolds(filling, 0, 1, 2, 3, 4, 5);
+        filling.release();
+        assertArrayEquals(BODY, test.read("a"));
+    }
+
+    @Test
+    void aHelperDiesWithTheFill() {
+        ObjectWriter<TextHead> writer = create("a", LENGTH);
+        StoredObject<TextHead> filling = writer.object();
+        ObjectWriter<TextHead> helper = test.store.extend(filling);
+        write(helper, 3 * BLOCK, LENGTH);
+        writer.abort();
+        assertTrue(helper.isFailed());
+        helper.keep();
+        filling.release();
+        test.sync();
+        assertNull(test.find("a"));
+    }
+
+    @Test
+    void aCompleteObjectHasNothingToExtend() {
+        test.put("a", "h", BODY);
+        StoredObject<TextHead> object = test.find("a");
+        ObjectWriter<TextHead> writer = test.store.extend(object);
+        assertNull(writer.claim(0, LENGTH));
+        write(writer, 0, 100);
+        assertFalse(writer.isFailed());
+        writer.complete(LENGTH);
+        object.release();
+        assertArrayEquals(BODY, test.read("a"));
+    }
+
+    @ParameterizedTest(name = "aborted: {0}")
+    @ValueSource(booleans = {true, false})
+    void anAllowedPartIsFoundWhileItIsFilled(boolean aborted) throws IOException {
+        ObjectWriter<TextHead> writer = create("a", LENGTH);
+        writer.allowPartial();
+        write(writer, 0, BLOCK - 1);
+        assertNull(test.find("a"));
+        write(writer, BLOCK - 1, 2 * BLOCK);
+        assertHolds("a", 0, 1);
+        StoredObject<TextHead> object = test.find("a");
+        write(writer, 2 * BLOCK, 4 * BLOCK);
+        assertHolds(object, 0, 1, 2, 3);
+        if (aborted) {
+            writer.abort();
+            assertNull(test.find("a"));
+            assertFalse(object.hasRange(0, 1));
+            assertTrue(test.store.extend(object).isFailed());
+        } else {
+            writer.keep();
+            assertHolds("a", 0, 1, 2, 3);
+        }
+        object.release();
+        reopen();
+        assertEquals(aborted ? null : "h", test.head("a"));
+    }
+
+    @Test
+    void anAllowedPartDoesNotTakeThePlaceOfAnObject() {
+        test.put("a", "old", TestStore.body(1, 100));
+        ObjectWriter<TextHead> writer = create("a", LENGTH);
+        writer.allowPartial();
+        write(writer, 0, 4 * BLOCK);
+        assertEquals("old", test.head("a"));
+        writer.abort();
+        assertEquals("old", test.head("a"));
+    }
+
+    @ParameterizedTest(name = "allowed: {0}")
+    @ValueSource(booleans = {true, false})
+    void aKillLeavesWhatWasAllowed(boolean allowed) throws IOException {
+        ObjectWriter<TextHead> writer = create("a", LENGTH);
+        if (allowed) {
+            writer.allowPartial();
+        }
+        write(writer, 0, 4 * BLOCK + 100);
+        test.sync();
+        io.kill();
+        writer.keep();
+        test.abandon();
+        io = io.afterKill();
+        openStore();
+        if (allowed) {
+            assertHolds("a", 0, 1, 2, 3);
+        } else {
+            assertNull(test.find("a"));
+        }
+    }
+
+    @Test
+    void aDamagedBlockIsRepaired() throws IOException {
+        test.close();
+        test = new TestStore(StoreContractTest.volumes(4).ramBytes(0), io);
+        test.put("a", "h", BODY);
+        test.sync();
+        // The third record, behind two blocks of 96 + 4 + 8192 bytes each in units of 64.
+        io.flipBit(Path.of("/volume0/volume"), 8L * (65536 + 64 + 2 * 8320 + 1000));
+        StoredObject<TextHead> damaged = test.find("a");
+        assertTrue(damaged.isComplete());
+        assertThrows(IOException.class, () -> TestStore.readSome(damaged, 2 * BLOCK, 10));
+        damaged.release();
+        test.sync();
+        StoredObject<TextHead> object = test.find("a");
+        assertHolds(object, 0, 1, 3, 4, 5);
+        ObjectWriter<TextHead> writer = test.store.extend(object);
+        assertEquals(new Claim(2 * BLOCK, BLOCK), writer.claim(0, LENGTH));
+        write(writer, 2 * BLOCK, 3 * BLOCK);
+        writer.keep();
+        object.release();
+        test.sync();
+        assertHolds("a", 0, 1, 2, 3, 4, 5);
+        test.withoutCheck();
+        reopen();
+        test.withoutCheck();
+        assertHolds("a", 0, 1, 2, 3, 4, 5);
+    }
+
+    @Test
+    void whatTheRingTookIsMissingAndCanBeFilledAgain() throws IOException {
+        test.close();
+        test = new TestStore(StoreContractTest.volumes(1).ramBytes(0), io);
+        keep("a", 0, 1, 2);
+        // The ring turns until the first blocks are in the oldest segment, and their object gets new ones.
+        for (int i = 0; i < 6; i++) {
+            test.put("filler" + i, "f", TestStore.body(i, 100_000));
+            test.sync();
+        }
+        StoredObject<TextHead> object = test.find("a");
+        ObjectWriter<TextHead> writer = test.store.extend(object);
+        write(writer, 3 * BLOCK, LENGTH);
+        writer.keep();
+        object.release();
+        for (int i = 0; i < 20; i++) {
+            test.put("more" + i, "f", TestStore.body(i, 20_000));
+            test.sync();
+            StoredObject<TextHead> now = test.find("a");
+            if (now != null && !now.isComplete()) {
+                assertHolds(now, 3, 4, 5);
+                ObjectWriter<TextHead> again = test.store.extend(now);
+                assertEquals(new Claim(0, 3 * BLOCK), again.claim(0, LENGTH));
+                write(again, 0, 3 * BLOCK);
+                again.keep();
+                now.release();
+                test.sync();
+                assertHolds("a", 0, 1, 2, 3, 4, 5);
+                return;
+            }
+            assertNotNull(now, "gone at once");
+            now.release();
+        }
+        throw new AssertionError("the ring never lost a block");
+    }
+
+    @Test
+    void handedOverAndTakenBackItIsExtended() throws IOException {
+        keep("a", 0);
+        StoredObject<TextHead> object = test.find("a");
+        test.store.suspendWrites();
+        assertTrue(test.store.extend(object).isFailed());
+        assertArrayEquals(Arrays.copyOf(BODY, 100), TestStore.readSome(object, 0, 100));
+        test.store.resumeWrites();
+        StoredObject<TextHead> again = test.find("a");
+        ObjectWriter<TextHead> writer = test.store.extend(again);
+        write(writer, BLOCK, LENGTH);
+        writer.keep();
+        assertHolds(again, 0, 1, 2, 3, 4, 5);
+        again.release();
+        object.release();
+    }
+}
