@@ -266,7 +266,8 @@ final class CarryForward {
             return false;
         }
         BodyPlace place = record.place();
-        return place.segment() == victim.segment() && place.offset() == entry.offset() && place.tag() == victim.tag();
+        // The number of the segment is only a hint: it may have been moved.
+        return place.offset() == entry.offset() && place.tag() == victim.tag();
     }
 
     /** Carries so much that the rest still fits when {@code length} bytes more are in the active segment. */

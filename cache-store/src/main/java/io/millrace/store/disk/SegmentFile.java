@@ -57,6 +57,16 @@ public final class SegmentFile {
         write(segment, offset, ByteBuffer.allocate(RecordHeader.BYTES));
     }
 
+    /** Writes the header of a segment. */
+    void writeHeader(SegmentHeader header) throws IOException {
+        write(header.segment(), 0, header.encode());
+    }
+
+    /** Takes a segment's header away: it holds nothing from here on. */
+    public void eraseHeader(int segment) throws IOException {
+        write(segment, 0, ByteBuffer.allocate(SegmentHeader.BYTES));
+    }
+
     void force() throws IOException {
         file.force();
     }

@@ -51,6 +51,8 @@ final class SegmentLog {
     private @Nullable CarryForward carry;
     private final AtomicLong bytesWritten = new AtomicLong();
     private final AtomicLong reclaimed = new AtomicLong();
+    /** A segment that something else is being written to. */
+    private int reserved = -1;
 
     /**
      * Goes on where the table says.
@@ -232,7 +234,7 @@ final class SegmentLog {
         while (!table.isNewTag(segment, newTag)) {
             newTag = random.nextLong();
         }
-        segments.write(segment, 0, new SegmentHeader(segment, sequence, newTag).encode());
+        segments.writeHeader(new SegmentHeader(segment, sequence, newTag));
         table.set(segment, SegmentTable.State.ACTIVE, sequence, newTag, SegmentHeader.BYTES);
         active = segment;
         tag = newTag;
@@ -244,15 +246,15 @@ final class SegmentLog {
     private int nextFree() throws IOException {
         readers.recheck();
         int found = free();
-        int tries = Math.max(1, table.segments() / PINNED_SHARE) - retiredCount();
-        while (found < 0 && tries > 0) {
+        int tries = Math.max(1, table.usable() / PINNED_SHARE) - retiredCount();
+        while (found < 0) {
             int oldest = table.oldestSealed();
-            if (oldest < 0) {
+            if (oldest < 0 || (oldest < table.usable() && tries <= 0)) {
                 break;
             }
             retire(oldest);
             found = free();
-            tries--;
+            tries -= oldest < table.usable() ? 1 : 0;
         }
         if (found < 0) {
             throw new AppendRefusedException("no segment to write to: pinned=" + pins.pinnedSegments()
@@ -263,17 +265,43 @@ final class SegmentLog {
 
     private int retiredCount() {
         int retired = 0;
-        for (int segment = 0; segment < table.segments(); segment++) {
+        for (int segment = 0; segment < table.usable(); segment++) {
             retired += table.state(segment) == SegmentTable.State.RETIRED ? 1 : 0;
         }
         return retired;
     }
 
+    /** Seals the active segment if it lies beyond the first {@code limit}. */
+    void leaveBeyond(int limit) throws IOException {
+        if (active >= limit) {
+            seal(summary());
+        }
+    }
+
+    /** Gives up the oldest sealed segment. */
+    void retireOldest() throws IOException {
+        int oldest = table.oldestSealed();
+        if (oldest >= 0) {
+            retire(oldest);
+        }
+    }
+
+    /** A segment that is not in use and will not be used until {@link #unreserve}; -1 when there is none. */
+    int reserve() {
+        readers.recheck();
+        reserved = free();
+        return reserved;
+    }
+
+    void unreserve() {
+        reserved = -1;
+    }
+
     private int free() {
-        for (int segment = 0; segment < table.segments(); segment++) {
+        for (int segment = 0; segment < table.usable(); segment++) {
             SegmentTable.State state = table.state(segment);
             boolean unused = state == SegmentTable.State.FREE || state == SegmentTable.State.RETIRED;
-            if (unused && !isPinned(segment)) {
+            if (unused && segment != reserved && !isPinned(segment)) {
                 return segment;
             }
         }
@@ -283,7 +311,7 @@ final class SegmentLog {
     /** Gives a sealed segment up: first for good on disk, then for readers to come, then in the index. */
     private void retire(int segment) throws IOException {
         long oldTag = table.tag(segment);
-        segments.write(segment, 0, ByteBuffer.allocate(SegmentHeader.BYTES));
+        segments.eraseHeader(segment);
         table.state(segment, SegmentTable.State.RETIRED);
         reclaimed.incrementAndGet();
         SegmentSummary records = segments.summary(segment, oldTag);

@@ -41,6 +41,9 @@ public final class SegmentTable {
 
     private static final int ENTRY_BYTES = 32;
     private static final int ENTRY_WORDS = ENTRY_BYTES / Long.BYTES;
+    /** The area is sized in these steps, so that an index outlives most changes of its volume's size. */
+    private static final int AREA_STEP_BYTES = 64 * 1024;
+
     private static final State[] STATES = {State.FREE, State.ACTIVE, State.SEALED, State.RETIRED};
 
     private final MappedIndex index;
@@ -52,6 +55,7 @@ public final class SegmentTable {
     private final int[] written;
     private final State[] states;
     private volatile long usedBytes;
+    private volatile int usable;
 
     private SegmentTable(MappedIndex index, int segments) {
         this.index = index;
@@ -61,11 +65,12 @@ public final class SegmentTable {
         written = new int[segments];
         states = new State[segments];
         Arrays.fill(states, State.FREE);
+        usable = segments;
     }
 
     /** Bytes of the auxiliary area for so many segments. */
     public static int auxiliaryBytes(int segments) {
-        return segments * ENTRY_BYTES;
+        return (segments * ENTRY_BYTES + AREA_STEP_BYTES - 1) / AREA_STEP_BYTES * AREA_STEP_BYTES;
     }
 
     /** A table of free segments. */
@@ -98,6 +103,52 @@ public final class SegmentTable {
     /** Number of segments. */
     public int segments() {
         return states.length;
+    }
+
+    /** Number of segments, from the first, that may be written to: fewer than there are while the volume shrinks. */
+    public int usable() {
+        return usable;
+    }
+
+    /** Sets how many segments may be written to. */
+    public void usable(int count) {
+        usable = Math.min(count, states.length);
+    }
+
+    /** Number of segments that hold records. */
+    int live() {
+        int live = 0;
+        for (State state : states) {
+            live += state == State.ACTIVE || state == State.SEALED ? 1 : 0;
+        }
+        return live;
+    }
+
+    /** Of the sealed segments from {@code first} on the one begun last, -1 when there is none. */
+    int newestSealedFrom(int first) {
+        int newest = -1;
+        for (int segment = first; segment < states.length; segment++) {
+            if (states[segment] == State.SEALED && (newest < 0 || sequences[segment] > sequences[newest])) {
+                newest = segment;
+            }
+        }
+        return newest;
+    }
+
+    /** Where the segment of this tag lies: at {@code hint} unless it was moved; -1 when it was given up. Any thread. */
+    public int withTag(int hint, long tag) {
+        if (tag == 0) {
+            return -1;
+        }
+        if (hint >= 0 && hint < tags.length() && tags.get(hint) == tag) {
+            return hint;
+        }
+        for (int segment = 0; segment < tags.length(); segment++) {
+            if (tags.get(segment) == tag) {
+                return segment;
+            }
+        }
+        return -1;
     }
 
     /** What the segment is used for. */

@@ -76,6 +76,11 @@ public record Superblock(
                 List.copyOf(newMembers));
     }
 
+    /** A copy with another number of segments. */
+    Superblock withSegments(int count) {
+        return new Superblock(volumeId, storeId, segmentBytes, count, generation, openCount, writeCount, members);
+    }
+
     /** Bytes of the volume's file. */
     public long fileBytes() {
         return SEGMENTS_AT + (long) segmentBytes * segmentCount;

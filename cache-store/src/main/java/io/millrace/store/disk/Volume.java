@@ -57,7 +57,7 @@ public final class Volume {
     private final AtomicLong queuedBytes = new AtomicLong();
     private final AtomicLong errors = new AtomicLong();
     private final AtomicInteger errorsInARow = new AtomicInteger();
-    private Superblock superblock;
+    private volatile Superblock superblock;
     private volatile State state;
     /** Whether anything was written since the last force. */
     private volatile boolean dirty;
@@ -139,7 +139,28 @@ public final class Volume {
             works.add(() -> step(rebuild) ? VolumeThread.BackgroundWork.AT_ONCE : VolumeThread.BackgroundWork.IDLE);
         }
         works.add(this::tendIndex);
+        if (table.usable() < table.segments()) {
+            works.add(new Shrinking(parts, segments, log, new ShrinkingOwner()));
+        }
         thread = new VolumeThread("millrace-store-" + parts.directory().getFileName(), QUEUE_TASKS_MAX, works);
+    }
+
+    private final class ShrinkingOwner implements Shrinking.Owner {
+        @Override
+        public State state() {
+            return state;
+        }
+
+        @Override
+        public void cutOff(int segmentCount) throws IOException {
+            superblock = superblock.withSegments(segmentCount).write(parts.file());
+            parts.file().resize(superblock.fileBytes());
+        }
+
+        @Override
+        public IOException failed(IOException e) {
+            return Volume.this.failed(e);
+        }
     }
 
     /** Starts the volume's thread. */
@@ -249,6 +270,11 @@ public final class Volume {
             parts.pins().remove(segment);
         }
         return tag;
+    }
+
+    /** Where the segment of that tag lies now, {@code hint} being where it once lay; -1 when it was given up. */
+    public int segmentWithTag(int hint, long tag) {
+        return table.withTag(hint, tag);
     }
 
     /** Ends a {@link #pin}. */
@@ -646,7 +672,7 @@ public final class Volume {
 
     /** Bytes of all segments. */
     public long bytesMax() {
-        return (long) superblock.segmentBytes() * superblock.segmentCount();
+        return (long) superblock.segmentBytes() * table.usable();
     }
 
     /** I/O errors so far. */

@@ -103,9 +103,10 @@ final class ObjectLoader<H> {
         }
         if (record.header().has(RecordHeader.FLAG_BODY_ELSEWHERE)) {
             BlockMap map = BlockMap.ofRecord(volume, place.objectId());
-            boolean there =
-                    map.pinAndAdd(0, Location.pack(body.segment(), body.offset(), Location.UNIT_BYTES, body.tag()))
-                            && map.tag(0) == body.tag();
+            int segment = volume.segmentWithTag(body.segment(), body.tag());
+            boolean there = segment >= 0
+                    && map.pinAndAdd(0, Location.pack(segment, body.offset(), Location.UNIT_BYTES, body.tag()))
+                    && map.tag(0) == body.tag();
             return withBlocks(map, there, key, head, body.bodyLength(), place);
         }
         return inBlocks(volume, body, key, head, place);

@@ -305,6 +305,17 @@ public final class MappedIndex {
         return !tombstone;
     }
 
+    /** Changes where an entry points to if it still says {@code from}; all else of it stays. */
+    public void moveIf(long hashHigh, long hashLow, long from, long to) {
+        SlotTable current = table;
+        long slot = Probing.slot(current, hashHigh, hashLow);
+        if (slot >= 0 && current.location(slot) == from) {
+            long meta = current.meta(slot);
+            Probing.move(current, slot, to, meta);
+            setInGrowing(hashHigh, hashLow, to, meta);
+        }
+    }
+
     /** Takes the entry out if it still says {@code location}. */
     public void removeIf(long hashHigh, long hashLow, long location) {
         SlotTable current = table;

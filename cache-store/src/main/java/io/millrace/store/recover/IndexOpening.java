@@ -19,6 +19,8 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -64,11 +66,28 @@ final class IndexOpening {
         int count = superblock.segmentCount();
         MappedIndex index = MappedIndex.open(io, directory, superblock.volumeId(), SegmentTable.auxiliaryBytes(count));
         SegmentTable table = SegmentTable.load(index, count);
+        settleMove(table);
         int active = table.active();
         if (active >= 0) {
             replay(index, table, active);
         }
         return new Volume(parts(index, table), allocator, listener, null);
+    }
+
+    /** A move of a segment may have been cut short: both places tell the same sequence then. */
+    private void settleMove(SegmentTable table) throws IOException {
+        Map<Long, Integer> live = new HashMap<>();
+        for (int segment = 0; segment < table.segments(); segment++) {
+            if (table.tag(segment) != 0 && live.put(table.sequence(segment), segment) != null) {
+                throw new IndexUnusableException(directory + ": segment " + segment + " was being moved");
+            }
+        }
+        for (int segment = 0; segment < table.segments(); segment++) {
+            if (table.tag(segment) == 0 && live.containsKey(table.sequence(segment))) {
+                segments.eraseHeader(segment);
+                table.set(segment, SegmentTable.State.FREE, 0, 0, 0);
+            }
+        }
     }
 
     /** Applies the records that were appended after the index was last changed. */
@@ -119,6 +138,7 @@ final class IndexOpening {
     }
 
     private VolumeParts parts(MappedIndex index, SegmentTable table) throws IOException {
+        table.usable(files.segmentsWanted());
         SegmentPins before = files.spec().pins();
         SegmentPins pins = before != null && before.segments() == superblock.segmentCount()
                 ? before

@@ -12,7 +12,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,12 +57,17 @@ final class IndexRebuild implements Volume.Rebuild {
     }
 
     /** Reads the segments' headers and enters them in the table, all as sealed: the log goes on in a new one. */
-    static IndexRebuild prepare(Path directory, SegmentFile segments, SegmentTable table, MappedIndex index) {
+    static IndexRebuild prepare(Path directory, SegmentFile segments, SegmentTable table, MappedIndex index)
+            throws IOException {
         List<SegmentHeader> found = new ArrayList<>();
+        Set<Long> tags = new HashSet<>();
+        List<Integer> twice = new ArrayList<>();
         for (int segment = 0; segment < table.segments(); segment++) {
             try {
                 SegmentHeader header = segments.header(segment);
-                if (header != null) {
+                if (header != null && !tags.add(header.tag())) {
+                    twice.add(segment);
+                } else if (header != null) {
                     found.add(header);
                     table.set(
                             segment,
@@ -72,6 +79,10 @@ final class IndexRebuild implements Volume.Rebuild {
             } catch (IOException e) {
                 LOG.warn("{}: header of segment {}: {}", directory, segment, e.toString());
             }
+        }
+        for (int segment : twice) {
+            // It was being moved: the place found first has all of it, as the header is written last.
+            segments.eraseHeader(segment);
         }
         found.sort(Comparator.comparingLong(SegmentHeader::sequence).reversed());
         return new IndexRebuild(directory, segments, table, index, found);
@@ -165,10 +176,11 @@ final class IndexRebuild implements Volume.Rebuild {
                 entry.type() == RecordType.TOMBSTONE);
     }
 
-    private void giveUpFrom(int position) {
-        for (int i = position; i < newestFirst.size(); i++) {
+    private void giveUpFrom(int position) throws IOException {
+        for (int i = newestFirst.size() - 1; i >= position; i--) {
             SegmentHeader header = newestFirst.get(i);
             if (table.tag(header.segment()) == header.tag()) {
+                segments.eraseHeader(header.segment());
                 table.set(header.segment(), SegmentTable.State.FREE, header.sequence(), 0, 0);
             }
         }

@@ -96,14 +96,19 @@ final class VolumeFiles {
         file.resize(0);
     }
 
-    /** Gives the file the size that is configured now, and writes the superblock. */
+    /** Number of segments that the configuration wants, fewer than there are when the volume is to shrink. */
+    int segmentsWanted() {
+        return segmentCount(superblock().segmentBytes());
+    }
+
+    /** Gives the file the size that is configured now, if that is more, and writes the superblock. */
     void write(UUID storeId, long generation, long openCount, List<UUID> members) throws IOException {
         Superblock before = superblock();
         Superblock sized = new Superblock(
                 before.volumeId(),
                 storeId,
                 before.segmentBytes(),
-                segmentCount(before.segmentBytes()),
+                Math.max(segmentCount(before.segmentBytes()), before.segmentCount()),
                 generation,
                 openCount,
                 before.writeCount(),

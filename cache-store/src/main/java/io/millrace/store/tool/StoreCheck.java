@@ -225,7 +225,7 @@ public final class StoreCheck {
             @Nullable String missing = null;
             partialObjects += place.isWhole() ? 0 : 1;
             if (place.blockBytes() == 0) {
-                missing = table.tag(place.segment()) == place.tag() ? null : "its record was given up";
+                missing = table.withTag(place.segment(), place.tag()) >= 0 ? null : "its record was given up";
             } else {
                 long objectId = record.header().objectId();
                 for (int block = 0; block < place.blockCount() && missing == null; block++) {
