@@ -28,7 +28,7 @@ class ShrinkTest {
     private static final long AT_2_MIB = (64 << 10) + (2L << 20);
     private static final int OBJECTS = 800;
     /** So many of the newest fit into 2 MiB for sure, less two segments for the log. */
-    private static final int FITTING = 190;
+    private static final int FITTING = 150;
 
     /** A volume of 4 MiB that has wrapped, after a power failure: all of it is on the device. */
     private static FaultyFileIo full;
@@ -187,12 +187,12 @@ class ShrinkTest {
         }
     }
 
-    @RepeatedTest(30)
+    @RepeatedTest(20)
     void mayBeKilledAtAnyWrite(RepetitionInfo repetition) throws IOException {
         int seed = repetition.getCurrentRepetition();
         Random random = new Random(seed);
         FaultyFileIo io = full.afterKill();
-        io.killAfterWrites(seed * 4L - random.nextInt(4), random);
+        io.killAfterWrites(seed * 5L - random.nextInt(5), random);
         TestStore test = null;
         try {
             test = open(io, 2).withoutCheck();
