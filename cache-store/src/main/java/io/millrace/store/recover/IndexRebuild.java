@@ -109,7 +109,7 @@ final class IndexRebuild implements Volume.Rebuild {
         return false;
     }
 
-    private void read(SegmentHeader segment) {
+    private void read(SegmentHeader segment) throws IOException {
         if (isGivenUp(segment)) {
             return;
         }
@@ -125,7 +125,7 @@ final class IndexRebuild implements Volume.Rebuild {
         return table.tag(segment.segment()) != segment.tag();
     }
 
-    private void enterSome() {
+    private void enterSome() throws IOException {
         SegmentHeader segment = newestFirst.get(next - 1);
         if (isGivenUp(segment)) {
             left = List.of();
