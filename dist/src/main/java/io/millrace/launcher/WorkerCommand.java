@@ -29,7 +29,7 @@ record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory sta
     /** Direct memory besides the RAM tier: network buffers, the store's queues, the pools' own slack. */
     private static final long DIRECT_BESIDES_RAM_TIER = 512 * MIB;
 
-    /** What Netty's and the store's off-heap access reach into; a manifest cannot say it for {@code -cp}. */
+    /** What Netty's off-heap access and the store's inventory reach into; a manifest cannot say it for {@code -cp}. */
     private static final List<String> OPENS = List.of(
             "java.base/java.lang",
             "java.base/java.lang.reflect",
@@ -113,6 +113,7 @@ record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory sta
         for (String opened : OPENS) {
             options.add("--add-opens=" + opened + "=ALL-UNNAMED");
         }
+        options.add("--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED");
         options.add("-Dio.netty.tryReflectionSetAccessible=true");
         options.add("-Dchronicle.analytics.disable=true");
         if (home != null) {

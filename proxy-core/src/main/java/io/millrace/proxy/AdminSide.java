@@ -3,6 +3,7 @@ package io.millrace.proxy;
 import io.millrace.proxy.admin.AdminException;
 import io.millrace.proxy.admin.AdminServer;
 import io.millrace.proxy.admin.HealthSource;
+import io.millrace.proxy.admin.ListResource;
 import io.millrace.proxy.admin.LivezResource;
 import io.millrace.proxy.admin.LookupResource;
 import io.millrace.proxy.admin.MetricsResource;
@@ -60,6 +61,7 @@ final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
                 .resource(new ReadyzResource(this))
                 .resource(new PurgeResource(this))
                 .resource(new LookupResource(inspection))
+                .resource(new ListResource(new CacheListing(proxy::store)))
                 .resource(new StorageResource(storage))
                 .resource(StorageChangeResource.offline(storage))
                 .resource(StorageChangeResource.online(storage))

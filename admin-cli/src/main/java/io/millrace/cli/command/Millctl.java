@@ -52,6 +52,7 @@ public final class Millctl {
                 .addSubcommand(new PurgeCommand(invocation))
                 .addSubcommand(new CommandLine(new CommandGroup.Cache())
                         .addSubcommand(new CacheLookupCommand(invocation))
+                        .addSubcommand(new CacheListCommand(invocation))
                         .addSubcommand(new PurgeCommand(invocation)))
                 .addSubcommand(new CommandLine(new CommandGroup.Storage())
                         .addSubcommand(new StorageStatusCommand(invocation))

@@ -4,6 +4,7 @@ import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.store.CorruptHeadException;
 import io.millrace.store.HeadCodec;
+import io.millrace.store.HeadSummary;
 import io.netty.buffer.ByteBuf;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
@@ -77,6 +78,11 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
     @Override
     public long expiresAtSeconds(StoredHead head) {
         return head.keepUntilSeconds();
+    }
+
+    @Override
+    public HeadSummary summary(StoredHead head) {
+        return StoredSummary.of(head);
     }
 
     static byte[] bytes(StoredHead head) {

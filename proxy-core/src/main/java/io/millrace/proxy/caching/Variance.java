@@ -5,6 +5,8 @@ import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ListCursor;
 import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
@@ -127,6 +129,24 @@ public final class Variance {
     /** Whether a request's values are those that {@link #valuesOf} gave for another. */
     public boolean matches(byte[] values, FieldSection requestFields) {
         return !isAny && (names.isEmpty() || Arrays.equals(values, valuesOf(requestFields)));
+    }
+
+    /** Values that {@link #valuesOf} gave, for people: {@code Accept-Encoding: gzip; Cookie absent}. */
+    String describe(byte[] values) {
+        StringBuilder text = new StringBuilder();
+        ByteBuffer in = ByteBuffer.wrap(values);
+        for (FieldName name : names) {
+            text.append(text.isEmpty() ? "" : "; ").append(name.text());
+            if (!in.hasRemaining() || in.get() == ABSENT) {
+                text.append(" absent");
+                continue;
+            }
+            int length = in.remaining() < Integer.BYTES ? 0 : in.getInt();
+            byte[] value = new byte[Math.max(0, Math.min(length, in.remaining()))];
+            in.get(value);
+            text.append(": ").append(new String(value, StandardCharsets.ISO_8859_1));
+        }
+        return text.toString();
     }
 
     @Override

@@ -105,6 +105,16 @@ class AdminApiReferenceTest {
                         "",
                         "{\"path\":\"/p\",\"reason\":\"why\"}"),
                 new Documented("StorageReport", StorageChangeResource.online(STORAGE), "", "{\"path\":\"/p\"}"),
+                new Documented(
+                        "ListReport",
+                        new ListResource(query -> CompletableFuture.completedFuture(new ListSource.ListReport(
+                                List.of(ResourcesTest.LISTED),
+                                List.of(new ListSource.HostCount("h", 1, 2)),
+                                "next",
+                                false,
+                                "reason"))),
+                        "?limit=5",
+                        ""),
                 new Documented("", new MetricsResource(() -> ""), "", ""),
                 new Documented("Live", new LivezResource(HEALTHY), "", ""),
                 new Documented("Ready", new ReadyzResource(HEALTHY), "", ""));

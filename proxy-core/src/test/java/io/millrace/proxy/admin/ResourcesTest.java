@@ -72,12 +72,16 @@ class ResourcesTest {
             "suggestion":"ram_size","text":"m.yaml:12:7: cache.ram_szie: unknown key (did you mean ram_size?)"}
             """.replace("\n", "");
 
+    static final ListSource.Listed LISTED =
+            new ListSource.Listed("http://h/", "A: b", 200, "text/html", 7, true, 1, 2, List.of("t"), "/v", 3, 64);
+
     @TempDir
     Path directory;
 
     private final FixedHealth health = new FixedHealth();
     private final FixedConfig config = new FixedConfig();
     private final List<Field> fields = new ArrayList<>();
+    private final List<ListSource.ListQuery> queries = new ArrayList<>();
     private LookupReport found;
     private AdminServer server;
     private Path socket;
@@ -93,6 +97,7 @@ class ResourcesTest {
                 .resource(new ReadyzResource(health))
                 .resource(new PurgeResource(ResourcesTest::purge))
                 .resource(new LookupResource(this::lookup))
+                .resource(new ListResource(this::list))
                 .resource(new ConfigCheckResource(config))
                 .resource(new ConfigReloadResource(config))
                 .start();
@@ -116,6 +121,36 @@ class ResourcesTest {
         assertEquals("# HELP up\nup 1\n", response.body());
         assertEquals(
                 "text/plain; version=0.0.4; charset=utf-8", response.fields().get("content-type"));
+    }
+
+    private CompletionStage<ListSource.ListReport> list(ListSource.ListQuery query) {
+        queries.add(query);
+        return CompletableFuture.completedFuture(new ListSource.ListReport(
+                List.of(LISTED), List.of(new ListSource.HostCount("h", 1, 7)), "0.1", true, null));
+    }
+
+    @Test
+    void aPageOfTheList() throws IOException {
+        Response response = get("/v1/cache/list?prefix=http://h/&regex=a%2B&host=h&limit=7&after=0.2&count=host");
+        assertEquals(200, response.status());
+        assertEquals(
+                "{\"objects\":[{\"url\":\"http://h/\",\"variant\":\"A: b\",\"status\":200,\"type\":\"text/html\","
+                        + "\"length\":7,\"whole\":true,\"stored_at\":1,\"kept_until\":2,\"tags\":[\"t\"],"
+                        + "\"volume\":\"/v\",\"segment\":3,\"offset\":64}],"
+                        + "\"hosts\":[{\"host\":\"h\",\"objects\":1,\"bytes\":7}],"
+                        + "\"next\":\"0.1\",\"complete\":true,\"reason\":null}",
+                response.body());
+        assertEquals(List.of(new ListSource.ListQuery("http://h/", "a+", "h", 7, "0.2", true)), queries);
+    }
+
+    @Test
+    void aListWithoutParametersHasAHundred() throws IOException {
+        assertEquals(200, get("/v1/cache/list").status());
+        assertEquals(List.of(new ListSource.ListQuery(null, null, null, 100, null, false)), queries);
+        for (String bad : List.of("limit=0", "limit=1001", "limit=x", "limit=", "count=url", "limit=1&limit=2")) {
+            assertEquals(400, get("/v1/cache/list?" + bad).status(), bad);
+        }
+        assertEquals(1, queries.size());
     }
 
     @Test

@@ -1,0 +1,57 @@
+package io.millrace.proxy.caching;
+
+import io.millrace.proxy.http.FieldName;
+import io.millrace.store.HeadSummary;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a listing shows of a stored head: three lines, for status, Content-Type and variant, the latter two empty where
+ * there is none. The status of a marker is 0.
+ *
+ * <p>Immutable.
+ *
+ * @param status the status code; 0 for a marker
+ * @param type the Content-Type, or null
+ * @param variant the request fields that select it, or null
+ */
+public record StoredSummary(
+        int status, @Nullable String type, @Nullable String variant) {
+    /** Longest Content-Type kept; what a listing shows need not be longer. */
+    private static final int TYPE_LENGTH_MAX = 128;
+
+    private static final int VARIANT_LENGTH_MAX = 512;
+
+    /** Of a head. */
+    static HeadSummary of(StoredHead head) {
+        String type = head.isVaryMarker() ? null : head.fields().get(FieldName.CONTENT_TYPE);
+        String variant = head.isVaryMarker() ? "" : head.variance().describe(head.varyValues);
+        String text = head.status() + "\n" + line(type, TYPE_LENGTH_MAX) + "\n" + line(variant, VARIANT_LENGTH_MAX);
+        return new HeadSummary(head.responseTimeMillis() / 1000, text, List.of());
+    }
+
+    private static String line(@Nullable String text, int lengthMax) {
+        if (text == null) {
+            return "";
+        }
+        String cut = text.length() > lengthMax ? text.substring(0, lengthMax) : text;
+        return cut.replace('\n', ' ');
+    }
+
+    /** What {@link #of} wrote. */
+    public static StoredSummary read(String text) {
+        String[] lines = text.split("\n", -1);
+        int status = 0;
+        try {
+            status = lines[0].isEmpty() ? 0 : Integer.parseInt(lines[0]);
+        } catch (NumberFormatException e) {
+            // Written by a later version: shown without what cannot be read.
+            status = 0;
+        }
+        return new StoredSummary(status, part(lines, 1), part(lines, 2));
+    }
+
+    private static @Nullable String part(String[] lines, int number) {
+        return number >= lines.length || lines[number].isEmpty() ? null : lines[number];
+    }
+}
