@@ -53,7 +53,15 @@ public interface CacheStore<H> extends Closeable {
      * Starts a new representation for the key; what is stored under it stays until the writer completes. Never blocks,
      * never throws for I/O trouble (the writer is then failed).
      */
-    ObjectWriter<H> create(StoreKey key);
+    default ObjectWriter<H> create(StoreKey key) {
+        return create(key, VolumeConfig.DEFAULT_NAME);
+    }
+
+    /**
+     * As {@link #create(StoreKey)}, for the volumes of a name; where none of them works, for the default ones. Lookups need
+     * no name: what is stored is found wherever it is.
+     */
+    ObjectWriter<H> create(StoreKey key, String volumeName);
 
     /**
      * Fills more of the same representation: what is missing of a partial object, or, together with its own writer, of

@@ -53,6 +53,8 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      * One volume.
      *
      * @param path its directory
+     * @param name whose objects it takes
+     * @param placement its part, 0 to 1, of the new objects of that name: by size among those that work
      * @param state whether it works
      * @param bytes bytes of its segments that hold records
      * @param bytesMax bytes of its segments
@@ -66,6 +68,8 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      */
     public record Volume(
             Path path,
+            String name,
+            double placement,
             State state,
             long bytes,
             long bytesMax,

@@ -19,7 +19,7 @@ final class StatisticsView {
         for (VolumeGroup.Slot slot : group.slots()) {
             Volume volume = slot.volume();
             if (volume != null) {
-                volumes.add(of(slot, volume));
+                volumes.add(of(slot, volume, group.placement(slot)));
                 reclaimed += volume.segmentsReclaimed();
             } else {
                 volumes.add(failed(slot));
@@ -32,10 +32,12 @@ final class StatisticsView {
                 counters.snapshot(reclaimed));
     }
 
-    private static StoreStatistics.Volume of(VolumeGroup.Slot slot, Volume volume) {
+    private static StoreStatistics.Volume of(VolumeGroup.Slot slot, Volume volume, double placement) {
         IOException last = volume.lastError();
         return new StoreStatistics.Volume(
                 slot.config().path(),
+                slot.config().name(),
+                placement,
                 state(volume.state()),
                 volume.usedBytes(),
                 volume.bytesMax(),
@@ -52,6 +54,8 @@ final class StatisticsView {
         Absence absence = slot.absence();
         return new StoreStatistics.Volume(
                 slot.config().path(),
+                slot.config().name(),
+                0,
                 StoreStatistics.State.OFFLINE,
                 0,
                 slot.config().sizeBytes(),

@@ -237,52 +237,65 @@ public final class StoreEngine<H> implements CacheStore<H> {
         Replies.opened(replyOn, reply, found);
     }
 
+    /** What a volume holds of a key, retained. */
+    private record Found<H>(Volume volume, long location, StoreObject<H> object) {}
+
     private @Nullable StoreObject<H> load(StoreKey key) {
-        int home = volumes.home(key);
+        Found<H> newest = null;
         int count = volumes.slots().length;
-        for (int i = 0; i < count; i++) {
-            // The home first, then the others in order.
-            int number = i == 0 ? home : i <= home ? i - 1 : i;
+        for (int number = 0; number < count; number++) {
             Volume volume = volumes.working(number);
-            if (volume == null) {
+            Found<H> found = volume == null ? null : load(volume, number, key);
+            if (found == null) {
                 continue;
             }
-            long location = volume.find(key.hashHigh(), key.hashLow());
-            for (int tries = 0; location != Location.NONE && tries < LOAD_TRIES; tries++) {
-                StoreObject<H> found = load(volume, number, location, key);
-                long now = volume.find(key.hashHigh(), key.hashLow());
-                if (found != null) {
-                    return found;
-                }
-                // A new head may have been appended, and the old one's segment given up, in between.
-                location = now == location ? Location.NONE : now;
+            // It may be in two while the older one's tombstone is under way, or was lost with its process.
+            boolean newer = newest == null
+                    || found.object().objectId() > newest.object().objectId();
+            Found<H> other = newer ? newest : found;
+            newest = newer ? found : newest;
+            if (other != null) {
+                other.object().release();
             }
+        }
+        return newest == null ? null : changes.promote(newest.volume(), newest.location(), newest.object());
+    }
+
+    private @Nullable Found<H> load(Volume volume, int number, StoreKey key) {
+        long location = volume.find(key.hashHigh(), key.hashLow());
+        for (int tries = 0; location != Location.NONE && tries < LOAD_TRIES; tries++) {
+            StoreObject<H> found = load(volume, number, location, key);
+            if (found != null) {
+                return new Found<>(volume, location, found);
+            }
+            // A new head may have been appended, and the old one's segment given up, in between.
+            long now = volume.find(key.hashHigh(), key.hashLow());
+            location = now == location ? Location.NONE : now;
         }
         return null;
     }
 
     private @Nullable StoreObject<H> load(Volume volume, int number, long location, StoreKey key) {
-        StoreObject<H> object = null;
         try {
-            object = loader.load(volume, number, location, key);
+            return loader.load(volume, number, location, key);
         } catch (DamagedRecordException e) {
             counters.recordsDamaged.increment();
             volume.execute(() -> volume.drop(ObjectAppender.diskKey(key), location));
         } catch (IOException e) {
             volume.failed(e);
         }
-        return object == null ? null : changes.promote(volume, location, object);
+        return null;
     }
 
     @Override
-    public ObjectWriter<H> create(StoreKey key) {
-        return create(key, VOLUME_SHARE);
+    public ObjectWriter<H> create(StoreKey key, String volumeName) {
+        return create(key, volumeName, VOLUME_SHARE);
     }
 
-    /** As {@link #create(StoreKey)}, for objects of at most one part in {@code volumeShare} of their volume. */
-    ObjectWriter<H> create(StoreKey key, int volumeShare) {
+    /** As {@link #create(StoreKey, String)}, for objects of at most one part in {@code volumeShare} of their volume. */
+    ObjectWriter<H> create(StoreKey key, String volumeName, int volumeShare) {
         boolean out = changes.isSuspended() || changes.isClosed();
-        int home = out ? StoreObject.NO_VOLUME : volumes.home(key);
+        int home = out ? StoreObject.NO_VOLUME : volumes.home(key, volumeName);
         Volume volume = volumes.working(home);
         ObjectPlace place = ObjectPlace.unwritten(objectIds.incrementAndGet(), home);
         int blockBytes;

@@ -30,8 +30,8 @@ import org.slf4j.LoggerFactory;
  * The volumes of a store: which of them a key goes to, and which may hold it.
  *
  * <p>Each key has a home among the volumes that work: by rendezvous hashing weighted with the volumes' sizes, so that
- * when one is lost only its keys move. What was stored while another set of volumes worked is found all the same, as a
- * lookup asks the home's index first and then the others'.
+ * when one is lost only its keys move. What was stored while another set of volumes worked, or under another name, is found
+ * all the same, as a lookup asks every index.
  *
  * <p>Thread-safe; {@link #open}, {@link #reopen}, {@link #takeOut} and {@link #bringBack} are confined to who opens the
  * store and to who holds its life cycle lock.
@@ -197,13 +197,21 @@ final class VolumeGroup {
         return volume != null && volume.isWorking() ? volume : null;
     }
 
-    /** Number of the volume that a new object of the key goes to, {@link StoreObject#NO_VOLUME} when none works. */
-    int home(StoreKey key) {
+    /**
+     * Number of the volume that a new object of the key goes to, {@link StoreObject#NO_VOLUME} when none works. Volumes of
+     * other names are not for it, however empty: they are somebody's share.
+     */
+    int home(StoreKey key, String name) {
+        int own = homeAmong(key, name);
+        return own >= 0 || name.equals(VolumeConfig.DEFAULT_NAME) ? own : homeAmong(key, VolumeConfig.DEFAULT_NAME);
+    }
+
+    private int homeAmong(StoreKey key, String name) {
         Slot[] now = slots;
         int best = StoreObject.NO_VOLUME;
         double bestScore = 0;
         for (int i = 0; i < now.length; i++) {
-            if (working(i) == null) {
+            if (!now[i].config().name().equals(name) || working(i) == null) {
                 continue;
             }
             double score = now.length == 1 ? 1 : score(key, now[i]);
@@ -213,6 +221,19 @@ final class VolumeGroup {
             }
         }
         return best;
+    }
+
+    /** Part of the new objects of its name that go to the volume, as things are now. */
+    double placement(Slot slot) {
+        double all = 0;
+        double own = 0;
+        for (Slot other : slots) {
+            if (other.config().name().equals(slot.config().name()) && working(other.number()) != null) {
+                all += other.config().sizeBytes();
+                own += other.number() == slot.number() ? other.config().sizeBytes() : 0;
+            }
+        }
+        return all == 0 ? 0 : own / all;
     }
 
     /** Weighted rendezvous: w / -ln(u), with u in (0, 1) from the hash of key and volume. */

@@ -1,0 +1,141 @@
+package io.millrace.store.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.store.ObjectWriter;
+import io.millrace.store.StoreConfig;
+import io.millrace.store.StoreStatistics;
+import io.millrace.store.VolumeConfig;
+import io.millrace.store.io.FaultyFileIo;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Volumes that are some objects' share of the space. */
+class NamedVolumesTest {
+    private static final Path DEFAULT = Path.of("/cache");
+    private static final Path IMAGES = Path.of("/cache/images");
+    private static final Path MORE_IMAGES = Path.of("/more/images");
+
+    private static StoreConfig.Builder config() {
+        return StoreConfig.builder()
+                .volumes(List.of(
+                        new VolumeConfig(DEFAULT, 2 << 20),
+                        new VolumeConfig(IMAGES, 1 << 20, "images"),
+                        new VolumeConfig(MORE_IMAGES, 3 << 20, "images")))
+                .segmentBytes(128 * 1024)
+                .blockBytes(8192)
+                .ioThreads(2)
+                .ramBytes(0);
+    }
+
+    private static boolean put(TestStore test, String key, String volume, String head) {
+        ObjectWriter<TextHead> writer = test.store.create(test.key(key), volume);
+        writer.head(TextHead.of(head), 1000);
+        writer.write(0, Unpooled.wrappedBuffer(TestStore.body(1, 1000)));
+        writer.complete(1000);
+        return !writer.isFailed();
+    }
+
+    private static StoreStatistics.Volume volume(TestStore test, int number) {
+        return test.store.statistics().volumes().get(number);
+    }
+
+    @Test
+    void objectsGoToTheVolumesOfTheirName() {
+        try (TestStore test = new TestStore(config(), new FaultyFileIo())) {
+            for (int i = 0; i < 200; i++) {
+                assertTrue(put(test, "image" + i, "images", "i"));
+                assertTrue(put(test, "page" + i, "default", "p"));
+            }
+            test.sync();
+            assertEquals(200, volume(test, 0).entries());
+            assertEquals(200, volume(test, 1).entries() + volume(test, 2).entries());
+            assertTrue(volume(test, 2).entries() > 2 * volume(test, 1).entries());
+            assertEquals(1, volume(test, 0).placement());
+            assertEquals(0.25, volume(test, 1).placement());
+            assertEquals("images", volume(test, 2).name());
+            for (int i = 0; i < 200; i++) {
+                assertEquals("i", test.head("image" + i));
+                assertEquals("p", test.head("page" + i));
+            }
+        }
+    }
+
+    @Test
+    void aFloodInOneNameDoesNotTouchTheOthers() {
+        try (TestStore test = new TestStore(config(), new FaultyFileIo())) {
+            assertTrue(put(test, "image", "images", "i"));
+            for (int i = 0; i < 4000; i++) {
+                if (!put(test, "page" + i, "default", "p")) {
+                    test.sync();
+                }
+            }
+            test.sync();
+            assertEquals("i", test.head("image"));
+            assertNull(test.head("page0"));
+        }
+    }
+
+    @Test
+    void theNewestIsFoundWhereverItIs() {
+        FaultyFileIo io = new FaultyFileIo();
+        try (TestStore test = new TestStore(config(), io)) {
+            for (int i = 0; i < 50; i++) {
+                assertTrue(put(test, "k" + i, "default", "old"));
+                assertTrue(put(test, "k" + i, "images", "new"));
+                assertEquals("new", test.head("k" + i));
+                assertTrue(put(test, "back" + i, "images", "old"));
+                assertTrue(put(test, "back" + i, "default", "new"));
+                assertEquals("new", test.head("back" + i));
+            }
+            test.sync();
+            assertTrue(test.remove("k0"));
+            assertNull(test.head("k0"));
+        }
+        try (TestStore test = new TestStore(config(), io)) {
+            assertEquals("new", test.head("k1"));
+            assertEquals("new", test.head("back1"));
+            assertNull(test.head("k0"));
+        }
+    }
+
+    @Test
+    void theNewerOfTwoIsTakenWhenTheOldersTombstoneWasLost() throws IOException {
+        FaultyFileIo io = new FaultyFileIo();
+        try (TestStore test = new TestStore(config(), io)) {
+            assertTrue(put(test, "k", "default", "old"));
+        }
+        FaultyFileIo next = io.afterKill();
+        TestStore dying = new TestStore(config(), next).withoutCheck();
+        // The default volume takes no more: its tombstone is owed when the process dies.
+        next.failWrites(true, DEFAULT.resolve("volume"));
+        assertTrue(put(dying, "k", "images", "new"));
+        dying.store.statistics();
+        try {
+            dying.store.sync();
+        } catch (IOException e) {
+            // The default volume cannot be forced.
+        }
+        FaultyFileIo last = next.afterReboot();
+        dying.abandon();
+        try (TestStore test = new TestStore(config(), last).toleratingDamage()) {
+            assertEquals("new", test.head("k"));
+        }
+    }
+
+    @Test
+    void withoutAWorkingVolumeOfTheNameTheDefaultTakesIt() {
+        FaultyFileIo io = new FaultyFileIo();
+        try (TestStore test = new TestStore(config(), io)) {
+            assertTrue(put(test, "k", "nobodys", "n"));
+            test.sync();
+            assertEquals(1, volume(test, 0).entries());
+            assertEquals("n", test.head("k"));
+        }
+    }
+}
