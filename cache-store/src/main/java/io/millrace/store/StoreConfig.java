@@ -21,6 +21,7 @@ public final class StoreConfig {
     private final long writeQueueBytesMax;
     private final long syncIntervalNanos;
     private final long openWaitNanos;
+    private final long refillBytesPerSecond;
     private final int ioThreads;
     private final long inventoryDelayNanos;
     private final @Nullable ByteBufAllocator allocator;
@@ -40,6 +41,7 @@ public final class StoreConfig {
         writeQueueBytesMax = atLeast("writeQueueBytesMax", builder.writeQueueBytesMax, blockBytes);
         syncIntervalNanos = atLeast("syncIntervalNanos", builder.syncIntervalNanos, 1_000_000);
         openWaitNanos = atLeast("openWaitNanos", builder.openWaitNanos, 0);
+        refillBytesPerSecond = atLeast("refillBytesPerSecond", builder.refillBytesPerSecond, 0);
         ioThreads = (int) atLeast("ioThreads", builder.ioThreads, 1);
         inventoryDelayNanos = builder.inventoryDelayNanos;
         allocator = builder.allocator;
@@ -100,6 +102,11 @@ public final class StoreConfig {
         return openWaitNanos;
     }
 
+    /** Bytes that are read each second after a start to fill the RAM tier with what was hot before; 0 for none. */
+    public long refillBytesPerSecond() {
+        return refillBytesPerSecond;
+    }
+
     /** Threads that read from disk; each volume has one more that writes. */
     public int ioThreads() {
         return ioThreads;
@@ -142,6 +149,7 @@ public final class StoreConfig {
         private long writeQueueBytesMax = 128L << 20;
         private long syncIntervalNanos = TimeUnit.SECONDS.toNanos(5);
         private long openWaitNanos = TimeUnit.SECONDS.toNanos(2);
+        private long refillBytesPerSecond;
         private int ioThreads = 4;
         private long inventoryDelayNanos = TimeUnit.SECONDS.toNanos(5);
         private @Nullable ByteBufAllocator allocator;
@@ -205,6 +213,12 @@ public final class StoreConfig {
         /** {@link StoreConfig#openWaitNanos}; default 2 s. */
         public Builder openWaitNanos(long value) {
             openWaitNanos = value;
+            return this;
+        }
+
+        /** {@link StoreConfig#refillBytesPerSecond}; default none. */
+        public Builder refillBytesPerSecond(long value) {
+            refillBytesPerSecond = value;
             return this;
         }
 

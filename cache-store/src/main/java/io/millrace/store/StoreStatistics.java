@@ -118,6 +118,7 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      * @param updates heads replaced
      * @param removals keys removed
      * @param recordsDamaged records that did not pass their checks when read
+     * @param objectsRefilled objects loaded into RAM again after a start because they were hot before
      * @param segmentsReclaimed segments given back to the ring
      */
     public record Counters(
@@ -131,5 +132,6 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
             long updates,
             long removals,
             long recordsDamaged,
+            long objectsRefilled,
             long segmentsReclaimed) {}
 }

@@ -37,7 +37,10 @@ final class ProxyMetrics {
                     () -> store.statistics().volumes().get(index).state() == StoreStatistics.State.ONLINE ? 1 : 0,
                     path);
         }
+        metrics.supplyCounter(
+                MetricFamily.CACHE_REFILLED, () -> store.statistics().counters().objectsRefilled());
         metrics.bindAllocator(allocator);
+        new MemoryMetrics(() -> store.statistics().memory(), allocator).bind(metrics);
         if (accessLog != null) {
             accessLog.bindTo(metrics);
         }

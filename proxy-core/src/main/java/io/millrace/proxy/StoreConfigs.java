@@ -17,6 +17,7 @@ final class StoreConfigs {
     static StoreConfig of(ProxyConfig config) {
         return StoreConfig.builder()
                 .ramBytes(ramBytes(config))
+                .refillBytesPerSecond(config.cache().refillBytesPerSecond())
                 .volumes(config.storage().stream()
                         .map(volume -> new VolumeConfig(volume.path(), volume.sizeBytes()))
                         .toList())

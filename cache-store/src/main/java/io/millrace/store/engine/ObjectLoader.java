@@ -73,6 +73,26 @@ final class ObjectLoader<H> {
         }
     }
 
+    /** Key of the object at {@code location}; null when its segment is gone or it is none. */
+    static byte @Nullable [] keyAt(Volume volume, long location) throws IOException {
+        int segment = Location.segment(location);
+        long tag = volume.pin(segment);
+        if (tag == 0) {
+            return null;
+        }
+        try {
+            DiskRecord record = volume.reader().readHead(segment, Location.offset(location), tag);
+            try {
+                RecordType type = record.header().type();
+                return type == RecordType.COMPLETE || type == RecordType.HEAD ? record.key() : null;
+            } finally {
+                record.release();
+            }
+        } finally {
+            volume.unpin(segment);
+        }
+    }
+
     private H decode(DiskRecord record) throws DamagedRecordException {
         try {
             return codec.decode(record.head());

@@ -109,6 +109,11 @@ final class ReadPool {
         }
     }
 
+    /** Whether nobody waits for a thread. */
+    boolean isIdle() {
+        return executor.getQueue().isEmpty() && waiting.isEmpty();
+    }
+
     /** A record did not pass its checks. */
     void damaged() {
         counters.recordsDamaged.increment();

@@ -19,6 +19,7 @@ final class StoreCounters {
     final LongAdder updates = new LongAdder();
     final LongAdder removals = new LongAdder();
     final LongAdder recordsDamaged = new LongAdder();
+    final LongAdder objectsRefilled = new LongAdder();
 
     StoreStatistics.Counters snapshot(long segmentsReclaimed) {
         return new StoreStatistics.Counters(
@@ -32,6 +33,7 @@ final class StoreCounters {
                 updates.sum(),
                 removals.sum(),
                 recordsDamaged.sum(),
+                objectsRefilled.sum(),
                 segmentsReclaimed);
     }
 }

@@ -67,6 +67,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
     private final WaitingOpens waiting;
     private final ObjectChanges<H> changes;
     private final VolumeCommands commands;
+    private final HotSet<H> hot;
     private final Hasher128 hasher;
     private final ReentrantLock lifeCycle = new ReentrantLock();
 
@@ -95,6 +96,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         waiting = new WaitingOpens(housekeeping, config.openWaitNanos());
         commands = new VolumeCommands(lifeCycle, changes);
         inventories = new Inventories<>(io, codec, withoutInventory(config), config.inventoryDelayNanos());
+        hot = new HotSet<>(io, config, counters, ram, volumes, reads, housekeeping, this::loadHot);
         boolean opened = false;
         try {
             volumes.open();
@@ -112,6 +114,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         housekeeping.every(config.syncIntervalNanos(), this::forceSoon);
         housekeeping.every(config.syncIntervalNanos(), () -> reads.execute(volumes::shortenReaderLists));
         housekeeping.every(RAM_RESIZE_NANOS, ram::resize);
+        hot.start();
     }
 
     private static @Nullable String withoutInventory(StoreConfig config) {
@@ -239,6 +242,17 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     /** What a volume holds of a key, retained. */
     private record Found<H>(Volume volume, long location, StoreObject<H> object) {}
+
+    private @Nullable StoreObject<H> loadHot(byte[] bytes, long hashHigh, long hashLow) {
+        StoreKey key = key(bytes);
+        boolean wanted = key.hashHigh() == hashHigh
+                && key.hashLow() == hashLow
+                && !changes.isClosed()
+                && !changes.isSuspended()
+                && ram.peek(hashLow, key.bytes()) == null
+                && memory.reading().admits(config.ramObjectBytesMax());
+        return wanted ? load(key) : null;
+    }
 
     private @Nullable StoreObject<H> load(StoreKey key) {
         Found<H> newest = null;
@@ -392,6 +406,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         lifeCycle.lock();
         try {
             if (!changes.isSuspended() && !changes.isClosed()) {
+                hot.handOver();
                 changes.suspend();
                 volumes.suspend();
             }
@@ -414,6 +429,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
             addInventories();
             objectIds.accumulateAndGet(volumes.openCount() << OBJECT_ID_BITS, Math::max);
             changes.resume();
+            hot.takeBack();
         } finally {
             lifeCycle.unlock();
         }
@@ -458,6 +474,9 @@ public final class StoreEngine<H> implements CacheStore<H> {
             try {
                 reads.close();
             } finally {
+                if (!changes.isSuspended()) {
+                    hot.save();
+                }
                 ram.clear();
                 housekeeping.close();
                 try {

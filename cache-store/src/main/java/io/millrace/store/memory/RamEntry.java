@@ -39,6 +39,9 @@ public abstract class RamEntry {
     /** Of the weight, what is heap. */
     private final int heapBytes;
 
+    /** Hits that the policy heard of, halved each time that somebody asks who is hottest. Raced for: a rough figure. */
+    int hits;
+
     private volatile int references = 1;
     private volatile int links = NEW;
     /** Next entry of the table's chain; written under the chain's lock, kept when this one leaves it. */

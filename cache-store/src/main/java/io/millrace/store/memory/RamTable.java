@@ -2,6 +2,7 @@ package io.millrace.store.memory;
 
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class RamTable {
     private static final int LOCKS = 64;
-    /** One chain for so many bytes of budget: with small objects a chain holds a few. */
-    private static final long BYTES_PER_CHAIN = 4096;
+    /** One chain for so many bytes of budget: 4 bytes of heap for an entry of the smallest usual size. */
+    private static final long BYTES_PER_CHAIN = 1024;
 
     private static final int CHAINS_MIN = 1 << 6;
     private static final int CHAINS_MAX = 1 << 24;
@@ -72,6 +73,15 @@ final class RamTable {
             return null;
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Passes on every entry that is in from beginning to end, and perhaps others. */
+    void forEach(Consumer<RamEntry> consumer) {
+        for (int chain = 0; chain < chains.length(); chain++) {
+            for (RamEntry entry = chains.get(chain); entry != null; entry = entry.next) {
+                consumer.accept(entry);
+            }
         }
     }
 

@@ -4,6 +4,9 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.RemovalCause;
 import io.netty.util.concurrent.FastThreadLocal;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
@@ -30,6 +33,8 @@ import org.jspecify.annotations.Nullable;
 public final class RamTier<E extends RamEntry> {
     private static final int BATCH_SIZE = 32;
     private static final int BATCHES_MAX = 64;
+    /** Makes an entry one that was asked for more than once, for the policy's frequency sketch. */
+    private static final int WARM_HITS = 2;
 
     private final long bytesMax;
     private final MemoryBudget budget;
@@ -132,6 +137,7 @@ public final class RamTier<E extends RamEntry> {
     private void drain() {
         for (RamEntry[] batch = batches.poll(); batch != null; batch = batches.poll()) {
             for (RamEntry entry : batch) {
+                entry.hits++;
                 var unused = policy.getIfPresent(entry);
             }
         }
@@ -152,6 +158,7 @@ public final class RamTier<E extends RamEntry> {
         entries.incrementAndGet();
         RamEntry replaced = table.put(entry);
         if (replaced != null) {
+            entry.hits = replaced.hits;
             drop(replaced);
         }
         policy.put(entry, entry);
@@ -201,6 +208,58 @@ public final class RamTier<E extends RamEntry> {
             bytesLimit = limit;
             policy.policy().eviction().ifPresent(eviction -> eviction.setMaximum(limit));
         }
+    }
+
+    /** Tells the policy that the entry was in demand before it came. */
+    public void warm(E entry) {
+        for (int i = 0; i < WARM_HITS; i++) {
+            var unused = policy.getIfPresent(entry);
+        }
+        entry.hits += WARM_HITS;
+    }
+
+    /**
+     * At most so many entries, those with the most hits lately first; not retained. Counts hits half from then on. Looks
+     * at every entry, without a lock.
+     */
+    @SuppressWarnings("unchecked") // only entries of this kind are put in
+    public List<E> hottest(int max) {
+        drain();
+        // By powers of two first, so that what is collected is bounded.
+        long[] sizes = new long[Integer.SIZE + 1];
+        table.forEach(entry -> sizes[magnitude(entry)]++);
+        int least = Integer.SIZE;
+        long above = sizes[least];
+        while (least > 0 && above + sizes[least - 1] <= max) {
+            least--;
+            above += sizes[least];
+        }
+        int surely = least;
+        List<RamEntry> found = new ArrayList<>();
+        List<RamEntry> others = new ArrayList<>();
+        table.forEach(entry -> {
+            if (magnitude(entry) >= surely) {
+                found.add(entry);
+            } else if (magnitude(entry) == surely - 1 && others.size() < max) {
+                others.add(entry);
+            }
+        });
+        found.addAll(others);
+        long[] order = new long[found.size()];
+        for (int i = 0; i < order.length; i++) {
+            order[i] = (long) -found.get(i).hits << Integer.SIZE | i;
+        }
+        Arrays.sort(order);
+        List<E> hottest = new ArrayList<>();
+        for (int i = 0; i < order.length && i < max; i++) {
+            hottest.add((E) found.get((int) order[i]));
+        }
+        table.forEach(entry -> entry.hits >>>= 1);
+        return hottest;
+    }
+
+    private static int magnitude(RamEntry entry) {
+        return Integer.SIZE - Integer.numberOfLeadingZeros(entry.hits);
     }
 
     /** Removes what is here under the key; true when there was something. */

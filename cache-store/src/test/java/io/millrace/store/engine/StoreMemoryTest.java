@@ -88,18 +88,7 @@ class StoreMemoryTest {
             for (int i = 0; i < reads; i++) {
                 CompletableFuture<Integer> length = new CompletableFuture<>();
                 lengths.add(length);
-                object.read(
-                        (long) i * StoredObject.READ_LENGTH_MAX,
-                        StoredObject.READ_LENGTH_MAX,
-                        Runnable::run,
-                        (content, failure) -> {
-                            if (failure != null) {
-                                length.completeExceptionally(failure);
-                            } else {
-                                slow.add(content);
-                                length.complete(content.readableBytes());
-                            }
-                        });
+                read(object, (long) i * StoredObject.READ_LENGTH_MAX, slow, length);
             }
             // The first ones are answered; their buffers are kept, so the others find no memory.
             for (int i = 0; i < 20; i++) {
@@ -145,5 +134,21 @@ class StoreMemoryTest {
             }
             assertTrue(memory(store).residentBytes() > 30L * MIB, () -> "seed=" + seed + " " + memory(store));
         }
+    }
+
+    /** Keeps the content that is read; says how much it is. */
+    private static void read(
+            StoredObject<TextHead> object,
+            long position,
+            ConcurrentLinkedQueue<ByteBuf> contents,
+            CompletableFuture<Integer> length) {
+        object.read(position, StoredObject.READ_LENGTH_MAX, Runnable::run, (content, failure) -> {
+            if (failure != null) {
+                length.completeExceptionally(failure);
+            } else {
+                contents.add(content);
+                length.complete(content.readableBytes());
+            }
+        });
     }
 }

@@ -6,11 +6,17 @@ import io.millrace.proxy.caching.CacheSettings;
  * What is cached, for how long, and how much of it in RAM: the general settings, or those of one remap rule. Immutable.
  *
  * @param settings what the caching decisions need
- * @param ramBytes budget of the RAM tier, outside the Java heap; the same for all rules
+ * @param ramBytes budget for stored bodies in memory, outside the Java heap; the same for all rules
+ * @param refillBytesPerSecond rate at which RAM is filled again after a start; 0 not at all; the same for all rules
  * @param collapseWaitNanos how long a request waits for another one's response to the same URL; 0 never
  * @param fillWindowBytes how far a fill reads ahead of the slowest client; the same for all rules
  */
-public record CacheConfig(CacheSettings settings, long ramBytes, long collapseWaitNanos, long fillWindowBytes) {
+public record CacheConfig(
+        CacheSettings settings,
+        long ramBytes,
+        long refillBytesPerSecond,
+        long collapseWaitNanos,
+        long fillWindowBytes) {
     static CacheConfig from(ConfigValues values) {
         CacheSettings settings = CacheSettings.builder()
                 .enabled(values.get(ConfigKeys.CACHE_ENABLED))
@@ -28,6 +34,7 @@ public record CacheConfig(CacheSettings settings, long ramBytes, long collapseWa
         return new CacheConfig(
                 settings,
                 values.get(ConfigKeys.CACHE_RAM_SIZE),
+                values.get(ConfigKeys.CACHE_REFILL_RATE),
                 values.get(ConfigKeys.CACHE_COLLAPSE_WAIT).toNanos(),
                 values.get(ConfigKeys.CACHE_FILL_WINDOW));
     }

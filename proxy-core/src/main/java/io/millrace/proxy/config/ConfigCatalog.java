@@ -29,6 +29,7 @@ public final class ConfigCatalog {
             STORE_OPEN_WAIT,
             CACHE_ENABLED,
             CACHE_RAM_SIZE,
+            CACHE_REFILL_RATE,
             CACHE_MAX_OBJECT_SIZE,
             CACHE_HEURISTIC_LM_FACTOR,
             CACHE_HEURISTIC_MIN_LIFETIME,

@@ -103,7 +103,17 @@ public final class ConfigKeys {
             .defaultsTo(SystemMemory.quarterBytes(), "a quarter of the memory")
             .rolling()
             .like("proxy.config.cache.ram_cache.size")
-            .says("Memory of the RAM tier, outside the Java heap; the limit of a container is respected.");
+            .says(
+                    "Memory for stored bodies outside the Java heap: the RAM tier, and what is being filled or read, of which"
+                            + " each may take up to a quarter (at least 16 MiB); the limit of a container is respected.");
+    public static final ConfigKey<Long> CACHE_REFILL_RATE = draft("cache.refill_rate", ValueType.SIZE)
+            .within(MIB, TIB)
+            .orZero()
+            .defaultsTo(64 * MIB)
+            .rolling()
+            .says(
+                    "Bytes a second that are read after a start to fill RAM again with what was hot before, hottest first;"
+                            + " requests go before; 0 leaves RAM to fill itself.");
     public static final ConfigKey<Long> CACHE_MAX_OBJECT_SIZE = draft("cache.max_object_size", ValueType.SIZE)
             .within(0L, TIB)
             .defaultsTo(0L)

@@ -179,6 +179,42 @@ public enum MetricFamily {
             "boolean",
             "1 while the volume is in use, 0 when it was taken out after errors; look at the kernel's log.",
             "volume"),
+    MEMORY(
+            "millrace_memory_bytes",
+            Kind.GAUGE,
+            "bytes",
+            "Anonymous memory of the process by what it is for; the parts add up to millrace_memory_anonymous_bytes. A"
+                    + " store_idle or jvm that only grows is worth a report.",
+            "part"),
+    MEMORY_ANONYMOUS(
+            "millrace_memory_anonymous_bytes",
+            Kind.GAUGE,
+            "bytes",
+            "Anonymous resident memory of the process as the kernel counts it (RssAnon): what it needs, and what a"
+                    + " container's limit is compared with."),
+    MEMORY_MAPPED(
+            "millrace_memory_mapped_bytes",
+            Kind.GAUGE,
+            "bytes",
+            "Pages of files that are mapped and resident, by file; the kernel takes them back when memory is short.",
+            "part"),
+    MEMORY_BUDGET(
+            "millrace_memory_store_max_bytes",
+            Kind.GAUGE,
+            "bytes",
+            "The most that the store's parts may have together, from cache.ram_size."),
+    MEMORY_REFUSED(
+            "millrace_memory_refused_total",
+            Kind.COUNTER,
+            "requests",
+            "Fills passed on without being stored, and reads that had to wait or were passed on, because the store's"
+                    + " memory was used up; steady growth asks for a larger cache.ram_size.",
+            "use"),
+    CACHE_REFILLED(
+            "millrace_cache_refilled_total",
+            Kind.COUNTER,
+            "entries",
+            "Stored responses loaded into RAM again after the start because they were hot before."),
     CONFIG_LAST_RELOAD_SUCCESSFUL(
             "millrace_config_last_reload_successful",
             Kind.GAUGE,

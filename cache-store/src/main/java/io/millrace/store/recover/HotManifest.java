@@ -1,0 +1,113 @@
+package io.millrace.store.recover;
+
+import io.millrace.store.io.Checksums;
+import io.millrace.store.io.FileIo;
+import io.millrace.store.io.StoreFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The file {@code hot}: hashes of the keys that were worth keeping in RAM, hottest first, so that the RAM tier can be
+ * filled again after a restart. It says nothing about what is stored: each hash is looked up in the index like any other.
+ *
+ * <pre>
+ *    0   8  magic "MRHOTSET"
+ *    8   4  version
+ *   12   4  count
+ *   16   8  seed of the store's key hash
+ *   24   8  zero
+ *   32  16 * count   hash: high, low
+ *    .   4  CRC32C of all before
+ * </pre>
+ *
+ * Little-endian. Written beside itself, forced, and renamed; a file that is not whole, or not this store's, counts as
+ * empty.
+ *
+ * <p>Stateless.
+ */
+public final class HotManifest {
+    /** Name of the file in a volume's directory. */
+    public static final String FILE_NAME = "hot";
+
+    /** The most keys that it names: 4 MiB. */
+    public static final int KEYS_MAX = 1 << 18;
+
+    private static final Logger LOG = LoggerFactory.getLogger(HotManifest.class);
+    private static final String NEW_FILE_NAME = "hot.new";
+    private static final long MAGIC = 0x5445_5354_4F48_524DL;
+    private static final int VERSION = 1;
+    private static final int HEADER_BYTES = 32;
+    private static final int HASH_BYTES = 16;
+    private static final long[] NOTHING = {};
+
+    private HotManifest() {}
+
+    /**
+     * Replaces the file of the directory.
+     *
+     * @param hashes high and low of each key in turn, at most {@link #KEYS_MAX} keys
+     */
+    public static void write(FileIo io, Path directory, long hashSeed, long[] hashes) throws IOException {
+        int count = hashes.length / 2;
+        int end = HEADER_BYTES + count * HASH_BYTES;
+        ByteBuffer out = ByteBuffer.allocate(end + Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        out.putLong(0, MAGIC).putInt(8, VERSION).putInt(12, count).putLong(16, hashSeed);
+        out.position(HEADER_BYTES);
+        for (long hash : hashes) {
+            out.putLong(hash);
+        }
+        out.putInt(Checksums.crc32c(out, 0, end));
+        Path fresh = directory.resolve(NEW_FILE_NAME);
+        try (StoreFile file = io.open(fresh)) {
+            file.resize(out.capacity());
+            file.write(out.flip(), 0);
+            file.force();
+        }
+        io.rename(fresh, directory.resolve(FILE_NAME));
+    }
+
+    /** High and low of each key in turn, hottest first; empty when there is no sound file of this store. */
+    public static long[] read(FileIo io, Path directory, long hashSeed) {
+        Path path = directory.resolve(FILE_NAME);
+        if (!io.exists(path)) {
+            return NOTHING;
+        }
+        try (StoreFile file = io.openForReading(path)) {
+            return decode(path, file, hashSeed);
+        } catch (IOException e) {
+            LOG.warn("{}: cannot be read, RAM starts empty: {}", path, e.toString());
+            return NOTHING;
+        }
+    }
+
+    private static long[] decode(Path path, StoreFile file, long hashSeed) throws IOException {
+        long length = file.length();
+        if (length < HEADER_BYTES + Integer.BYTES || length > HEADER_BYTES + (long) KEYS_MAX * HASH_BYTES + 4) {
+            LOG.warn("{}: {} bytes long, RAM starts empty", path, length);
+            return NOTHING;
+        }
+        ByteBuffer in = ByteBuffer.allocate((int) length).order(ByteOrder.LITTLE_ENDIAN);
+        int got = file.read(in, 0);
+        int count = in.getInt(12);
+        int end = (int) length - Integer.BYTES;
+        boolean sound = got == length
+                && in.getLong(0) == MAGIC
+                && in.getInt(8) == VERSION
+                && count >= 0
+                && HEADER_BYTES + (long) count * HASH_BYTES == end
+                && in.getInt(end) == Checksums.crc32c(in, 0, end);
+        if (!sound || in.getLong(16) != hashSeed) {
+            LOG.warn("{}: {}, RAM starts empty", path, sound ? "of another store" : "damaged");
+            return NOTHING;
+        }
+        long[] hashes = new long[count * 2];
+        for (int i = 0; i < hashes.length; i++) {
+            hashes[i] = in.getLong(HEADER_BYTES + i * Long.BYTES);
+        }
+        return hashes;
+    }
+}

@@ -1,0 +1,45 @@
+package io.millrace.proxy;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.observe.ProcessMemory;
+import io.millrace.store.StoreStatistics;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+@EnabledOnOs(OS.LINUX)
+class MemoryMetricsTest {
+    private static final int OBJECTS = 100;
+    private static final int BODY_BYTES = 500_000;
+
+    @RegisterExtension
+    final ProxyExtension test = new ProxyExtension();
+
+    @Test
+    void thePartsAddUpToWhatTheKernelCounts() throws Exception {
+        byte[] body = ProxyExtension.content(BODY_BYTES);
+        test.start(
+                request -> request.ok("Cache-Control: max-age=600\r\n", body),
+                config -> config.set("cache.ram_size", "128MiB"));
+        for (int i = 0; i < OBJECTS; i++) {
+            assertEquals(BODY_BYTES, test.get("/" + i).content().length);
+        }
+        StoreStatistics.Memory store = test.proxy().store().statistics().memory();
+        assertTrue(store.residentBytes() >= (long) OBJECTS * BODY_BYTES, store::toString);
+        assertTrue(
+                store.idleBytes() < (store.residentBytes() + (16 << 20)) / 5,
+                () -> "much of the pool is idle: " + store);
+        Map<String, Long> parts = new MemoryMetrics(() -> store, test.proxy().allocator()).parts();
+        long sum = parts.values().stream().mapToLong(Long::longValue).sum();
+        long kernel = ProcessMemory.anonymousBytes();
+        assertTrue(Math.abs(sum - kernel) < kernel / 10, () -> "sum=" + sum + " RssAnon=" + kernel + " " + parts);
+        for (String part : new String[] {"heap", "code", "stacks", "data", "metaspace", "connections", "jvm"}) {
+            assertTrue(parts.get(part) > 0, () -> part + " of " + parts);
+        }
+        assertTrue(test.proxy().metricsText().contains("millrace_memory_bytes{application=\"millrace\",part=\"jvm\"}"));
+    }
+}
