@@ -95,7 +95,8 @@ public interface ObjectWriter<H> {
 
     /**
      * Gives up: of a new object nothing is found from here on, its buffers are released once no reader holds them. Of
-     * an extension the blocks that it wrote are given up, the object stays.
+     * an extension the blocks that it wrote are given up, the object stays. Until then they count, for readers and for
+     * who finds the object after a kill: so an extension is given only what is known to be of the same representation.
      */
     void abort();
 

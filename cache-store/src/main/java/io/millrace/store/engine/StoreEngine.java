@@ -303,11 +303,11 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     @Override
     public ObjectWriter<H> create(StoreKey key, String volumeName) {
-        return create(key, volumeName, VOLUME_SHARE);
+        return create(key, volumeName, 0);
     }
 
-    /** As {@link #create(StoreKey, String)}, for objects of at most one part in {@code volumeShare} of their volume. */
-    ObjectWriter<H> create(StoreKey key, String volumeName, int volumeShare) {
+    /** As {@link #create(StoreKey, String)}, but takes a body of {@code bytesAtLeast} however small the volume is. */
+    ObjectWriter<H> create(StoreKey key, String volumeName, long bytesAtLeast) {
         boolean out = changes.isSuspended() || changes.isClosed();
         int home = out ? StoreObject.NO_VOLUME : volumes.home(key, volumeName);
         Volume volume = volumes.working(home);
@@ -323,7 +323,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
             blockBytes = (int) Math.max(1, most);
         } else {
             blockBytes = Math.min(config.blockBytes(), Integer.highestOneBit(volume.recordLengthMax() / 2));
-            most = bodyBytesMax(volume, blockBytes, volumeShare);
+            most = Math.max(bytesAtLeast, bodyBytesMax(volume, blockBytes));
             blocks = BlockMap.ofBlocks(volume, place.objectId(), blockBytes);
         }
         FillingBody<H> body = bodies.create(key, place.objectId(), blocks, blockBytes);
@@ -331,9 +331,9 @@ public final class StoreEngine<H> implements CacheStore<H> {
         return new FillWriter<>(changes, target, new FillingObject<>(body, place, null), false);
     }
 
-    private long bodyBytesMax(Volume volume, int blockBytes, int volumeShare) {
+    private long bodyBytesMax(Volume volume, int blockBytes) {
         long countable = (long) blockBytes * BodyPlace.blocksMax(volume.recordLengthMax());
-        return Math.min(countable, Math.min(config.objectBytesMax(), volume.bytesMax() / volumeShare));
+        return Math.min(countable, Math.min(config.objectBytesMax(), volume.bytesMax() / VOLUME_SHARE));
     }
 
     @Override
@@ -350,7 +350,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         if (changes.isSuspended() || changes.isClosed() || (volume != null && !volume.isWorking())) {
             most = -1;
         } else if (volume != null) {
-            most = Math.max(body.length(), bodyBytesMax(volume, body.blockBytes(), VOLUME_SHARE));
+            most = Math.max(body.length(), bodyBytesMax(volume, body.blockBytes()));
         }
         FillTarget target = new FillTarget(filling.key(), body.ticket(), volume, body.blockBytes(), most);
         filling.retain();

@@ -1,8 +1,10 @@
 package io.millrace.store.tool;
 
+import io.millrace.store.disk.DamagedRecordException;
 import io.millrace.store.disk.DiskRecord;
 import io.millrace.store.disk.RecordHeader;
 import io.millrace.store.disk.RecordReader;
+import io.millrace.store.disk.RecordType;
 import io.millrace.store.disk.SegmentFile;
 import io.millrace.store.disk.SegmentHeader;
 import io.millrace.store.disk.Superblock;
@@ -11,6 +13,7 @@ import io.millrace.store.io.SystemFileIo;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.BitSet;
 
 /**
  * Writes what is in a volume that no store has open: the superblock, each segment, each record with its key.
@@ -78,13 +81,20 @@ public final class StoreDump {
         try {
             DiskRecord record = reader.readHead(segment.segment(), offset, segment.tag());
             try {
-                return printable(record.key());
+                return printable(record.key()) + part(record);
             } finally {
                 record.release();
             }
         } catch (IOException e) {
             return "(damaged: " + e.getMessage() + ")";
         }
+    }
+
+    /** What a head that is not whole says of its blocks. */
+    private static String part(DiskRecord record) throws DamagedRecordException {
+        BitSet stored =
+                record.header().type() == RecordType.HEAD ? record.place().stored() : null;
+        return stored == null ? "" : " partial blocks=" + stored.cardinality();
     }
 
     private static String printable(byte[] key) {

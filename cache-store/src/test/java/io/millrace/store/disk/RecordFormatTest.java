@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.BitSet;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 
@@ -93,6 +95,24 @@ class RecordFormatTest {
                 hex(out, 0, 32));
         RecordHeader header = RecordHeader.head(KEY, 1, 5, 0, place);
         assertEquals(place, BodyPlace.decode(out, 0, header));
+    }
+
+    @Test
+    void aPartialBodysPlace() throws DamagedRecordException {
+        BitSet stored = new BitSet();
+        stored.set(0);
+        stored.set(9);
+        BodyPlace place = BodyPlace.partial(100_000, 8192, stored);
+        ByteBuffer out = buffer();
+        place.encode(out, 0);
+        assertEquals("00200000" + "02000000" + "00".repeat(24) + "0102" + "00", hex(out, 0, 35));
+        RecordHeader header = RecordHeader.head(KEY, 1, 5, 0, place);
+        assertEquals(34, header.extensionLength());
+        assertEquals(place, BodyPlace.decode(out, 0, header));
+        RecordHeader shorter = RecordHeader.head(KEY, 1, 5, 0, BodyPlace.partial(9 * 8192, 8192, stored));
+        assertThrows(DamagedRecordException.class, () -> BodyPlace.decode(out, 0, shorter));
+        RecordHeader whole = RecordHeader.head(KEY, 1, 5, 0, BodyPlace.inBlocks(100_000, 8192));
+        assertThrows(DamagedRecordException.class, () -> BodyPlace.decode(out, 0, whole));
     }
 
     @Test

@@ -12,6 +12,8 @@ import io.millrace.store.ObjectWriter;
 import io.millrace.store.ObjectWriter.Claim;
 import io.millrace.store.StoredObject;
 import io.millrace.store.io.FaultyFileIo;
+import io.millrace.store.tool.StoreCheck;
+import io.millrace.store.tool.StoreDump;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -119,6 +121,12 @@ class PartialObjectTest {
         reopen();
         assertHolds("a", 0, 3, 5);
         assertEquals("h", test.head("a"));
+        test.close();
+        StringBuilder dump = new StringBuilder();
+        StoreDump.dump(io, Path.of("/volume0"), dump);
+        assertTrue(dump.toString().contains(" a partial blocks=3\n"), dump::toString);
+        assertTrue(StoreCheck.check(io, Path.of("/volume0")).toString().contains("partial objects 1"), dump::toString);
+        openStore();
     }
 
     @Test

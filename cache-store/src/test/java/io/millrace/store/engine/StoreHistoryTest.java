@@ -12,6 +12,8 @@ import io.millrace.store.io.FaultyFileIo;
 import io.netty.buffer.Unpooled;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,18 +34,49 @@ class StoreHistoryTest {
     private static final int KEYS = 40;
     private static final int STEPS = 500;
 
-    /** A version of a key; a null head is absence. */
-    private record Version(String head, long seed, int length) {
-        static final Version ABSENT = new Version(null, 0, 0);
+    private static final int BLOCK = 8192;
+
+    /** A version of a key; a null head is absence. {@code blocks} are those that are stored of it; null for all. */
+    private record Version(String head, long seed, int length, BitSet blocks) {
+        static final Version ABSENT = new Version(null, 0, 0, null);
         /** Absent, but not because it was removed: what was damaged may be found again by the next rebuild. */
-        static final Version LOST = new Version(null, -1, 0);
+        static final Version LOST = new Version(null, -1, 0, null);
 
         boolean isPresent() {
             return head != null;
         }
+
+        int blockCount() {
+            return (length + BLOCK - 1) / BLOCK;
+        }
+
+        int end(int block) {
+            return Math.min(length, (block + 1) * BLOCK);
+        }
+
+        boolean has(int block) {
+            return blocks == null || blocks.get(block);
+        }
+
+        Version with(String newHead) {
+            return new Version(newHead, seed, length, blocks);
+        }
+
+        /** The same with the blocks as of now. */
+        Version frozen() {
+            return with((BitSet) blocks.clone());
+        }
+
+        Version with(BitSet newBlocks) {
+            return new Version(head, seed, length, newBlocks);
+        }
+
+        byte[] body() {
+            return TestStore.body(seed, length);
+        }
     }
 
-    private record Held(StoredObject<TextHead> object, Version version) {}
+    private record Held(StoredObject<TextHead> object, Version version, BitSet readable) {}
 
     private final Map<String, List<Version>> afterKill = new HashMap<>();
     private final Map<String, List<Version>> afterPowerLoss = new HashMap<>();
@@ -101,7 +134,7 @@ class StoreHistoryTest {
                 .ramBytes(rams[random.nextInt(rams.length)])
                 .volumes(volumes)
                 .segmentBytes(roomy ? 512 * 1024 : 128 * 1024)
-                .blockBytes(8192)
+                .blockBytes(BLOCK)
                 .ioThreads(2);
     }
 
@@ -119,7 +152,7 @@ class StoreHistoryTest {
 
     private void step() {
         String key = "key" + random.nextInt(KEYS);
-        switch (random.nextInt(21)) {
+        switch (random.nextInt(26)) {
             case 0, 1, 2, 3, 4 -> put(key);
             case 5, 6, 7, 8, 9, 10 -> check(key);
             case 11, 12 -> remove(key);
@@ -129,6 +162,8 @@ class StoreHistoryTest {
             case 17 -> releaseHeld();
             case 18 -> sync();
             case 19 -> takeOutOrBringBack();
+            case 20, 21 -> fillInRanges(key);
+            case 22, 23, 24 -> extend(key);
             default -> maybeRestart();
         }
     }
@@ -153,8 +188,8 @@ class StoreHistoryTest {
 
     private void put(String key) {
         int length = random.nextInt(4) == 0 ? random.nextInt(60_000) : random.nextInt(3000);
-        Version version = new Version("head" + versions++, versions, length);
-        if (test.put(key, version.head(), TestStore.body(version.seed(), length))) {
+        Version version = new Version("head" + versions++, versions, length, null);
+        if (test.put(key, version.head(), version.body())) {
             became(key, version);
         }
     }
@@ -164,6 +199,123 @@ class StoreHistoryTest {
         writer.head(TextHead.of("aborted"), -1);
         writer.write(0, Unpooled.wrappedBuffer(new byte[random.nextInt(20_000)]));
         writer.abort();
+    }
+
+    /** A new object of some blocks, in any order, by one writer or two; kept, completed or given up. */
+    private void fillInRanges(String key) {
+        int length = BLOCK + 1 + random.nextInt(7 * BLOCK);
+        Version version = new Version("head" + versions++, versions, length, new BitSet());
+        Version before = current(key);
+        ObjectWriter<TextHead> writer = test.store.create(test.key(key));
+        writer.head(TextHead.of(version.head()), length);
+        boolean early = random.nextBoolean() && !test.store.contains(test.key(key));
+        if (early) {
+            writer.allowPartial();
+            became(key, version.frozen());
+        }
+        StoredObject<TextHead> filling = writer.object();
+        ObjectWriter<TextHead> other = random.nextBoolean() ? test.store.extend(filling) : null;
+        boolean all = random.nextInt(4) == 0;
+        writeBlocks(version, all ? version.blockCount() : random.nextInt(version.blockCount() + 1), writer, other);
+        if (other != null) {
+            other.keep();
+        }
+        filling.release();
+        int end = random.nextInt(3);
+        if (end == 0 && all) {
+            writer.complete(length);
+        } else if (end == 1) {
+            writer.abort();
+        } else {
+            writer.keep();
+        }
+        if (!writer.isFailed()) {
+            became(key, version);
+        } else if (early) {
+            became(key, version.blocks().isEmpty() ? before : Version.ABSENT);
+        }
+    }
+
+    /** Fills some blocks of what the key holds, by one writer or two; updates, purges and replaces it meanwhile. */
+    private void extend(String key) {
+        StoredObject<TextHead> object = test.find(key);
+        Version before = current(key);
+        if (object == null || !before.isPresent() || io.isDead()) {
+            release(object);
+            return;
+        }
+        matches(object, before, key);
+        Version version = before.with(readable(object, before));
+        ObjectWriter<TextHead> one = test.store.extend(object);
+        ObjectWriter<TextHead> two = random.nextBoolean() ? test.store.extend(object) : null;
+        writeBlocks(version, random.nextInt(3), one, two);
+        int meanwhile = random.nextInt(6);
+        if (meanwhile == 0) {
+            remove(key);
+        } else if (meanwhile == 1) {
+            put(key);
+        } else if (meanwhile == 2) {
+            version = version.with("head" + versions++);
+            test.store.update(object, TextHead.of(version.head()));
+            became(key, version.frozen());
+        }
+        if (meanwhile > 1) {
+            writeBlocks(version, random.nextInt(3), one, two);
+        }
+        if (random.nextInt(4) == 0 && test.config().volumes().size() > 1) {
+            // Bytes of something else: once they are taken back nobody may see them. (No kill comes in between.)
+            ObjectWriter<TextHead> bad = test.store.extend(object);
+            Version wrong = new Version(version.head(), version.seed() + 1, version.length(), new BitSet());
+            writeBlocks(wrong, 2, bad, null);
+            bad.abort();
+        }
+        one.keep();
+        if (two != null) {
+            two.complete(version.length());
+        }
+        if (meanwhile > 1) {
+            became(key, version);
+        }
+        release(object);
+    }
+
+    private static void release(StoredObject<TextHead> object) {
+        if (object != null) {
+            object.release();
+        }
+    }
+
+    /** Writes blocks that it picks, as far as the writers can claim them, and notes those that were taken. */
+    private void writeBlocks(Version version, int count, ObjectWriter<TextHead> one, ObjectWriter<TextHead> two) {
+        byte[] body = version.body();
+        for (int i = 0; i < count; i++) {
+            ObjectWriter<TextHead> writer = two != null && random.nextBoolean() ? two : one;
+            int wanted = count == version.blockCount() ? i : random.nextInt(version.blockCount());
+            ObjectWriter.Claim claim = writer.claim((long) wanted * BLOCK, 1);
+            if (claim == null || claim.length() > BLOCK) {
+                // Another has it, or no volume is there and the body is to stay in RAM, in one piece.
+                continue;
+            }
+            assertEquals((long) wanted * BLOCK, claim.position());
+            assertEquals(version.end(wanted), claim.position() + claim.length());
+            int from = wanted * BLOCK;
+            int middle = from + random.nextInt((int) claim.length());
+            TestStore.awaitWritable(writer);
+            writer.write(middle, Unpooled.copiedBuffer(body, middle, version.end(wanted) - middle));
+            writer.write(from, Unpooled.copiedBuffer(body, from, middle - from));
+            if (!writer.isFailed()) {
+                version.blocks().set(wanted);
+            }
+        }
+    }
+
+    private static BitSet readable(StoredObject<TextHead> object, Version version) {
+        BitSet readable = new BitSet();
+        for (int block = 0; block < version.blockCount(); block++) {
+            int from = block * BLOCK;
+            readable.set(block, object.hasRange(from, version.end(block) - from));
+        }
+        return readable;
     }
 
     private void check(String key) {
@@ -181,13 +333,37 @@ class StoreHistoryTest {
         found++;
         assertTrue(version.isPresent(), () -> key + " was removed, found " + object.head());
         assertEquals(version.head(), object.head().text(), key);
-        if (!io.isDead()) {
-            try {
-                assertArrayEquals(TestStore.body(version.seed(), version.length()), TestStore.readAll(object), key);
-            } catch (java.io.UncheckedIOException e) {
-                // Blocks that did not reach the device: an error, but no wrong byte.
-                assertTrue(lostPower || io.isDead(), () -> key + ": " + e);
+        sameBytes(object, version, readable(object, version), key);
+        for (int block = 0; block < version.blockCount() && roomy && !lostPower && !object.isComplete(); block++) {
+            String what = key + ": block " + block + " of " + version + " is lost";
+            int from = block * BLOCK;
+            boolean there = object.hasRange(from, version.end(block) - from);
+            assertTrue(there || !version.has(block) || io.isDead(), what);
+        }
+    }
+
+    /** What can be read is right. */
+    private void sameBytes(StoredObject<TextHead> object, Version version, BitSet blocks, String what) {
+        if (io.isDead()) {
+            return;
+        }
+        assertEquals(version.length(), object.length(), what);
+        try {
+            if (object.isComplete()) {
+                assertArrayEquals(version.body(), TestStore.readAll(object), what);
+                return;
             }
+            byte[] body = version.body();
+            for (int block = blocks.nextSetBit(0); block >= 0; block = blocks.nextSetBit(block + 1)) {
+                for (int at = block * BLOCK; at < version.end(block); ) {
+                    byte[] some = TestStore.readSome(object, at, version.end(block) - at);
+                    assertArrayEquals(Arrays.copyOfRange(body, at, at + some.length), some, what);
+                    at += some.length;
+                }
+            }
+        } catch (java.io.IOException | java.io.UncheckedIOException e) {
+            // Blocks that did not reach the device: an error, but no wrong byte.
+            assertTrue(lostPower || io.isDead(), () -> what + ": " + e);
         }
     }
 
@@ -208,7 +384,7 @@ class StoreHistoryTest {
         }
         Version before = current(key);
         if (before.isPresent()) {
-            Version version = new Version("head" + versions++, before.seed(), before.length());
+            Version version = before.with("head" + versions++);
             test.store.update(object, TextHead.of(version.head()));
             became(key, version);
             object.release();
@@ -221,22 +397,14 @@ class StoreHistoryTest {
     private void hold(String key) {
         StoredObject<TextHead> object = held.size() < 5 ? test.find(key) : null;
         if (object != null) {
-            held.add(new Held(object, current(key)));
+            held.add(new Held(object, current(key), readable(object, current(key))));
         }
     }
 
     private void releaseHeld() {
         for (Held one : held) {
-            if (!io.isDead()) {
-                assertEquals(one.version().length(), one.object().length());
-                try {
-                    assertArrayEquals(
-                            TestStore.body(one.version().seed(), one.version().length()),
-                            TestStore.readAll(one.object()));
-                } catch (java.io.UncheckedIOException e) {
-                    assertTrue(lostPower || io.isDead(), () -> "held object: " + e);
-                }
-            }
+            // What was readable when it was taken still is, whatever has become of its key.
+            sameBytes(one.object(), one.version(), one.readable(), "held object");
             one.object().release();
         }
         held.clear();
