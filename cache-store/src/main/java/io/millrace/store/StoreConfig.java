@@ -24,6 +24,7 @@ public final class StoreConfig {
     private final long refillBytesPerSecond;
     private final int ioThreads;
     private final long inventoryDelayNanos;
+    private final DiskAdmission diskAdmission;
     private final @Nullable ByteBufAllocator allocator;
 
     private StoreConfig(Builder builder) {
@@ -44,6 +45,7 @@ public final class StoreConfig {
         refillBytesPerSecond = atLeast("refillBytesPerSecond", builder.refillBytesPerSecond, 0);
         ioThreads = (int) atLeast("ioThreads", builder.ioThreads, 1);
         inventoryDelayNanos = builder.inventoryDelayNanos;
+        diskAdmission = builder.diskAdmission;
         allocator = builder.allocator;
     }
 
@@ -117,6 +119,11 @@ public final class StoreConfig {
         return inventoryDelayNanos;
     }
 
+    /** Which new objects a full volume takes. */
+    public DiskAdmission diskAdmission() {
+        return diskAdmission;
+    }
+
     /** Where body buffers come from; null for a pooled allocator of the store's own. */
     public @Nullable ByteBufAllocator allocator() {
         return allocator;
@@ -152,6 +159,7 @@ public final class StoreConfig {
         private long refillBytesPerSecond;
         private int ioThreads = 4;
         private long inventoryDelayNanos = TimeUnit.SECONDS.toNanos(5);
+        private DiskAdmission diskAdmission = DiskAdmission.FREQUENCY;
         private @Nullable ByteBufAllocator allocator;
 
         private Builder() {}
@@ -231,6 +239,12 @@ public final class StoreConfig {
         /** {@link StoreConfig#inventoryDelayNanos}; default 5 s, so that it is off the way of the first requests. */
         public Builder inventoryDelayNanos(long value) {
             inventoryDelayNanos = value;
+            return this;
+        }
+
+        /** {@link StoreConfig#diskAdmission}; default {@link DiskAdmission#FREQUENCY}. */
+        public Builder diskAdmission(DiskAdmission value) {
+            diskAdmission = value;
             return this;
         }
 

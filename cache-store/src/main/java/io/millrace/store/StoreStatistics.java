@@ -87,10 +87,11 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      * @param bytesWritten bytes of records appended
      * @param bytesCarried bytes among them that were kept from segments given up, and not appended for any caller
      * @param segmentsReclaimed segments given up
+     * @param objectsRefused new objects that were not taken
      */
-    public record Ring(long bytesWritten, long bytesCarried, long segmentsReclaimed) {
+    public record Ring(long bytesWritten, long bytesCarried, long segmentsReclaimed, long objectsRefused) {
         /** Nothing written. */
-        public static final Ring NONE = new Ring(0, 0, 0);
+        public static final Ring NONE = new Ring(0, 0, 0, 0);
     }
 
     /** Whether a volume works. */

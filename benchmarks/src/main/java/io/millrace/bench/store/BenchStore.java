@@ -165,6 +165,8 @@ final class BenchStore implements AutoCloseable {
     static StoreConfig.Builder onDisk(Path directory, long bytes) {
         return StoreConfig.builder()
                 .ramBytes(0)
+                // What is written is to be there.
+                .diskAdmission(io.millrace.store.DiskAdmission.ALWAYS)
                 .volumes(java.util.List.of(new io.millrace.store.VolumeConfig(directory, bytes)));
     }
 

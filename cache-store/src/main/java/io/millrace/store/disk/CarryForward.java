@@ -115,7 +115,7 @@ final class CarryForward {
         if (!enabled || round == 0 || log.hasFree()) {
             return;
         }
-        policy.segmentBegun();
+        policy.segmentBegun(index.objects());
         Arrays.fill(bytesByWorth, 0);
         long after = 0;
         int most = Math.max(1, table.segments() / SegmentLog.PINNED_SHARE);

@@ -9,8 +9,8 @@ public interface KeepPolicy {
     /** Highest worth. */
     int WORTH_MAX = 255;
 
-    /** A segment is about to be emptied: questions about its records follow. */
-    void segmentBegun();
+    /** A segment was begun in a ring that is full, of so many objects: questions about the records of the oldest follow. */
+    void segmentBegun(long objects);
 
     /**
      * How much it is worth to keep a record of a segment that is given up, up to {@link #WORTH_MAX}; 0 to give it up.
@@ -23,7 +23,7 @@ public interface KeepPolicy {
     /** Keeps what was read. */
     KeepPolicy BY_HITS = new KeepPolicy() {
         @Override
-        public void segmentBegun() {
+        public void segmentBegun(long objects) {
             // Nothing to learn.
         }
 

@@ -163,6 +163,11 @@ public final class Volume {
         }
     }
 
+    /** Sets what says which records are kept when their segment is given up. Before {@link #start}. */
+    public void keep(KeepPolicy policy) {
+        carry.policy(policy);
+    }
+
     /** Starts the volume's thread. */
     public void start() {
         thread.start();

@@ -45,6 +45,8 @@ final class FillWriter<H> implements ObjectWriter<H> {
     private boolean partialPublished;
 
     private int submittedCount;
+    /** Whether the volume did not take a body of more than one block. */
+    private boolean refused;
 
     private record Waiter(Executor replyOn, Runnable callback) {}
 
@@ -125,6 +127,9 @@ final class FillWriter<H> implements ObjectWriter<H> {
             int part = Math.min(count - done, blockBytes - from);
             if (block > 0) {
                 cut();
+                if (refused) {
+                    return;
+                }
             }
             int covered = body.copy(this, block, from, content, content.readerIndex() + done, part);
             if (covered == FillingBody.NO_MEMORY) {
@@ -141,9 +146,16 @@ final class FillWriter<H> implements ObjectWriter<H> {
         }
     }
 
-    /** The body is stored in blocks: block 0 need not wait for the end. */
+    /**
+     * The body is stored in blocks: block 0 need not wait for the end. Only if the volume takes it; better to know that
+     * before anyone reads it here.
+     */
     private void cut() {
-        if (body.cut()) {
+        if (!extension && !refused && !body.isCut() && !changes.isAdmitted(target, object.volume())) {
+            refused = true;
+            fail();
+        }
+        if (!refused && body.cut()) {
             flushIfCovered(0, body.covered(0));
         }
     }
@@ -301,7 +313,9 @@ final class FillWriter<H> implements ObjectWriter<H> {
             changes.counters().writesCompleted.increment();
         } else {
             giveUp();
-            changes.counters().writesFailed.increment();
+            if (!refused) {
+                changes.counters().writesFailed.increment();
+            }
         }
         end();
     }
@@ -313,8 +327,8 @@ final class FillWriter<H> implements ObjectWriter<H> {
                 changes.codec().heapBytes(known),
                 body.singleBody(finalLength),
                 ObjectPlace.unwritten(object.objectId(), object.volume()));
-        boolean stored =
-                changes.publish(target, resident, volume -> changes.appender().complete(volume, resident));
+        boolean stored = changes.publish(
+                target, resident, false, volume -> changes.appender().complete(volume, resident));
         if (stored) {
             body.complete(finalLength);
         }
@@ -350,8 +364,8 @@ final class FillWriter<H> implements ObjectWriter<H> {
     private boolean publish(H known, PlaceOf place) {
         FillingObject<H> published = object.withHead(known, 0);
         try {
-            return changes.publish(
-                    target, published, volume -> changes.appender().head(volume, object, known, place.on(volume)));
+            return changes.publish(target, published, true, volume -> changes.appender()
+                    .head(volume, object, known, place.on(volume)));
         } finally {
             published.release();
         }

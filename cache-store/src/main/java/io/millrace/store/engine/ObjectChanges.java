@@ -140,12 +140,22 @@ final class ObjectChanges<H> {
         return fills;
     }
 
+    /** Whether the volume takes a new object of the key; what the volume knows of the key already is replaced. */
+    boolean isAdmitted(FillTarget target, int number) {
+        Volume volume = target.volume();
+        return volume == null
+                || pending.get(target.key()) != null
+                || volumes.policies().admits(number, volume, target.key());
+    }
+
     /**
      * Makes the object what its key holds, unless the key was removed since the fill began.
      *
+     * @param admitted whether its volume is known to take it; else it is asked, and an object that it does not take stays
+     *     in RAM at most
      * @return whether it did
      */
-    boolean publish(FillTarget target, StoreObject<H> object, VolumeWrite write) {
+    boolean publish(FillTarget target, StoreObject<H> object, boolean admitted, VolumeWrite write) {
         StoreKey key = target.key();
         boolean[] done = {false};
         pending.compute(key, (k, before) -> {
@@ -154,6 +164,9 @@ final class ObjectChanges<H> {
             }
             PendingChange<H> change = null;
             Volume volume = target.volume();
+            if (volume != null && !admitted && before == null && !admits(object, volume, key)) {
+                volume = null;
+            }
             if (volume != null) {
                 object.tryRetain();
                 change = PendingChange.stored(object);
@@ -299,6 +312,10 @@ final class ObjectChanges<H> {
             record.release();
             volume.appendTombstone(diskKey(object.key()));
         }
+    }
+
+    private boolean admits(StoreObject<H> object, Volume volume, StoreKey key) {
+        return volumes.policies().admits(object.volume(), volume, key);
     }
 
     /** What other volumes hold of the key is superseded. */

@@ -19,7 +19,8 @@ final class StatisticsView {
         for (VolumeGroup.Slot slot : group.slots()) {
             Volume volume = slot.volume();
             if (volume != null) {
-                volumes.add(of(slot, volume, group.placement(slot)));
+                long refused = group.policies().refused(slot.number());
+                volumes.add(of(slot, volume, group.placement(slot), refused));
                 reclaimed += volume.segmentsReclaimed();
             } else {
                 volumes.add(failed(slot));
@@ -32,7 +33,7 @@ final class StatisticsView {
                 counters.snapshot(reclaimed));
     }
 
-    private static StoreStatistics.Volume of(VolumeGroup.Slot slot, Volume volume, double placement) {
+    private static StoreStatistics.Volume of(VolumeGroup.Slot slot, Volume volume, double placement, long refused) {
         IOException last = volume.lastError();
         return new StoreStatistics.Volume(
                 slot.config().path(),
@@ -47,7 +48,8 @@ final class StatisticsView {
                 volume.indexEvictions(),
                 volume.errors(),
                 words(last),
-                new StoreStatistics.Ring(volume.bytesWritten(), volume.bytesCarried(), volume.segmentsReclaimed()));
+                new StoreStatistics.Ring(
+                        volume.bytesWritten(), volume.bytesCarried(), volume.segmentsReclaimed(), refused));
     }
 
     private static StoreStatistics.Volume failed(VolumeGroup.Slot slot) {

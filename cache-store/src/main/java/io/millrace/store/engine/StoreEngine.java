@@ -88,6 +88,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         housekeeping = new Housekeeping();
         ram = new RamTier<>(config.ramBytes(), memory.budget(), housekeeping);
         volumes = new VolumeGroup(io, config, memory.reading(), new VolumeListener());
+        ram.onHit(this::hitInRam);
         FillRegister fills = new FillRegister();
         bodies = new BodyRegister<>(fills, memory.filling(), reads);
         loader = new ObjectLoader<>(codec, memory.reading(), reads, config.ramObjectBytesMax(), bodies);
@@ -177,6 +178,16 @@ public final class StoreEngine<H> implements CacheStore<H> {
         return object;
     }
 
+    /** A hit in RAM counts on disk too: there lies what RAM forgets. Off the event loops. */
+    private void hitInRam(ResidentObject<H> object) {
+        StoreKey key = object.key();
+        volumes.policies().requested(object.volume(), key);
+        Volume volume = volumes.working(object.volume());
+        if (volume != null) {
+            volume.hit(key.hashHigh(), key.hashLow());
+        }
+    }
+
     @Override
     public boolean contains(StoreKey key) {
         if (changes.isClosed()) {
@@ -186,7 +197,12 @@ public final class StoreEngine<H> implements CacheStore<H> {
         if (change != null) {
             return change.object() != null;
         }
-        return ram.peek(key.hashLow(), key.bytes()) != null || volumes.mayHold(key);
+        boolean held = ram.peek(key.hashLow(), key.bytes()) != null || volumes.mayHold(key);
+        if (!held) {
+            // Nothing will be opened that would count it.
+            volumes.requested(key);
+        }
+        return held;
     }
 
     @Override
@@ -197,6 +213,9 @@ public final class StoreEngine<H> implements CacheStore<H> {
         }
         PendingChange<H> change = changes.pending(key);
         StoreObject<H> known = change == null ? ram.get(key.hashLow(), key.bytes()) : changes.retained(change);
+        if (change != null) {
+            volumes.requested(key);
+        }
         if (known != null || (change != null && change.object() == null)) {
             Replies.opened(replyOn, reply, known);
         } else if (!reads.execute(() -> openNow(key, replyOn, reply))) {
@@ -212,6 +231,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
             Replies.opened(replyOn, reply, null);
             return;
         }
+        volumes.requested(key);
         StoreObject<H> found = load(key);
         if (found == null && volumes.isOpening() && !changes.isSuspended()) {
             boolean waits = waiting.add(
@@ -450,6 +470,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     @Override
     public void sync() throws IOException {
+        ram.settle();
         List<Volume> working = new ArrayList<>();
         for (VolumeGroup.Slot slot : volumes.slots()) {
             if (slot.volume() != null && slot.volume().isWorking()) {
@@ -478,6 +499,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
                     hot.save();
                 }
                 ram.clear();
+                // Threads that live longer may hold entries, and these their tier.
+                ram.onHit(object -> {});
                 housekeeping.close();
                 try {
                     volumes.close(changes.isSuspended());

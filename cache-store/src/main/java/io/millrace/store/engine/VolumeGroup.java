@@ -49,6 +49,7 @@ final class VolumeGroup {
     private final StoreConfig config;
     private final ByteBufAllocator allocator;
     private final Volume.Listener listener;
+    private final VolumePolicies policies;
     /** Held while generation and members change. */
     private final ReentrantLock membership = new ReentrantLock();
 
@@ -79,6 +80,8 @@ final class VolumeGroup {
         this.config = config;
         this.allocator = allocator;
         this.listener = listener;
+        this.policies =
+                new VolumePolicies(config.diskAdmission(), config.volumes().size());
     }
 
     /** Opens the configured volumes and starts them. */
@@ -138,6 +141,7 @@ final class VolumeGroup {
         slots = opened;
         for (Slot slot : opened) {
             if (slot.volume() != null) {
+                policies.attach(slot.number(), slot.volume());
                 slot.volume().start();
             }
         }
@@ -245,6 +249,16 @@ final class VolumeGroup {
         mixed ^= mixed >>> 32;
         double unit = ((mixed >>> 11) + 0.5) * 0x1.0p-53;
         return slot.config().sizeBytes() / -Math.log(unit);
+    }
+
+    /** What the volumes take and keep. */
+    VolumePolicies policies() {
+        return policies;
+    }
+
+    /** The key was asked for and may be asked for again. */
+    void requested(StoreKey key) {
+        policies.requested(key);
     }
 
     /** Whether any volume's index may know the key. */
@@ -377,6 +391,7 @@ final class VolumeGroup {
     private VolumeReturn open(Slot slot, @Nullable Superblock left) throws IOException {
         VolumeReturn.Store store = new VolumeReturn.Store(storeId, generation, openCount);
         VolumeReturn returned = VolumeReturn.open(io, spec(slot.config(), null), store, left, allocator, listener);
+        policies.attach(slot.number(), returned.volume());
         returned.volume().start();
         return returned;
     }

@@ -11,6 +11,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jctools.queues.MpmcArrayQueue;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * Objects in RAM under a byte budget.
  *
  * <pre>
- *   get ──> RamTable (what is here) ──hits, 32 at a time──> Caffeine (what is worth keeping)
+ *   get ──> RamTable (what is here) ──hits, some at a time─> Caffeine (what is worth keeping)
  *                 ^                                                        │
  *                 └────────────── eviction takes it out ───────────────────┘
  * </pre>
@@ -31,12 +32,16 @@ import org.jspecify.annotations.Nullable;
  * @param <E> the kind of entry
  */
 public final class RamTier<E extends RamEntry> {
-    private static final int BATCH_SIZE = 32;
+    private static final int BATCH_SIZE_MAX = 32;
+    /** One hit of a batch for so many bytes: a small tier would not be what it was when a long batch is full. */
+    private static final int BYTES_PER_BATCHED = 1 << 20;
+
     private static final int BATCHES_MAX = 64;
     /** Makes an entry one that was asked for more than once, for the policy's frequency sketch. */
     private static final int WARM_HITS = 2;
 
     private final long bytesMax;
+    private final int batchSize;
     private final MemoryBudget budget;
     private final ReentrantLock resizing = new ReentrantLock();
     /** What it may have now: the budget less what others have. Written under {@link #resizing}. */
@@ -50,17 +55,22 @@ public final class RamTier<E extends RamEntry> {
     private final LongAdder evictions = new LongAdder();
     private final MpmcArrayQueue<RamEntry[]> batches = new MpmcArrayQueue<>(BATCHES_MAX);
     private final Runnable drain = this::drain;
+    private volatile Consumer<? super E> onHit = entry -> {};
     private final FastThreadLocal<Batch> hits = new FastThreadLocal<>() {
         @Override
         protected Batch initialValue() {
-            return new Batch();
+            return new Batch(batchSize);
         }
     };
 
     /** Hits of one thread that the policy has not heard of. */
     private static final class Batch {
-        private RamEntry[] entries = new RamEntry[BATCH_SIZE];
+        private RamEntry[] entries;
         private int size;
+
+        Batch(int capacity) {
+            entries = new RamEntry[capacity];
+        }
     }
 
     /**
@@ -82,6 +92,7 @@ public final class RamTier<E extends RamEntry> {
      */
     public RamTier(long bytesMax, MemoryBudget budget, Executor housekeeping) {
         this.bytesMax = bytesMax;
+        this.batchSize = (int) Math.max(1, Math.min(bytesMax / BYTES_PER_BATCHED, BATCH_SIZE_MAX));
         this.bytesLimit = bytesMax;
         this.budget = budget;
         budget.tenant(this::giveWay);
@@ -98,6 +109,11 @@ public final class RamTier<E extends RamEntry> {
                     }
                 })
                 .build();
+    }
+
+    /** Sets who hears of hits, on the housekeeping's thread; the entries are borrowed and may be released already. */
+    public void onHit(Consumer<? super E> listener) {
+        onHit = listener;
     }
 
     /** Whether a body of so many bytes may be kept at all. */
@@ -124,23 +140,37 @@ public final class RamTier<E extends RamEntry> {
     private void noteHit(RamEntry entry) {
         Batch batch = hits.get();
         batch.entries[batch.size++] = entry;
-        if (batch.size == BATCH_SIZE) {
+        if (batch.size == batchSize) {
             batch.size = 0;
             // A batch that finds no room is forgotten: the policy works on samples.
             if (batches.offer(batch.entries)) {
-                batch.entries = new RamEntry[BATCH_SIZE];
+                batch.entries = new RamEntry[batchSize];
                 housekeeping.execute(drain);
             }
         }
     }
 
+    @SuppressWarnings("unchecked") // only entries of this kind are put in
     private void drain() {
+        Consumer<? super E> listener = onHit;
         for (RamEntry[] batch = batches.poll(); batch != null; batch = batches.poll()) {
             for (RamEntry entry : batch) {
                 entry.hits++;
                 var unused = policy.getIfPresent(entry);
+                listener.accept((E) entry);
             }
         }
+    }
+
+    /** Lets the policy hear now of this thread's hits and of those that wait, and evict what it has to. */
+    public void settle() {
+        Batch batch = hits.get();
+        if (batch.size > 0 && batches.offer(Arrays.copyOf(batch.entries, batch.size))) {
+            Arrays.fill(batch.entries, 0, batch.size, null);
+            batch.size = 0;
+        }
+        drain();
+        policy.cleanUp();
     }
 
     /** Keeps the entry, in place of the one of the same key; borrows the caller's reference and takes its own. */

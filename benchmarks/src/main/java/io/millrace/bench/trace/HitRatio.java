@@ -1,0 +1,32 @@
+package io.millrace.bench.trace;
+
+/**
+ * Hits of a replay.
+ *
+ * @param objects percent of requests that were hits
+ * @param bytes percent of requested bytes that were
+ * @param writeAmplification bytes written to disk for each byte that was stored; 0 without a disk
+ */
+public record HitRatio(double objects, double bytes, double writeAmplification) {
+    /** Counts. Confined to one thread. */
+    static final class Counter {
+        private long requests;
+        private long hits;
+        private long bytes;
+        private long hitBytes;
+
+        void count(int size, boolean hit) {
+            requests++;
+            bytes += size;
+            if (hit) {
+                hits++;
+                hitBytes += size;
+            }
+        }
+
+        HitRatio ratio(double writeAmplification) {
+            return new HitRatio(
+                    100.0 * hits / Math.max(1, requests), 100.0 * hitBytes / Math.max(1, bytes), writeAmplification);
+        }
+    }
+}

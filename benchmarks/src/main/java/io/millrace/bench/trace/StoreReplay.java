@@ -1,0 +1,187 @@
+package io.millrace.bench.trace;
+
+import io.millrace.bench.store.PlainHead;
+import io.millrace.store.CacheStore;
+import io.millrace.store.DiskAdmission;
+import io.millrace.store.ObjectWriter;
+import io.millrace.store.StoreConfig;
+import io.millrace.store.StoreKey;
+import io.millrace.store.StoreStatistics;
+import io.millrace.store.StoredObject;
+import io.millrace.store.VolumeConfig;
+import io.millrace.store.engine.StoreEngine;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A trace through a real store, one request after the other: what is missing is stored, and after each request the store
+ * is waited for ({@code sync}), so that it works as it would at leisure. On a file system in memory that costs little.
+ *
+ * <p>The cache's size is for the objects' own bytes, as in the reference policies. What the store adds to each object
+ * (in RAM its bookkeeping, on disk the record's header, checksums, padding and its line in the summary) is given on top,
+ * as much as an average object of the trace has of it. A volume has {@value #SEGMENTS} segments, of which one is always
+ * just being filled; that costs the store what it costs.
+ *
+ * <p>Confined to one thread.
+ */
+final class StoreReplay {
+    /** Segments of a volume, about. */
+    private static final int SEGMENTS = 64;
+
+    private static final int RAM_OVERHEAD_BYTES = 320 + 24;
+    private static final int RECORD_HEADER_BYTES = 96;
+    private static final int CHECKSUM_SHARE = 16 * 1024;
+    private static final int SUMMARY_BYTES = 40;
+    private static final int UNIT_BYTES = 64;
+    private static final int PAGE_BYTES = 4096;
+    private static final int BLOCK_BYTES_MIN = 4096;
+    private static final int BLOCK_BYTES_MAX = 1 << 20;
+    private static final int HEAD_BYTES = 8;
+
+    private static final ByteBuf ZEROES =
+            Unpooled.unreleasableBuffer(Unpooled.directBuffer(1 << 16).writeZero(1 << 16));
+
+    private final Trace trace;
+    private final CacheStore<PlainHead> store;
+
+    private StoreReplay(Trace trace, CacheStore<PlainHead> store) {
+        this.trace = trace;
+        this.store = store;
+    }
+
+    /**
+     * Replays with so many bytes of RAM and disk; 0 leaves a tier out.
+     *
+     * @param directory an empty one
+     */
+    static HitRatio replay(Trace trace, long ramBytes, long diskBytes, DiskAdmission admission, Path directory)
+            throws IOException {
+        StoreConfig.Builder config = StoreConfig.builder()
+                .allocator(new UnpooledByteBufAllocator(true))
+                .diskAdmission(admission)
+                .inventoryDelayNanos(-1)
+                .ioThreads(1);
+        long ram = scaled(ramBytes, trace, StoreReplay::ramBytes);
+        config.ramBytes(ram).ramObjectBytesMax(Math.min(ram, 1 << 30));
+        if (diskBytes > 0) {
+            disk(config, trace, diskBytes, directory);
+        }
+        try (CacheStore<PlainHead> store = StoreEngine.open(config.build(), new PlainHead.Codec())) {
+            return new StoreReplay(trace, store).run();
+        }
+    }
+
+    private static void disk(StoreConfig.Builder config, Trace trace, long diskBytes, Path directory) {
+        long bytes = scaled(diskBytes, trace, StoreReplay::recordBytes);
+        long mean = Math.max(1, scaled(trace.footprint(), trace, StoreReplay::recordBytes) / trace.objects());
+        // Whole records of mean length, so that small caches are not mostly edges.
+        long records = Math.max(4, Math.round((double) bytes / SEGMENTS / mean));
+        long wanted = Math.max(4L * BLOCK_BYTES_MIN, records * mean + 2 * UNIT_BYTES);
+        long segment = Math.min(1 << 30, (wanted + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES);
+        long segments = Math.max(4, Math.round((double) bytes / Math.min(segment, records * mean + 2 * UNIT_BYTES)));
+        int block = (int) Math.min(BLOCK_BYTES_MAX, Long.highestOneBit(segment / 4));
+        config.segmentBytes(segment)
+                .blockBytes(block)
+                .volumes(List.of(new VolumeConfig(directory, segment * segments)));
+    }
+
+    private interface Footprint {
+        long of(long size);
+    }
+
+    private static long ramBytes(long size) {
+        return size + RAM_OVERHEAD_BYTES;
+    }
+
+    private static long recordBytes(long size) {
+        long checksums = (size + CHECKSUM_SHARE * 4 - 1) / (CHECKSUM_SHARE * 4) * Integer.BYTES;
+        long bytes = RECORD_HEADER_BYTES + checksums + HEAD_BYTES + Integer.BYTES + size;
+        return (bytes + UNIT_BYTES - 1) / UNIT_BYTES * UNIT_BYTES + SUMMARY_BYTES;
+    }
+
+    private static long scaled(long bytes, Trace trace, Footprint footprint) {
+        long all = 0;
+        for (int object = 0; object < trace.objects(); object++) {
+            all += footprint.of(trace.size(object));
+        }
+        return Math.round((double) bytes * all / trace.footprint());
+    }
+
+    private HitRatio run() throws IOException {
+        HitRatio.Counter counter = new HitRatio.Counter();
+        for (int n = 0; n < trace.length(); n++) {
+            int object = trace.request(n);
+            StoreKey key = store.key(Integer.toString(object).getBytes(StandardCharsets.ISO_8859_1));
+            boolean hit = find(key, object);
+            counter.count(trace.size(object), hit);
+            if (!hit) {
+                put(key, object);
+            }
+            store.sync();
+        }
+        List<StoreStatistics.Volume> volumes = store.statistics().volumes();
+        if (volumes.isEmpty()) {
+            return counter.ratio(0);
+        }
+        StoreStatistics.Ring ring = volumes.get(0).ring();
+        return counter.ratio((double) ring.bytesWritten() / Math.max(1, ring.bytesWritten() - ring.bytesCarried()));
+    }
+
+    private boolean find(StoreKey key, int object) {
+        StoredObject<PlainHead> found = store.get(key);
+        if (found == null && store.contains(key)) {
+            CompletableFuture<@Nullable StoredObject<PlainHead>> answer = new CompletableFuture<>();
+            store.open(key, Runnable::run, answer::complete);
+            found = answer.join();
+        }
+        if (found == null) {
+            return false;
+        }
+        if (found.head().number() != object || found.length() != trace.size(object)) {
+            throw new IllegalStateException("object " + object + ": found " + found.head());
+        }
+        read(found);
+        found.release();
+        return true;
+    }
+
+    /** Reads a body that was not in RAM, as one who sends it would. */
+    private static void read(StoredObject<PlainHead> object) {
+        long at = object.residentBody() == null ? 0 : object.length();
+        while (at < object.length()) {
+            CompletableFuture<Integer> answer = new CompletableFuture<>();
+            object.read(at, StoredObject.READ_LENGTH_MAX, Runnable::run, (content, failure) -> {
+                if (content == null) {
+                    answer.completeExceptionally(failure);
+                } else {
+                    int count = content.readableBytes();
+                    content.release();
+                    answer.complete(count);
+                }
+            });
+            at += answer.join();
+        }
+    }
+
+    private void put(StoreKey key, int object) {
+        int size = trace.size(object);
+        ObjectWriter<PlainHead> writer = store.create(key);
+        writer.head(new PlainHead(object), size);
+        for (int at = 0; at < size && !writer.isFailed(); at += ZEROES.capacity()) {
+            if (!writer.isWritable()) {
+                CompletableFuture<@Nullable Void> writable = new CompletableFuture<>();
+                writer.onWritable(Runnable::run, () -> writable.complete(null));
+                writable.join();
+            }
+            writer.write(at, ZEROES.slice(0, Math.min(ZEROES.capacity(), size - at)));
+        }
+        writer.complete(size);
+    }
+}

@@ -1,0 +1,133 @@
+package io.millrace.bench.trace;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.zip.GZIPInputStream;
+
+/**
+ * A sequence of requests for objects of known sizes, in memory: objects are numbered from 0 in the order in which they
+ * first come.
+ *
+ * <p>Immutable as long as nobody writes to its arrays.
+ */
+public final class Trace {
+    /** Size of every object of a trace that tells none. */
+    public static final int UNIT_BYTES = 4096;
+
+    private final String name;
+    private final int[] requests;
+    private final int[] sizes;
+    private final long footprint;
+
+    private Trace(String name, int[] requests, int[] sizes) {
+        this.name = name;
+        this.requests = requests;
+        this.sizes = sizes;
+        this.footprint = Arrays.stream(sizes).asLongStream().sum();
+    }
+
+    /** Collects requests. */
+    public static final class Builder {
+        private final Map<String, Integer> numbers = new HashMap<>();
+        private int[] requests = new int[1024];
+        private int[] sizes = new int[1024];
+        private int count;
+
+        /** Adds a request; an object keeps the size of its first one. */
+        public void add(String id, int size) {
+            Integer known = numbers.get(id);
+            int number = known == null ? numbers.size() : known;
+            if (known == null) {
+                numbers.put(id, number);
+                sizes = number == sizes.length ? Arrays.copyOf(sizes, number * 2) : sizes;
+                sizes[number] = size;
+            }
+            requests = count == requests.length ? Arrays.copyOf(requests, count * 2) : requests;
+            requests[count++] = number;
+        }
+
+        /** The trace; if every object is of size 1, none is told and each counts {@link Trace#UNIT_BYTES}. */
+        public Trace build(String name) {
+            int[] told = Arrays.copyOf(sizes, numbers.size());
+            if (Arrays.stream(told).allMatch(size -> size == 1)) {
+                Arrays.fill(told, UNIT_BYTES);
+            }
+            return new Trace(name, Arrays.copyOf(requests, count), told);
+        }
+    }
+
+    /**
+     * Reads lines of {@code time,id,size}, in gzip if the name ends in {@code .gz}; lines that start with # are skipped.
+     *
+     * @throws IOException also for a line that is not such a one; the message tells which
+     */
+    public static Trace read(Path file) throws IOException {
+        Builder builder = new Builder();
+        String fileName = String.valueOf(file.getFileName());
+        try (InputStream raw = Files.newInputStream(file);
+                InputStream in = fileName.endsWith(".gz") ? new GZIPInputStream(raw) : raw;
+                BufferedReader lines = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8))) {
+            int number = 0;
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                number++;
+                if (!line.isBlank() && !line.startsWith("#")) {
+                    addLine(builder, file + ":" + number, line);
+                }
+            }
+        }
+        int end = fileName.indexOf('.');
+        return builder.build(end > 0 ? fileName.substring(0, end) : fileName);
+    }
+
+    private static void addLine(Builder builder, String where, String line) throws IOException {
+        int first = line.indexOf(',');
+        int last = line.lastIndexOf(',');
+        try {
+            int size = Integer.parseInt(line.substring(last + 1).strip());
+            if (first < 0 || first == last || size < 1) {
+                throw new IOException(where + ": expected time,id,size with a size from 1 to 2147483647: " + line);
+            }
+            builder.add(line.substring(first + 1, last).strip(), size);
+        } catch (NumberFormatException e) {
+            throw new IOException(where + ": expected time,id,size: " + line, e);
+        }
+    }
+
+    /** What it is called. */
+    public String name() {
+        return name;
+    }
+
+    /** Number of requests. */
+    public int length() {
+        return requests.length;
+    }
+
+    /** Number of objects. */
+    public int objects() {
+        return sizes.length;
+    }
+
+    /** Object of the {@code n}th request. */
+    public int request(int n) {
+        return requests[n];
+    }
+
+    /** Bytes of an object. */
+    public int size(int object) {
+        return sizes[object];
+    }
+
+    /** Bytes of all objects together. */
+    public long footprint() {
+        return footprint;
+    }
+}

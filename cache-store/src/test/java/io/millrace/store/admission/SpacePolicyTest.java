@@ -1,0 +1,114 @@
+package io.millrace.store.admission;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class SpacePolicyTest {
+    private static final int SEGMENTS = 8;
+    private final Random random = new Random(5);
+
+    @Test
+    void aSketchCountsAndForgets() {
+        FrequencySketch sketch = new FrequencySketch(1024);
+        long[] hashes = random.longs(300).toArray();
+        for (int i = 0; i < hashes.length; i++) {
+            for (int n = 0; n < i % 20; n++) {
+                sketch.count(hashes[i]);
+            }
+        }
+        int exact = 0;
+        for (int i = 0; i < hashes.length; i++) {
+            int frequency = sketch.frequency(hashes[i]);
+            assertTrue(frequency >= Math.min(i % 20, 15), "never too little");
+            exact += frequency == Math.min(i % 20, 15) ? 1 : 0;
+        }
+        assertTrue(exact > 280, "exact=" + exact);
+        long seen = hashes[19];
+        for (int i = 0; i < 11 * 1024; i++) {
+            sketch.count(random.nextLong());
+        }
+        int before = sketch.frequency(seen);
+        sketch.age();
+        assertEquals(before / 2, sketch.frequency(seen));
+    }
+
+    @Test
+    void aRingThatWasNeverFullTakesAll() {
+        for (AdmissionRule rule : AdmissionRule.values()) {
+            SpacePolicy policy = new SpacePolicy(rule, 1 << 20, SEGMENTS);
+            policy.requested(1);
+            assertTrue(policy.admits(1));
+            assertEquals(0, policy.refused());
+        }
+    }
+
+    @Test
+    void secondHitTakesWhatWasAskedForBefore() {
+        SpacePolicy policy = new SpacePolicy(AdmissionRule.SECOND_HIT, 1 << 20, SEGMENTS);
+        policy.segmentBegun(100);
+        policy.requested(1);
+        assertFalse(policy.admits(1));
+        policy.requested(1);
+        assertTrue(policy.admits(1));
+        assertEquals(1, policy.refused());
+    }
+
+    /** Keys asked for once and never again, and some that come again and again. */
+    @Test
+    void learnsThatWhatComesOnceIsOfNoUse() {
+        SpacePolicy policy = new SpacePolicy(AdmissionRule.FREQUENCY, 1 << 25, SEGMENTS);
+        long fresh = 1000;
+        for (int segment = 0; segment < 20 * SEGMENTS; segment++) {
+            policy.segmentBegun(400);
+            for (long key = 0; key < 50; key++) {
+                policy.requested(key);
+                policy.requested(key);
+                assertTrue(policy.worth(key, 2) > 0, "kept: " + key);
+            }
+            for (int i = 0; i < 50; i++) {
+                policy.requested(++fresh);
+                policy.admits(fresh);
+                assertEquals(0, policy.worth(fresh, 0), "asked for once");
+            }
+        }
+        long before = policy.refused();
+        for (int i = 0; i < 100; i++) {
+            policy.requested(++fresh);
+            policy.admits(fresh);
+        }
+        assertTrue(policy.refused() - before > 90, "refused=" + (policy.refused() - before));
+        // Once such keys do come again they are taken, though nothing was written meanwhile.
+        boolean taken = false;
+        for (int i = 0; i < 3000 && !taken; i++) {
+            policy.requested(++fresh);
+            taken = policy.admits(fresh);
+            policy.requested(fresh);
+        }
+        assertTrue(taken);
+    }
+
+    /** What was asked for often is dropped once such keys are not asked for again. */
+    @Test
+    void learnsThatWhatWasOftenAskedForIsOver() {
+        SpacePolicy policy = new SpacePolicy(AdmissionRule.FREQUENCY, 1 << 20, SEGMENTS);
+        long key = 0;
+        int kept = 0;
+        for (int segment = 0; segment < 40 * SEGMENTS; segment++) {
+            policy.segmentBegun(400);
+            for (int i = 0; i < 20; i++) {
+                key++;
+                for (int n = 0; n < 4; n++) {
+                    policy.requested(key);
+                    policy.admits(key);
+                }
+                boolean late = segment > 20 * SEGMENTS;
+                kept += policy.worth(key - 20 * SEGMENTS, 0) > 0 && late ? 1 : 0;
+            }
+        }
+        assertEquals(0, kept);
+    }
+}
