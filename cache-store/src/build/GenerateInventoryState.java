@@ -3,7 +3,10 @@ import java.lang.reflect.Method;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
+import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
@@ -27,14 +30,24 @@ final class GenerateInventoryState {
                 .getDeclaredMethod("generateNativeClass", ValueModel.class, String.class);
         generate.setAccessible(true);
         String source = (String) generate.invoke(null, ValueModel.acquire(state), simpleName);
-        Path written = classes.resolve((state.getPackageName() + '.' + simpleName).replace('.', '/') + ".class");
-        compile(simpleName, source, classes, System.getProperty("java.class.path"));
-        if (!Files.isRegularFile(written)) {
-            throw new IOException(written + " was not written");
+        String name = (state.getPackageName() + '.' + simpleName).replace('.', '/') + ".class";
+        Path compiled = Files.createTempDirectory("inventory-state");
+        compile(simpleName, source, compiled);
+        byte[] bytes = Files.readAllBytes(compiled.resolve(name));
+        Path written = classes.resolve(name);
+        // An unchanged file keeps its time, or every build would compile what depends on this module again.
+        if (!Files.exists(written) || !Arrays.equals(bytes, Files.readAllBytes(written))) {
+            Files.createDirectories(written.getParent());
+            Files.write(written, bytes);
+        }
+        try (Stream<Path> left = Files.walk(compiled)) {
+            for (Path path : left.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(path);
+            }
         }
     }
 
-    private static void compile(String simpleName, String source, Path classes, String classPath) throws IOException {
+    private static void compile(String simpleName, String source, Path classes) throws IOException {
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
         JavaFileObject unit =
                 new SimpleJavaFileObject(URI.create("string:///" + simpleName + ".java"), JavaFileObject.Kind.SOURCE) {
@@ -43,6 +56,7 @@ final class GenerateInventoryState {
                         return source;
                     }
                 };
+        String classPath = System.getProperty("java.class.path");
         List<String> options =
                 List.of("--release", "17", "-proc:none", "-nowarn", "-d", classes.toString(), "-cp", classPath);
         if (!compiler.getTask(null, null, null, options, null, List.of(unit)).call()) {
