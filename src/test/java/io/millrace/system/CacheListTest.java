@@ -28,8 +28,7 @@ class CacheListTest {
     static final PackedProduct product = PackedProduct.asShipped();
 
     private static List<String> urls(MillraceProcess proxy, String... arguments) {
-        String[] all = Stream.concat(
-                        Stream.of("cache", "list", "-o", "json"), Stream.of(arguments))
+        String[] all = Stream.concat(Stream.of("cache", "list", "-o", "json"), Stream.of(arguments))
                 .toArray(String[]::new);
         String out = proxy.millctl(all).succeeds().out();
         return Pattern.compile("\"url\":\"http://[^/]*([^\"]*)\"")
@@ -43,7 +42,8 @@ class CacheListTest {
     private static void fetch(MillraceProcess proxy) throws IOException {
         for (String path : List.of("/js/a.js", "/js/b.js", "/css/c.css")) {
             origin.serves(path, "content of " + path, FRESH);
-            assertEquals("content of " + path, RawClient.fetch(proxy.port(), path).text());
+            assertEquals(
+                    "content of " + path, RawClient.fetch(proxy.port(), path).text());
         }
     }
 
@@ -70,7 +70,8 @@ class CacheListTest {
         long before = proxy.worker().pid();
         proxy.killWorker();
         proxy.awaitWorkerAfter(before);
-        assertEquals("content of /js/b.js", RawClient.fetch(proxy.port(), "/js/b.js").text());
+        assertEquals(
+                "content of /js/b.js", RawClient.fetch(proxy.port(), "/js/b.js").text());
         awaitListed(proxy, 2);
     }
 
