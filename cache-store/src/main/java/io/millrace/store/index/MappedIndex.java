@@ -54,6 +54,8 @@ public final class MappedIndex {
 
     // All below is confined to the writer thread.
     private int shiftMax = IndexFile.SHIFT_MAX;
+    private int putSlots = PUT_SLOTS;
+    private int stepSlots = STEP_SLOTS;
     private SegmentAges ages = location -> 0;
     private @Nullable Growth growth;
     /** Puts that have to pass before growth is tried again after it failed. */
@@ -133,6 +135,12 @@ public final class MappedIndex {
     /** Largest log2 of the number of slots. */
     void shiftMax(int shift) {
         shiftMax = shift;
+    }
+
+    /** Slots that are copied in a put, and in a {@link #step}. */
+    void slotsAtOnce(int put, int step) {
+        putSlots = put;
+        stepSlots = step;
     }
 
     /** Where the newest record of the hash lies, or {@link Location#NONE}. Any thread. */
@@ -387,7 +395,7 @@ public final class MappedIndex {
     /** Does a little of what is to be done between changes; false when there is nothing at the moment. */
     public boolean step() {
         if (growth != null) {
-            grow(STEP_BYTES, STEP_SLOTS);
+            grow(STEP_BYTES, stepSlots);
             return true;
         }
         TableWalk walk = sweep;
@@ -400,7 +408,7 @@ public final class MappedIndex {
 
     private void growInPut() {
         if (growth != null) {
-            grow(PUT_BYTES, PUT_SLOTS);
+            grow(PUT_BYTES, putSlots);
             return;
         }
         SlotTable current = table;
@@ -417,8 +425,15 @@ public final class MappedIndex {
             growthWait = count >>> 4;
             return;
         }
+        beginGrowth(Math.min(shift, shiftMax));
+    }
+
+    /** Begins to make a table of another size, unless one is being made. */
+    void beginGrowth(int shift) {
         try {
-            growth = new Growth(current, source.begin(Math.min(shift, shiftMax)), ages);
+            if (growth == null) {
+                growth = new Growth(table, source.begin(shift), ages);
+            }
         } catch (IOException e) {
             growthFailed(e);
         }

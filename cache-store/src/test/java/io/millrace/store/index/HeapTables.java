@@ -1,21 +1,26 @@
 package io.millrace.store.index;
 
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Tables on the heap, made in as many steps as their file would take. */
-final class HeapTables implements TableSource {
+public final class HeapTables implements TableSource {
     private final int auxiliaryBytes;
-    private final List<HeapMemory> memories = new ArrayList<>();
     /** Bytes written into tables in the making. */
     long bytes;
 
     boolean fails;
+    private final boolean counting;
+    private long accesses;
 
-    HeapTables(int auxiliaryBytes) {
+    HeapTables(int auxiliaryBytes, boolean counting) {
         this.auxiliaryBytes = auxiliaryBytes;
+        this.counting = counting;
+    }
+
+    /** An empty, complete index for tests of other packages. */
+    public static MappedIndex small(int auxiliaryBytes) {
+        return index(new HeapTables(auxiliaryBytes, false), 3);
     }
 
     /** An empty, complete index. */
@@ -31,20 +36,29 @@ final class HeapTables implements TableSource {
     }
 
     SlotTable table(int shift) {
-        HeapMemory head = new HeapMemory(SlotTable.headBytes(auxiliaryBytes) / Long.BYTES);
-        HeapMemory slots = new HeapMemory(SlotTable.slotBytes(shift) / Long.BYTES);
-        memories.add(head);
-        memories.add(slots);
+        HeapMemory head = memory(SlotTable.headBytes(auxiliaryBytes) / Long.BYTES);
+        HeapMemory slots = memory(SlotTable.slotBytes(shift) / Long.BYTES);
         return new SlotTable(head, slots, auxiliaryBytes, shift);
     }
 
-    /** Accesses so far to the words of all tables. */
+    private HeapMemory memory(long words) {
+        return counting ? new CountingMemory(words) : new HeapMemory(words);
+    }
+
+    /** Accesses so far to the words of all tables, when they are counted; one thread makes them all. */
     long accesses() {
-        long sum = 0;
-        for (HeapMemory memory : memories) {
-            sum += memory.accesses;
+        return accesses;
+    }
+
+    private final class CountingMemory extends HeapMemory {
+        CountingMemory(long words) {
+            super(words);
         }
-        return sum;
+
+        @Override
+        void accessed() {
+            accesses++;
+        }
     }
 
     @Override

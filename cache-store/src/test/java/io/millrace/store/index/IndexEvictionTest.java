@@ -16,7 +16,7 @@ class IndexEvictionTest {
     /** No expiry soon. */
     private static final int FRESH = -1;
 
-    private final HeapTables tables = new HeapTables(0);
+    private final HeapTables tables = new HeapTables(0, true);
 
     /** All hashes of one test have one home, so that they are all in each other's way. */
     private static long low(int n) {

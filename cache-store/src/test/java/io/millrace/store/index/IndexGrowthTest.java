@@ -123,7 +123,7 @@ class IndexGrowthTest {
 
     @Test
     void noPutDoesMoreThanALittle() throws IOException {
-        HeapTables tables = new HeapTables(AUXILIARY);
+        HeapTables tables = new HeapTables(AUXILIARY, true);
         MappedIndex index = HeapTables.index(tables, 10);
         Random random = new Random(11);
         long most = 0;
@@ -143,7 +143,7 @@ class IndexGrowthTest {
 
     @Test
     void marksAreCleanedUpWithoutGrowing() throws IOException {
-        HeapTables tables = new HeapTables(0);
+        HeapTables tables = new HeapTables(0, true);
         MappedIndex index = HeapTables.index(tables, 10);
         Random random = new Random(13);
         List<Long> lows = new ArrayList<>();
@@ -164,7 +164,7 @@ class IndexGrowthTest {
 
     @Test
     void aSegmentGoesWhileTheTableGrows() throws IOException {
-        HeapTables tables = new HeapTables(0);
+        HeapTables tables = new HeapTables(0, true);
         MappedIndex index = HeapTables.index(tables, 7);
         for (int i = 0; i < 97; i++) {
             index.put(i, i * 31L, location(i % 3), 0);
@@ -188,7 +188,7 @@ class IndexGrowthTest {
 
     @Test
     void theEndOfARebuildMeetsGrowth() throws IOException {
-        HeapTables tables = new HeapTables(0);
+        HeapTables tables = new HeapTables(0, true);
         MappedIndex index = HeapTables.rebuilding(tables, 14);
         int entries = 0;
         while (tables.bytes == 0) {

@@ -1,0 +1,152 @@
+package io.millrace.store.index;
+
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
+import org.jetbrains.lincheck.datastructures.IntGen;
+import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.junit.jupiter.api.Test;
+
+/**
+ * One writer that puts, removes, reclaims and grows, and readers: what they find is as if all happened one after the
+ * other. On the heap twin, as no tool sees accesses to mapped memory. {@code -Dlincheck.scale=10} looks ten times longer.
+ */
+class IndexLincheckTest {
+    private static final int SCALE = Integer.getInteger("lincheck.scale", 1);
+
+    @Test
+    void everyInterleavingOfManyScenarios() {
+        new ModelCheckingOptions()
+                .iterations(6 * SCALE)
+                .invocationsPerIteration(200)
+                .threads(2)
+                .actorsBefore(2)
+                .actorsPerThread(4)
+                .actorsAfter(2)
+                .sequentialSpecification(Plain.class)
+                .check(Concurrent.class);
+    }
+
+    @Test
+    void threeThreadsAtFullSpeed() {
+        new StressOptions()
+                .iterations(6 * SCALE)
+                .invocationsPerIteration(400)
+                .threads(3)
+                .actorsBefore(2)
+                .actorsPerThread(5)
+                .sequentialSpecification(Plain.class)
+                .check(Concurrent.class);
+    }
+
+    /** The index; three keys in each other's way, each in a segment of its own. */
+    @Param(name = "key", gen = IntGen.class, conf = "1:3")
+    @Param(name = "value", gen = IntGen.class, conf = "1:2")
+    public static class Concurrent {
+        private final MappedIndex index;
+        private final int[] tags = new int[4];
+        private int shift = 3;
+
+        /** A table of eight slots that is about to get company. */
+        public Concurrent() {
+            index = HeapTables.small(0);
+            index.slotsAtOnce(2, 2);
+        }
+
+        private static long low(int key) {
+            return key & 1;
+        }
+
+        private long location(int key, int value) {
+            return Location.pack(key, 64L * value, 64, tags[key]);
+        }
+
+        @Operation(nonParallelGroup = "writer")
+        public void put(@Param(name = "key") int key, @Param(name = "value") int value) throws IOException {
+            index.put(key, low(key), location(key, value), -1);
+        }
+
+        @Operation(nonParallelGroup = "writer")
+        public boolean remove(@Param(name = "key") int key) {
+            return index.remove(key, low(key));
+        }
+
+        @Operation(nonParallelGroup = "writer")
+        public void removeIf(@Param(name = "key") int key, @Param(name = "value") int value) {
+            index.removeIf(key, low(key), location(key, value));
+        }
+
+        @Operation(nonParallelGroup = "writer")
+        public void reclaim(@Param(name = "key") int key) {
+            index.removeSegment(key, tags[key]++);
+            while (index.step()) {
+                // It goes on.
+            }
+        }
+
+        @Operation(nonParallelGroup = "writer")
+        public void grow() {
+            if (shift < 5) {
+                index.beginGrowth(++shift);
+            }
+            index.step();
+            index.step();
+        }
+
+        @Operation(nonParallelGroup = "writer")
+        public void step() {
+            index.step();
+        }
+
+        @Operation
+        public int find(@Param(name = "key") int key) {
+            long location = index.find(key, low(key));
+            return location == Location.NONE ? 0 : (int) (Location.offset(location) / 64);
+        }
+
+        @Operation
+        public void hit(@Param(name = "key") int key) {
+            index.hit(key, low(key));
+        }
+    }
+
+    /** What it is to look like. */
+    public static class Plain {
+        private final Map<Integer, Integer> entries = new HashMap<>();
+
+        public void put(int key, int value) {
+            entries.put(key, value);
+        }
+
+        public boolean remove(int key) {
+            return entries.remove(key) != null;
+        }
+
+        public void removeIf(int key, int value) {
+            entries.remove(key, value);
+        }
+
+        public void reclaim(int key) {
+            entries.remove(key);
+        }
+
+        public void grow() {
+            // Nobody is to notice.
+        }
+
+        public void step() {
+            // Nobody is to notice.
+        }
+
+        public int find(int key) {
+            return entries.getOrDefault(key, 0);
+        }
+
+        public void hit(int key) {
+            // Counts are allowed to get lost.
+        }
+    }
+}
