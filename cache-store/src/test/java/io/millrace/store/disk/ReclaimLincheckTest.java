@@ -22,7 +22,7 @@ class ReclaimLincheckTest {
     @Test
     void everyInterleavingOfManyScenarios() {
         new ModelCheckingOptions()
-                .iterations(5 * SCALE)
+                .iterations(4 * SCALE)
                 .invocationsPerIteration(200)
                 .threads(3)
                 .actorsBefore(3)
@@ -33,7 +33,7 @@ class ReclaimLincheckTest {
     @Test
     void threeThreadsAtFullSpeed() {
         new StressOptions()
-                .iterations(5 * SCALE)
+                .iterations(4 * SCALE)
                 .invocationsPerIteration(400)
                 .threads(3)
                 .actorsBefore(3)

@@ -20,7 +20,7 @@ class IndexLincheckTest {
     @Test
     void everyInterleavingOfManyScenarios() {
         new ModelCheckingOptions()
-                .iterations(6 * SCALE)
+                .iterations(4 * SCALE)
                 .invocationsPerIteration(200)
                 .threads(2)
                 .actorsBefore(2)
@@ -33,7 +33,7 @@ class IndexLincheckTest {
     @Test
     void threeThreadsAtFullSpeed() {
         new StressOptions()
-                .iterations(6 * SCALE)
+                .iterations(4 * SCALE)
                 .invocationsPerIteration(400)
                 .threads(3)
                 .actorsBefore(2)
