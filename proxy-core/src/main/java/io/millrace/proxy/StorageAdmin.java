@@ -31,6 +31,8 @@ final class StorageAdmin implements StorageControl {
     private static Volume volume(StoreStatistics.Volume volume) {
         return new Volume(
                 volume.path().toString(),
+                volume.name(),
+                volume.placement(),
                 volume.state().name().toLowerCase(Locale.ROOT),
                 volume.bytes(),
                 volume.bytesMax(),

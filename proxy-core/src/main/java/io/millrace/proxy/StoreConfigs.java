@@ -1,9 +1,13 @@
 package io.millrace.proxy;
 
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.StorageConfig;
+import io.millrace.proxy.config.VolumeShareConfig;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.VolumeConfig;
 import io.netty.util.internal.PlatformDependent;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,13 +22,28 @@ final class StoreConfigs {
         return StoreConfig.builder()
                 .ramBytes(ramBytes(config))
                 .refillBytesPerSecond(config.cache().refillBytesPerSecond())
-                .volumes(config.storage().stream()
-                        .map(volume -> new VolumeConfig(volume.path(), volume.sizeBytes()))
-                        .toList())
+                .volumes(volumes(config))
                 .segmentBytes(config.store().segmentBytes())
                 .syncIntervalNanos(TimeUnit.MILLISECONDS.toNanos(config.store().syncIntervalMillis()))
                 .openWaitNanos(TimeUnit.MILLISECONDS.toNanos(config.store().openWaitMillis()))
                 .build();
+    }
+
+    /** One volume of the store for each storage path and each share of it; named ones lie in a directory below the path. */
+    private static List<VolumeConfig> volumes(ProxyConfig config) {
+        List<VolumeConfig> volumes = new ArrayList<>();
+        for (StorageConfig storage : config.storage()) {
+            long rest = storage.sizeBytes();
+            List<VolumeConfig> named = new ArrayList<>();
+            for (VolumeShareConfig share : config.volumes()) {
+                long bytes = (long) (storage.sizeBytes() * share.share());
+                named.add(new VolumeConfig(storage.path().resolve(share.name()), bytes, share.name()));
+                rest -= bytes;
+            }
+            volumes.add(new VolumeConfig(storage.path(), rest));
+            volumes.addAll(named);
+        }
+        return volumes;
     }
 
     /** The RAM tier's size: what is configured, but no more than this JVM may allocate beside its other buffers. */

@@ -29,6 +29,8 @@ public interface StorageControl {
      * One volume. Immutable.
      *
      * @param path its storage path
+     * @param volume the name whose objects it takes, {@code default} or one of {@code volumes}
+     * @param placement its part, 0 to 1, of the new objects of that name
      * @param state {@code opening}, {@code online}, {@code suspended} or {@code offline}
      * @param bytes bytes of its segments that hold records
      * @param bytesMax bytes of its segments
@@ -40,6 +42,8 @@ public interface StorageControl {
      */
     record Volume(
             String path,
+            String volume,
+            double placement,
             String state,
             long bytes,
             long bytesMax,

@@ -36,6 +36,8 @@ public final class StorageResource implements AdminResource {
         for (Volume volume : volumes) {
             json.writeStartObject();
             json.writeStringProperty("path", volume.path());
+            json.writeStringProperty("volume", volume.volume());
+            json.writeNumberProperty("placement", volume.placement());
             json.writeStringProperty("state", volume.state());
             json.writeNumberProperty("bytes", volume.bytes());
             json.writeNumberProperty("bytes_max", volume.bytesMax());

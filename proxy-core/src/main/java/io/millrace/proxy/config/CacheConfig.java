@@ -1,6 +1,7 @@
 package io.millrace.proxy.config;
 
 import io.millrace.proxy.caching.CacheSettings;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is cached, for how long, and how much of it in RAM: the general settings, or those of one remap rule. Immutable.
@@ -9,6 +10,7 @@ import io.millrace.proxy.caching.CacheSettings;
  * @param ramBytes budget for stored bodies in memory, outside the Java heap; the same for all rules
  * @param refillBytesPerSecond rate at which RAM is filled again after a start; 0 not at all; the same for all rules
  * @param collapseWaitNanos how long a request waits for another one's response to the same URL; 0 never
+ * @param volume the volume that responses go to; null when the client's host decides
  * @param fillWindowBytes how far a fill reads ahead of the slowest client; the same for all rules
  */
 public record CacheConfig(
@@ -16,6 +18,7 @@ public record CacheConfig(
         long ramBytes,
         long refillBytesPerSecond,
         long collapseWaitNanos,
+        @Nullable String volume,
         long fillWindowBytes) {
     static CacheConfig from(ConfigValues values) {
         CacheSettings settings = CacheSettings.builder()
@@ -36,6 +39,7 @@ public record CacheConfig(
                 values.get(ConfigKeys.CACHE_RAM_SIZE),
                 values.get(ConfigKeys.CACHE_REFILL_RATE),
                 values.get(ConfigKeys.CACHE_COLLAPSE_WAIT).toNanos(),
+                values.find(ConfigKeys.CACHE_VOLUME),
                 values.get(ConfigKeys.CACHE_FILL_WINDOW));
     }
 }

@@ -142,12 +142,34 @@ final class ConfigBinder {
     private void bindKey(Node node, ConfigKey<?> key, String path, ConfigValues.Builder into) {
         if (key.type() == ValueType.LIST) {
             bindList(node, key, into);
+        } else if (key.type() == ValueType.NAMES && node instanceof SequenceNode sequence) {
+            bindNames(sequence, key, path, into);
         } else if (isNull(node)) {
             problems.error(place(node), path, "has no value; it takes " + expected(key));
         } else if (node instanceof ScalarNode scalar) {
             bindScalar(scalar, key, path, into);
         } else {
             problems.error(place(node), path, "takes " + expected(key) + ", this is " + kind(node));
+        }
+    }
+
+    private void bindNames(SequenceNode node, ConfigKey<?> key, String path, ConfigValues.Builder into) {
+        List<String> names = new ArrayList<>();
+        for (Node element : node.getValue()) {
+            if (element instanceof ScalarNode scalar && !isNull(element)) {
+                names.add(scalar.getValue());
+            } else {
+                problems.error(
+                        place(element), path + "[" + names.size() + "]", "must be a word, this is " + kind(element));
+                return;
+            }
+        }
+        try {
+            if (!names.isEmpty()) {
+                bindText(environment.expand(String.join(",", names)), key, into);
+            }
+        } catch (InvalidValueException e) {
+            problems.error(place(node), path, e.problem(), e.suggestion());
         }
     }
 

@@ -24,6 +24,10 @@ public final class ConfigCatalog {
             STORAGE,
             STORAGE_PATH,
             STORAGE_SIZE,
+            VOLUMES,
+            VOLUMES_NAME,
+            VOLUMES_SHARE,
+            VOLUMES_HOSTS,
             STORE_SYNC_INTERVAL,
             STORE_SEGMENT_SIZE,
             STORE_OPEN_WAIT,
@@ -39,6 +43,7 @@ public final class ConfigCatalog {
             CACHE_IGNORE_CLIENT_NO_CACHE,
             CACHE_IGNORE_CLIENT_MAX_AGE,
             CACHE_COLLAPSE_WAIT,
+            CACHE_VOLUME,
             CACHE_FILL_WINDOW,
             LOG_ACCESS_ENABLED,
             LOG_ACCESS_PATH,
@@ -89,6 +94,7 @@ public final class ConfigCatalog {
         SECTIONS.put("listen[].tls", "TLS on this address; without it the address speaks plain HTTP.");
         SECTIONS.put("remap", "Which origin answers for which URLs.");
         SECTIONS.put("storage", "The cache on disk.");
+        SECTIONS.put("volumes", "Shares of the cache on disk.");
         SECTIONS.put("store", "How the cache on disk is written and opened.");
         SECTIONS.put("cache", "What is cached, for how long, and how much of it in RAM.");
         SECTIONS.put("log", "Logs.");

@@ -72,6 +72,29 @@ public final class ConfigKeys {
             .required()
             .says("Disk space that the volume takes, allocated when it is first used.");
 
+    // volumes
+    public static final ConfigKey<List<ConfigValues>> VOLUMES = draft("volumes", ValueType.LIST)
+            .rolling()
+            .like("volume.config")
+            .says(
+                    "Shares of every storage path for some hosts or rules, so that others cannot push them out; the rest is for "
+                            + "everything else.");
+    public static final ConfigKey<String> VOLUMES_NAME = draft("volumes[].name", ValueType.STRING)
+            .rolling()
+            .required()
+            .like("volume=")
+            .says("Its name: lower-case letters, digits, - and _; also its directory below each storage path.");
+    public static final ConfigKey<Double> VOLUMES_SHARE = draft("volumes[].share", ValueType.PERCENT)
+            .within(0.0001, 0.99)
+            .rolling()
+            .required()
+            .like("size=")
+            .says("Its part of the size of each storage path.");
+    public static final ConfigKey<List<String>> VOLUMES_HOSTS = draft("volumes[].hosts", ValueType.NAMES)
+            .rolling()
+            .like("hosting.config")
+            .says("Client hosts whose responses go there; .example.com or *.example.com means all below it.");
+
     // store
     public static final ConfigKey<Duration> STORE_SYNC_INTERVAL = draft("store.sync_interval", ValueType.DURATION)
             .within(Duration.ofMillis(10), Duration.ofHours(1))
@@ -176,6 +199,10 @@ public final class ConfigKeys {
             .like("proxy.config.http.cache.max_open_read_retries")
             .says("How long a request waits for another one's response to the same URL before it goes to the origin "
                     + "itself; 0 never waits.");
+    public static final ConfigKey<String> CACHE_VOLUME = draft("cache.volume", ValueType.STRING)
+            .perRule()
+            .like("@volume")
+            .says("Volume that responses go to, one of volumes or default; without it the client's host decides.");
     public static final ConfigKey<Long> CACHE_FILL_WINDOW = draft("cache.fill_window", ValueType.SIZE)
             .within(64 * KIB, GIB)
             .defaultsTo(MIB)

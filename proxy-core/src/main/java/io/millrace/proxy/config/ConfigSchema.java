@@ -99,6 +99,19 @@ public final class ConfigSchema {
                 json.writeEndObject();
                 json.writeEndArray();
             }
+            case "names" -> {
+                json.writeName("anyOf");
+                json.writeStartArray();
+                alternative("type", "string");
+                json.writeStartObject();
+                json.writeStringProperty("type", "array");
+                json.writeName("items");
+                json.writeStartObject();
+                json.writeStringProperty("type", "string");
+                json.writeEndObject();
+                json.writeEndObject();
+                json.writeEndArray();
+            }
             case "integer", "number" -> {
                 json.writeName("anyOf");
                 json.writeStartArray();

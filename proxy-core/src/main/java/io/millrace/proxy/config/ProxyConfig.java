@@ -14,6 +14,7 @@ public final class ProxyConfig {
     private final List<ListenerConfig> listeners;
     private final List<RemapRuleConfig> remap;
     private final List<StorageConfig> storage;
+    private final List<VolumeShareConfig> volumes;
     private final StoreSettings store;
     private final CacheConfig cache;
     private final LogConfig log;
@@ -35,6 +36,9 @@ public final class ProxyConfig {
         remap = List.copyOf(rules);
         storage = elements(values, ConfigKeys.STORAGE).stream()
                 .map(StorageConfig::from)
+                .toList();
+        volumes = elements(values, ConfigKeys.VOLUMES).stream()
+                .map(VolumeShareConfig::from)
                 .toList();
         store = StoreSettings.from(values);
         cache = CacheConfig.from(values);
@@ -83,6 +87,11 @@ public final class ProxyConfig {
     /** Empty when the cache lives in RAM only. */
     public List<StorageConfig> storage() {
         return storage;
+    }
+
+    /** Shares of every storage path; what they leave is the default volume's. */
+    public List<VolumeShareConfig> volumes() {
+        return volumes;
     }
 
     public StoreSettings store() {
@@ -152,6 +161,7 @@ public final class ProxyConfig {
         private final List<ConfigValues> listen = new ArrayList<>();
         private final List<ConfigValues> remap = new ArrayList<>();
         private final List<ConfigValues> storage = new ArrayList<>();
+        private final List<ConfigValues> volumes = new ArrayList<>();
 
         private Builder() {
             values = ConfigValues.builder();
@@ -162,12 +172,13 @@ public final class ProxyConfig {
             listen.addAll(elements(start.values, ConfigKeys.LISTEN));
             remap.addAll(elements(start.values, ConfigKeys.REMAP));
             storage.addAll(elements(start.values, ConfigKeys.STORAGE));
+            volumes.addAll(elements(start.values, ConfigKeys.VOLUMES));
         }
 
         /** Sets one key of {@link ConfigKeys} that is no list and no part of one. */
         public <T> Builder set(ConfigKey<T> key, T value) {
             if (key.type() == ValueType.LIST || key.path().indexOf('[') >= 0) {
-                throw new IllegalArgumentException(key.path() + ": set through listen, map or storage");
+                throw new IllegalArgumentException(key.path() + ": set through listen, map, storage or volume");
             }
             values.set(key, value);
             return this;
@@ -226,11 +237,23 @@ public final class ProxyConfig {
             return this;
         }
 
+        /** Adds a share of every storage path for some hosts, {@code share} such as {@code 30%}. */
+        public Builder volume(String name, String share, List<String> hosts) {
+            ConfigValues.Builder volume = element(ConfigKeys.VOLUMES_SHARE, share);
+            volume.put(ConfigKeys.VOLUMES_NAME, read(ConfigKeys.VOLUMES_NAME, name));
+            if (!hosts.isEmpty()) {
+                volume.put(ConfigKeys.VOLUMES_HOSTS, List.copyOf(hosts));
+            }
+            volumes.add(volume.build());
+            return this;
+        }
+
         /** The configuration; the builder stays usable. */
         public ProxyConfig build() {
             values.put(ConfigKeys.LISTEN, List.copyOf(listen));
             values.put(ConfigKeys.REMAP, List.copyOf(remap));
             values.put(ConfigKeys.STORAGE, List.copyOf(storage));
+            values.put(ConfigKeys.VOLUMES, List.copyOf(volumes));
             return new ProxyConfig(values.build());
         }
 

@@ -6,12 +6,27 @@ import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** What can be known of the cache's places on disk before they are opened. */
 final class StorageChecks {
+    /** Least that a part of a storage path may be. */
+    private static final long LEAST_BYTES = 1 << 20;
+
+    /** Most volumes of one store. */
+    private static final int PLACES_MAX = 64;
+
+    private static final Pattern NAME = Pattern.compile("[a-z0-9_-]{1,32}");
+    private static final Pattern HOST = Pattern.compile("\\.?[A-Za-z0-9_:-]+(\\.[A-Za-z0-9_-]+)*");
+    /** What a storage path holds besides directories of volumes. */
+    private static final Set<String> RESERVED = Set.of("volume", "index", "lock", "owner", "inventory");
+
     private final ConfigProblems problems;
     private final Place whole;
 
@@ -24,6 +39,123 @@ final class StorageChecks {
         List<ConfigValues> storage = ProxyConfig.elements(values, ConfigKeys.STORAGE);
         checkPaths(storage);
         checkRoom(storage);
+        List<ConfigValues> volumes = ProxyConfig.elements(values, ConfigKeys.VOLUMES);
+        checkNames(volumes);
+        checkShares(storage, volumes);
+        checkHosts(volumes);
+        checkUses(values, volumes);
+    }
+
+    private void checkNames(List<ConfigValues> volumes) {
+        Map<String, Integer> seen = new HashMap<>();
+        for (int i = 0; i < volumes.size(); i++) {
+            String name = volumes.get(i).find(ConfigKeys.VOLUMES_NAME);
+            if (name == null) {
+                continue;
+            }
+            Integer first = seen.putIfAbsent(name, i);
+            if (first != null) {
+                volumeError(i, "name", name + " is volumes[" + first + "] already");
+            } else if (name.equals(VolumeShareConfig.DEFAULT_NAME)) {
+                volumeError(i, "name", name + " is what the others leave; it has no share of its own");
+            } else if (!NAME.matcher(name).matches() || RESERVED.contains(name)) {
+                volumeError(
+                        i,
+                        "name",
+                        "'" + name
+                                + "' is not a name of up to 32 lower-case letters, digits, - and _, or is the name of a"
+                                + " file of the cache");
+            }
+        }
+    }
+
+    private void checkShares(List<ConfigValues> storage, List<ConfigValues> volumes) {
+        double sum = 0;
+        for (int i = 0; i < volumes.size(); i++) {
+            Double share = volumes.get(i).find(ConfigKeys.VOLUMES_SHARE);
+            sum += share == null ? 0 : share;
+            if (sum >= 1) {
+                volumeError(
+                        i,
+                        "share",
+                        "the shares add up to " + ValueType.PERCENT.format(sum)
+                                + "; less than 100% can be shared, the rest " + "is for everything else");
+                return;
+            }
+        }
+        for (int i = 0; i < storage.size(); i++) {
+            Long size = storage.get(i).find(ConfigKeys.STORAGE_SIZE);
+            for (int j = 0; size != null && j < volumes.size(); j++) {
+                Double share = volumes.get(j).find(ConfigKeys.VOLUMES_SHARE);
+                if (share != null && Math.min(share, 1 - sum) * size < LEAST_BYTES) {
+                    volumeError(
+                            j,
+                            "share",
+                            "leaves less than " + Units.formatSize(LEAST_BYTES) + " of storage[" + i
+                                    + "] to this volume or to the rest");
+                }
+            }
+        }
+        if (storage.size() * (volumes.size() + 1) > PLACES_MAX) {
+            String path = volumes.isEmpty() ? "storage" : "volumes";
+            problems.error(
+                    problems.placeOf(path, whole),
+                    path,
+                    storage.size() + " storage paths of " + (volumes.size() + 1) + " volumes each, the limit is "
+                            + PLACES_MAX + " in all");
+        }
+        if (storage.isEmpty() && !volumes.isEmpty() && !problems.isBroken("storage")) {
+            problems.warning(
+                    problems.placeOf("volumes", whole), "volumes", "without storage there is nothing to share");
+        }
+    }
+
+    private void checkHosts(List<ConfigValues> volumes) {
+        Map<String, Integer> seen = new HashMap<>();
+        for (int i = 0; i < volumes.size(); i++) {
+            List<String> hosts = volumes.get(i).find(ConfigKeys.VOLUMES_HOSTS);
+            for (String host : hosts == null ? List.<String>of() : hosts) {
+                String name = host.startsWith("*.") ? host.substring(1) : host;
+                Integer first = seen.putIfAbsent(name.toLowerCase(Locale.ROOT), i);
+                if (!HOST.matcher(name).matches()) {
+                    volumeError(i, "hosts", "'" + host + "' is neither a host nor a domain such as *.example.com");
+                } else if (first != null) {
+                    volumeError(i, "hosts", host + " is in volumes[" + first + "] already");
+                }
+            }
+        }
+    }
+
+    private void checkUses(ConfigValues values, List<ConfigValues> volumes) {
+        Set<String> names = new HashSet<>(Set.of(VolumeShareConfig.DEFAULT_NAME));
+        for (ConfigValues volume : volumes) {
+            String name = volume.find(ConfigKeys.VOLUMES_NAME);
+            if (name != null) {
+                names.add(name);
+            }
+        }
+        checkUse(values, "", names);
+        List<ConfigValues> rules = ProxyConfig.elements(values, ConfigKeys.REMAP);
+        for (int i = 0; i < rules.size(); i++) {
+            checkUse(rules.get(i), "remap[" + i + "].", names);
+        }
+    }
+
+    private void checkUse(ConfigValues values, String prefix, Set<String> names) {
+        String name = values.find(ConfigKeys.CACHE_VOLUME);
+        if (name != null && !names.contains(name)) {
+            String path = prefix + ConfigKeys.CACHE_VOLUME.path();
+            problems.error(
+                    problems.placeOf(path, whole),
+                    path,
+                    "no volume of the name '" + name + "' in volumes",
+                    Suggestions.closest(name, names));
+        }
+    }
+
+    private void volumeError(int number, String key, String message) {
+        String path = "volumes[" + number + "]." + key;
+        problems.error(problems.placeOf(path, whole), path, message);
     }
 
     private void checkPaths(List<ConfigValues> storage) {

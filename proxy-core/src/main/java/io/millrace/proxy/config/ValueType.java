@@ -1,6 +1,7 @@
 package io.millrace.proxy.config;
 
 import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -59,6 +60,16 @@ public final class ValueType<T> {
             false);
     static final ValueType<RuleUrl> RULE_TO = new ValueType<>(
             "URL", "http://host[:port]/path", RuleUrl.class, RuleUrl::parseTo, Object::toString, null, false);
+    static final ValueType<Double> PERCENT = new ValueType<>(
+            "percent", "such as 30%", Double.class, ValueType::readPercent, ValueType::formatPercent, null, false);
+    static final ValueType<List<String>> NAMES = new ValueType<>(
+            "names",
+            "a list of words",
+            namesClass(),
+            ValueType::readNames,
+            names -> String.join(", ", names),
+            null,
+            false);
     static final ValueType<List<ConfigValues>> LIST = new ValueType<>(
             "list",
             "a list",
@@ -188,6 +199,31 @@ public final class ValueType<T> {
             // Reported below, as an infinite value is.
         }
         throw new InvalidValueException("'" + text + "' is not a number such as 0.1");
+    }
+
+    private static Double readPercent(String text) throws InvalidValueException {
+        if (!text.endsWith("%")) {
+            throw new InvalidValueException("'" + text + "' is not a percentage such as 30%");
+        }
+        return readDecimal(text.substring(0, text.length() - 1).trim()) / 100;
+    }
+
+    private static String formatPercent(Double value) {
+        BigDecimal percent = BigDecimal.valueOf(value).movePointRight(2).setScale(3, RoundingMode.HALF_EVEN);
+        return percent.stripTrailingZeros().toPlainString() + "%";
+    }
+
+    private static List<String> readNames(String text) throws InvalidValueException {
+        List<String> names = new ArrayList<>();
+        for (String name : text.split(",", -1)) {
+            names.add(readString(name.trim()));
+        }
+        return List.copyOf(names);
+    }
+
+    @SuppressWarnings("unchecked") // The class of a generic list is its raw class.
+    private static Class<List<String>> namesClass() {
+        return (Class<List<String>>) (Class<?>) List.class;
     }
 
     private static String formatDecimal(Double value) {

@@ -7,6 +7,7 @@ import io.millrace.proxy.fetch.FetchSettings;
 import io.millrace.proxy.observe.CacheStatus;
 import io.millrace.proxy.observe.Via;
 import io.millrace.proxy.remap.RemapTable;
+import io.millrace.proxy.remap.VolumeChoice;
 import io.netty.util.AsciiString;
 
 /**
@@ -15,6 +16,7 @@ import io.netty.util.AsciiString;
  * <p>Immutable.
  *
  * @param remap the rules
+ * @param volumes which volume a response goes to
  * @param fetch deadlines and limits towards origins
  * @param fillWindowBytes bytes of an origin's body kept in RAM for its readers
  * @param pseudonym the name of this proxy in Via and Cache-Status
@@ -24,6 +26,7 @@ import io.netty.util.AsciiString;
  */
 public record ExchangeSettings(
         RemapTable remap,
+        VolumeChoice volumes,
         FetchSettings fetch,
         int fillWindowBytes,
         String pseudonym,
@@ -53,6 +56,7 @@ public record ExchangeSettings(
                 .build();
         return new ExchangeSettings(
                 RemapTable.of(config),
+                VolumeChoice.of(config),
                 fetch,
                 (int) Math.min(Integer.MAX_VALUE, config.cache().fillWindowBytes()),
                 PSEUDONYM,

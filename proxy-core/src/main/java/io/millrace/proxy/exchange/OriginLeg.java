@@ -357,7 +357,8 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
      */
     private @Nullable ObjectWriter<StoredHead> openStore(StoredHead stored, ResponseFraming framing) {
         StoreKey key = home.variants().keyFor(plan, stored);
-        ObjectWriter<StoredHead> writer = home.store().create(key);
+        ObjectWriter<StoredHead> writer =
+                home.store().create(key, home.variants().volumeFor(plan));
         // A purge on another thread raises its stamp first and removes then: either its stamp is seen here, or it finds
         // the
         // writer, or the marker that leads to it.

@@ -40,11 +40,16 @@ final class Variants {
                         ThreadLocalRandom.current().nextLong(),
                         shared.clock().millis());
         if (!marker.equals(present)) {
-            ObjectWriter<StoredHead> writer = shared.store().create(primary);
+            ObjectWriter<StoredHead> writer = shared.store().create(primary, volumeFor(plan));
             writer.head(marker, 0);
             writer.complete(0);
         }
         return keyOf(shared.store(), primary, marker, plan.request().fields());
+    }
+
+    /** Name of the volume for the response. */
+    String volumeFor(LegPlan plan) {
+        return shared.settings().get().volumes().volume(plan.request().target(), plan.mapped());
     }
 
     /** The marker in force: another fetch may have written one since this one's lookup. */

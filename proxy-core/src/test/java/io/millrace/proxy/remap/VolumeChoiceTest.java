@@ -1,0 +1,44 @@
+package io.millrace.proxy.remap;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.millrace.proxy.config.ConfigKeys;
+import io.millrace.proxy.config.ConfigValues;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.http.TargetUri;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class VolumeChoiceTest {
+    @ParameterizedTest
+    @CsvSource({
+        "http://img.example.com/a, images",
+        "http://IMG.example.com/a, images",
+        "http://www.example.com/a, pages",
+        "http://a.b.example.com/a, pages",
+        "http://cdn.img.example.com/a, deep",
+        "http://example.com/a, default",
+        "http://notexample.com/a, default",
+        "http://api.example.com/v1/a, api",
+        "http://other.org/, default"
+    })
+    void aRuleGoesBeforeAHostAndAHostBeforeADomain(String url, String expected) {
+        ProxyConfig config = ProxyConfig.builder()
+                .map(
+                        "http://api.example.com/v1/",
+                        "http://origin/",
+                        ConfigValues.builder()
+                                .set(ConfigKeys.CACHE_VOLUME, "api")
+                                .build())
+                .map("/", "http://origin/")
+                .volume("images", "30%", List.of("img.example.com"))
+                .volume("pages", "20%", List.of("*.example.com"))
+                .volume("deep", "1%", List.of(".img.example.com"))
+                .volume("api", "5%", List.of())
+                .build();
+        TargetUri target = (TargetUri) TargetUri.parseAbsolute(url);
+        RemapResult mapped = RemapTable.of(config).match(target);
+        assertEquals(expected, VolumeChoice.of(config).volume(target, (Mapped) mapped));
+    }
+}
