@@ -29,7 +29,7 @@ public interface StorageControl {
      * One volume. Immutable.
      *
      * @param path its storage path
-     * @param volume the name whose objects it takes, {@code default} or one of {@code volumes}
+     * @param volume the name whose objects it takes: {@code default}, or one that the configuration gives a share
      * @param placement its part, 0 to 1, of the new objects of that name
      * @param state {@code opening}, {@code online}, {@code suspended} or {@code offline}
      * @param bytes bytes of its segments that hold records

@@ -104,10 +104,6 @@ final class StorageChecks {
                     storage.size() + " storage paths of " + (volumes.size() + 1) + " volumes each, the limit is "
                             + PLACES_MAX + " in all");
         }
-        if (storage.isEmpty() && !volumes.isEmpty() && !problems.isBroken("storage")) {
-            problems.warning(
-                    problems.placeOf("volumes", whole), "volumes", "without storage there is nothing to share");
-        }
     }
 
     private void checkHosts(List<ConfigValues> volumes) {
@@ -143,7 +139,7 @@ final class StorageChecks {
 
     private void checkUse(ConfigValues values, String prefix, Set<String> names) {
         String name = values.find(ConfigKeys.CACHE_VOLUME);
-        if (name != null && !names.contains(name)) {
+        if (name != null && !names.contains(name) && !problems.isBroken("volumes")) {
             String path = prefix + ConfigKeys.CACHE_VOLUME.path();
             problems.error(
                     problems.placeOf(path, whole),

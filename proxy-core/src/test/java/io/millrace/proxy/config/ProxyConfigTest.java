@@ -53,7 +53,8 @@ final class ProxyConfigTest {
         assertProblem("cache.ram_szie: unknown key", () -> builder.set("cache.ram_szie", "1GiB"));
         assertProblem("limits.connections: 'x' is not a whole number", () -> builder.set("limits.connections", "x"));
         assertProblem("remap[].to: '/' is not a URL such as http://host/path", () -> builder.map("/", "/"));
-        assertProblem("remap: set through listen, map or storage", () -> builder.set(ConfigKeys.REMAP, List.of()));
+        assertProblem(
+                "remap: set through listen, map, storage or volume", () -> builder.set(ConfigKeys.REMAP, List.of()));
         ConfigValues general =
                 ConfigValues.builder().set(ConfigKeys.CACHE_RAM_SIZE, 1L << 30).build();
         assertProblem("cache.ram_size: cannot be set for one rule", () -> builder.map("/", "http://o", general));

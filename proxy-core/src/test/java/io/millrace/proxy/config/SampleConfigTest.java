@@ -93,6 +93,7 @@ final class SampleConfigTest {
         String value = key.path().equals("worker.java_home") ? System.getProperty("java.home") : key.defaultText();
         if (value == null || key == ConfigKeys.CACHE_RAM_SIZE) {
             value = key == ConfigKeys.ADMIN_LISTEN ? "':1'" : key == ConfigKeys.CACHE_RAM_SIZE ? "1GiB" : "/some/path";
+            value = key == ConfigKeys.CACHE_VOLUME ? "default" : value;
         }
         lines.add(indent + parts[parts.length - 1] + ": " + value);
     }
