@@ -35,7 +35,16 @@ class ArchitectureTest {
             .resideInAPackage("io.millrace.launcher..")
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage("io.millrace.proxy.exchange..", "io.millrace.proxy.http1..", "io.millrace.store..");
+            .resideInAnyPackage(
+                    "io.millrace.proxy.exchange..",
+                    "io.millrace.proxy.http1..",
+                    "io.millrace.store",
+                    "io.millrace.store.engine..",
+                    "io.millrace.store.disk..",
+                    "io.millrace.store.index..",
+                    "io.millrace.store.io..",
+                    "io.millrace.store.memory..",
+                    "io.millrace.store.recover..");
 
     @ArchTest
     static final ArchRule packagesAreFreeOfCycles =

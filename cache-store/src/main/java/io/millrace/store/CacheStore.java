@@ -114,6 +114,9 @@ public interface CacheStore<H> extends Closeable {
      */
     void resumeWrites() throws IOException;
 
+    /** Sets how many bytes of records are verified in the background per second, over all volumes; 0 for none. */
+    void scrubRate(long bytesPerSecond);
+
     /**
      * Takes a volume out of use until {@link #online} or the next start: what is queued for it is written and synced, its
      * lease is given back and its files are closed. Objects whose home it was are stored in the others from now on; reads

@@ -25,6 +25,7 @@ public final class StoreConfig {
     private final int ioThreads;
     private final long inventoryDelayNanos;
     private final DiskAdmission diskAdmission;
+    private final long scrubBytesPerSecond;
     private final @Nullable ByteBufAllocator allocator;
 
     private StoreConfig(Builder builder) {
@@ -46,6 +47,7 @@ public final class StoreConfig {
         ioThreads = (int) atLeast("ioThreads", builder.ioThreads, 1);
         inventoryDelayNanos = builder.inventoryDelayNanos;
         diskAdmission = builder.diskAdmission;
+        scrubBytesPerSecond = atLeast("scrubBytesPerSecond", builder.scrubBytesPerSecond, 0);
         allocator = builder.allocator;
     }
 
@@ -124,6 +126,11 @@ public final class StoreConfig {
         return diskAdmission;
     }
 
+    /** Bytes of records that are verified in the background per second, over all volumes; 0 for none. */
+    public long scrubBytesPerSecond() {
+        return scrubBytesPerSecond;
+    }
+
     /** Where body buffers come from; null for a pooled allocator of the store's own. */
     public @Nullable ByteBufAllocator allocator() {
         return allocator;
@@ -160,6 +167,7 @@ public final class StoreConfig {
         private int ioThreads = 4;
         private long inventoryDelayNanos = TimeUnit.SECONDS.toNanos(5);
         private DiskAdmission diskAdmission = DiskAdmission.FREQUENCY;
+        private long scrubBytesPerSecond;
         private @Nullable ByteBufAllocator allocator;
 
         private Builder() {}
@@ -245,6 +253,12 @@ public final class StoreConfig {
         /** {@link StoreConfig#diskAdmission}; default {@link DiskAdmission#FREQUENCY}. */
         public Builder diskAdmission(DiskAdmission value) {
             diskAdmission = value;
+            return this;
+        }
+
+        /** {@link StoreConfig#scrubBytesPerSecond}; default none. */
+        public Builder scrubBytesPerSecond(long value) {
+            scrubBytesPerSecond = value;
             return this;
         }
 

@@ -121,6 +121,8 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      * @param recordsDamaged records that did not pass their checks when read
      * @param objectsRefilled objects loaded into RAM again after a start because they were hot before
      * @param segmentsReclaimed segments given back to the ring
+     * @param bytesScrubbed bytes of records verified in the background
+     * @param recordsDamagedByScrub records that did not pass their checks then
      */
     public record Counters(
             long ramHits,
@@ -134,5 +136,7 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
             long removals,
             long recordsDamaged,
             long objectsRefilled,
-            long segmentsReclaimed) {}
+            long segmentsReclaimed,
+            long bytesScrubbed,
+            long recordsDamagedByScrub) {}
 }

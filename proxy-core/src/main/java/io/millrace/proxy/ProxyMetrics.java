@@ -25,6 +25,17 @@ final class ProxyMetrics {
                 MetricFamily.CACHE_BYTES_MAX, () -> store.statistics().ram().bytesMax(), "ram", "");
         metrics.supplyGauge(
                 MetricFamily.CACHE_ENTRIES, () -> store.statistics().ram().entries(), "ram", "");
+        metrics.supplyCounter(
+                MetricFamily.STORE_SCRUBBED_BYTES,
+                () -> store.statistics().counters().bytesScrubbed());
+        metrics.supplyCounter(
+                MetricFamily.STORE_DAMAGED_RECORDS,
+                () -> store.statistics().counters().recordsDamaged(),
+                "read");
+        metrics.supplyCounter(
+                MetricFamily.STORE_DAMAGED_RECORDS,
+                () -> store.statistics().counters().recordsDamagedByScrub(),
+                "scrub");
         List<StoreStatistics.Volume> volumes = store.statistics().volumes();
         for (int i = 0; i < volumes.size(); i++) {
             String path = volumes.get(i).path().toString();

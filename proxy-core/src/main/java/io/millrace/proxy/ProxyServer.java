@@ -197,6 +197,7 @@ public final class ProxyServer implements AutoCloseable {
         }
         warmOriginTls(config);
         live = live(config);
+        store.scrubRate(config.store().scrubBytesPerSecond());
         return new ReloadReport(settings);
     }
 

@@ -44,6 +44,13 @@ abstract class CommandGroup implements Callable<Integer> {
     static final class Storage extends CommandGroup {}
 
     @Command(
+            name = "store",
+            customSynopsis = "millctl store COMMAND PATH [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Look into a storage path that no running proxy has open.")
+    static final class Store extends CommandGroup {}
+
+    @Command(
             name = "metric",
             customSynopsis = "millctl metric COMMAND [OPTIONS]",
             commandListHeading = "Commands:%n",

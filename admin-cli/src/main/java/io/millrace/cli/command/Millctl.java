@@ -58,6 +58,10 @@ public final class Millctl {
                         .addSubcommand(new StorageStatusCommand(invocation))
                         .addSubcommand(new StorageOfflineCommand(invocation))
                         .addSubcommand(new StorageOnlineCommand(invocation)))
+                .addSubcommand(new CommandLine(new CommandGroup.Store())
+                        .addSubcommand(new StoreLocalCommand.Check(invocation))
+                        .addSubcommand(new StoreLocalCommand.Dump(invocation))
+                        .addSubcommand(new StoreLocalCommand.Stat(invocation)))
                 .addSubcommand(
                         new CommandLine(new CommandGroup.Metric()).addSubcommand(new MetricGetCommand(invocation)))
                 .addSubcommand(new HelpCommand());

@@ -14,10 +14,11 @@ import java.util.concurrent.atomic.AtomicLongArray;
  *    8  8  tag
  *   16  4  offset behind the last record
  *   20  4  state: 0 free, 1 active, 2 sealed, 3 retired
- *   24  8  zero
+ *   24  8  when its records were last verified, seconds since the epoch; 0 never
  * </pre>
  *
- * <p>Thread-safe: {@link #isLive}, {@link #tag} and {@link #usedBytes} from any thread; the rest is confined to the
+ * <p>Thread-safe: {@link #isLive}, {@link #tag}, {@link #verifiedAt} and {@link #usedBytes} from any thread, {@link #state} by
+ * who saw the tag before; the rest is confined to the
  * volume's writer thread.
  */
 public final class SegmentTable {
@@ -53,6 +54,7 @@ public final class SegmentTable {
 
     private final long[] sequences;
     private final int[] written;
+    private final AtomicLongArray verified;
     private final State[] states;
     private volatile long usedBytes;
     private volatile int usable;
@@ -63,6 +65,7 @@ public final class SegmentTable {
         lastTags = new byte[segments];
         sequences = new long[segments];
         written = new int[segments];
+        verified = new AtomicLongArray(segments);
         states = new State[segments];
         Arrays.fill(states, State.FREE);
         usable = segments;
@@ -89,6 +92,7 @@ public final class SegmentTable {
             long place = index.auxiliary(word + 2);
             int state = (int) (place >>> 32);
             table.sequences[segment] = index.auxiliary(word);
+            table.verified.set(segment, index.auxiliary(word + 3));
             table.used(segment, (int) place);
             table.states[segment] = state > 0 && state < STATES.length ? STATES[state] : State.FREE;
             table.lastTags[segment] = (byte) tag;
@@ -237,11 +241,15 @@ public final class SegmentTable {
         states[segment] = state;
         sequences[segment] = sequence;
         used(segment, end);
+        if (tags.get(segment) != tag) {
+            verified.set(segment, 0);
+        }
         tags.set(segment, state == State.ACTIVE || state == State.SEALED ? tag : 0);
         int word = segment * ENTRY_WORDS;
         index.auxiliary(word, sequence);
         index.auxiliary(word + 1, tag);
         index.auxiliary(word + 2, place(segment));
+        index.auxiliary(word + 3, verified.get(segment));
         if (tag != 0) {
             lastTags[segment] = (byte) tag;
         }
@@ -255,6 +263,19 @@ public final class SegmentTable {
     public void written(int segment, int end) {
         used(segment, end);
         index.auxiliary(segment * ENTRY_WORDS + 2, place(segment));
+    }
+
+    /** When the segment's records were last verified, seconds since the epoch. Any thread. */
+    public long verifiedAt(int segment) {
+        return verified.get(segment);
+    }
+
+    /** Notes that the records were verified, if the segment still is what it was. */
+    void verified(int segment, long tag, long seconds) {
+        if (tags.get(segment) == tag) {
+            verified.set(segment, seconds);
+            index.auxiliary(segment * ENTRY_WORDS + 3, seconds);
+        }
     }
 
     /** Changes the state only. */

@@ -234,6 +234,11 @@ public final class Volume {
         return reader;
     }
 
+    /** Verifies its records in the background. */
+    public VolumeScrub scrub() {
+        return new VolumeScrub(this, table, segments);
+    }
+
     /** Longest record that it can take. */
     public int recordLengthMax() {
         return SegmentLog.recordLengthMax(superblock.segmentBytes());

@@ -20,6 +20,8 @@ final class StoreCounters {
     final LongAdder removals = new LongAdder();
     final LongAdder recordsDamaged = new LongAdder();
     final LongAdder objectsRefilled = new LongAdder();
+    final LongAdder bytesScrubbed = new LongAdder();
+    final LongAdder recordsDamagedByScrub = new LongAdder();
 
     StoreStatistics.Counters snapshot(long segmentsReclaimed) {
         return new StoreStatistics.Counters(
@@ -34,6 +36,8 @@ final class StoreCounters {
                 removals.sum(),
                 recordsDamaged.sum(),
                 objectsRefilled.sum(),
-                segmentsReclaimed);
+                segmentsReclaimed,
+                bytesScrubbed.sum(),
+                recordsDamagedByScrub.sum());
     }
 }

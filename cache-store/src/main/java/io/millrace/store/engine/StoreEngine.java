@@ -68,6 +68,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
     private final ObjectChanges<H> changes;
     private final VolumeCommands commands;
     private final HotSet<H> hot;
+    private final Scrubber scrubber;
     private final Hasher128 hasher;
     private final ReentrantLock lifeCycle = new ReentrantLock();
 
@@ -98,6 +99,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
         commands = new VolumeCommands(lifeCycle, changes);
         inventories = new Inventories<>(io, codec, withoutInventory(config), config.inventoryDelayNanos());
         hot = new HotSet<>(io, config, counters, ram, volumes, reads, housekeeping, this::loadHot);
+        scrubber = new Scrubber(volumes, reads, housekeeping, counters, () -> System.currentTimeMillis() / 1000);
+        scrubber.rate(config.scrubBytesPerSecond());
         boolean opened = false;
         try {
             volumes.open();
@@ -113,6 +116,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         hasher = Hashing.xxh3_128(volumes.hashSeed());
         objectIds = new AtomicLong(volumes.openCount() << OBJECT_ID_BITS);
         housekeeping.every(config.syncIntervalNanos(), this::forceSoon);
+        scrubber.start();
         housekeeping.every(config.syncIntervalNanos(), () -> reads.execute(volumes::shortenReaderLists));
         housekeeping.every(RAM_RESIZE_NANOS, ram::resize);
         hot.start();
@@ -131,6 +135,10 @@ public final class StoreEngine<H> implements CacheStore<H> {
                 inventories.add(slot.volume());
             }
         }
+    }
+
+    VolumeGroup volumes() {
+        return volumes;
     }
 
     private final class VolumeListener implements Volume.Listener {
@@ -453,6 +461,11 @@ public final class StoreEngine<H> implements CacheStore<H> {
         } finally {
             lifeCycle.unlock();
         }
+    }
+
+    @Override
+    public void scrubRate(long bytesPerSecond) {
+        scrubber.rate(bytesPerSecond);
     }
 
     @Override

@@ -71,6 +71,18 @@ public final class CheckReport {
         return count(Kind.WRONG) == 0 && count(Kind.DAMAGED) == 0;
     }
 
+    /** The report as one line of JSON. */
+    public String toJson() {
+        JsonText json = new JsonText()
+                .member("path", directory.toString())
+                .member("sound", isSound())
+                .member("facts", facts);
+        for (Kind kind : Kind.values()) {
+            json.member(kind.word, count(kind)).member(kind.word + "_first", findings(kind));
+        }
+        return json.toString();
+    }
+
     /** The report as text, one finding a line. */
     @Override
     public String toString() {

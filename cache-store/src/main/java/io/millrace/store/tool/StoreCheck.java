@@ -19,17 +19,15 @@ import io.millrace.store.io.SystemFileIo;
 import io.millrace.store.tool.CheckReport.Kind;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Reads every byte of a volume that no store has open, and compares index, summaries and records: the twin of what the
  * store believes when it runs.
  *
- * <p>Holds some 100 bytes of heap for each record. Confined to one thread.
+ * <p>Goes through the segments once, asks the index about each record, and counts what the index says of each segment
+ * against what was found there. So it holds what one segment's summary takes, and some 64 MiB for records that are not in
+ * the index. Confined to one thread.
  */
 public final class StoreCheck {
     private final FileIo io;
@@ -37,14 +35,17 @@ public final class StoreCheck {
     private final VolumeView view;
     private final RecordReader reader;
     private final CheckReport report;
-    private final Map<Hash, Newest> newest = new HashMap<>();
+    /** Sequence of each segment that has a header, 0 for the others. */
+    private final long[] sequences;
+    /** Records of each segment that the index names. */
+    private final long[] confirmed;
+
+    private final OrphanTable orphans = new OrphanTable();
+    private @Nullable MappedIndex index;
+    private @Nullable SegmentTable table;
     private long records;
     private long partialObjects;
     private long contentBytes;
-
-    private record Hash(long high, long low) {}
-
-    private record Newest(RecordHeader header, long location, boolean sound) {}
 
     private StoreCheck(FileIo io, Path directory, VolumeView view) {
         this.io = io;
@@ -52,6 +53,8 @@ public final class StoreCheck {
         this.view = view;
         this.reader = view.reader();
         this.report = new CheckReport(directory);
+        sequences = new long[view.superblock().segmentCount()];
+        confirmed = new long[sequences.length];
     }
 
     /**
@@ -78,9 +81,14 @@ public final class StoreCheck {
             report.finding(
                     Kind.DAMAGED, "file length actual=" + view.fileLength() + ", expected=" + superblock.fileBytes());
         }
+        openIndex();
         int used = 0;
         SegmentFile segments = view.segments();
-        for (int segment = 0; segment < superblock.segmentCount(); segment++) {
+        for (int segment = 0; segment < sequences.length; segment++) {
+            SegmentHeader header = segments.header(segment);
+            sequences[segment] = header == null ? 0 : header.sequence();
+        }
+        for (int segment = 0; segment < sequences.length; segment++) {
             SegmentHeader header = segments.header(segment);
             if (header != null) {
                 used++;
@@ -94,10 +102,24 @@ public final class StoreCheck {
         return report;
     }
 
+    private void openIndex() throws IOException {
+        Superblock superblock = view.superblock();
+        int count = superblock.segmentCount();
+        try {
+            MappedIndex opened =
+                    MappedIndex.view(io, directory, superblock.volumeId(), SegmentTable.auxiliaryBytes(count));
+            table = SegmentTable.load(opened, count);
+            index = opened;
+            report.fact("index entries " + opened.objects() + " objects, slots " + opened.capacity());
+        } catch (IndexUnusableException e) {
+            report.fact("index will be rebuilt at the next start: " + e.getMessage());
+        }
+    }
+
     private void checkSegment(SegmentHeader segment) throws IOException {
         SegmentFile segments = view.segments();
-        List<SegmentSummary.Entry> walked = new ArrayList<>();
-        SegmentSummary summary = segments.summary(segment.segment(), segment.tag());
+        SummaryCheck summary =
+                new SummaryCheck(report, segment.segment(), segments.summary(segment.segment(), segment.tag()));
         long[] last = {SegmentHeader.BYTES, segment.sequence() << 32};
         segments.walk(
                 segment.segment(),
@@ -116,12 +138,10 @@ public final class StoreCheck {
                     }
                     last[0] = offset + header.recordLength();
                     last[1] = header.sequence() + 1;
-                    walked.add(SegmentSummary.entry(header, offset));
+                    summary.walked(SegmentSummary.entry(header, offset));
                     checkRecord(segment, header, offset);
                 });
-        if (summary != null) {
-            compare(segment, summary, walked);
-        }
+        summary.end();
     }
 
     private void checkRecord(SegmentHeader segment, RecordHeader header, long offset) {
@@ -135,112 +155,116 @@ public final class StoreCheck {
             sound = false;
             report.finding(Kind.DAMAGED, String.valueOf(e.getMessage()));
         }
-        long location = Location.pack(segment.segment(), offset, header.recordLength(), segment.tag());
-        Newest mine = new Newest(header, location, sound);
-        newest.merge(new Hash(header.hashHigh(), header.hashLow()), mine, (a, b) -> {
-            return a.header().sequence() > b.header().sequence() ? a : b;
-        });
+        MappedIndex known = index;
+        SegmentTable states = table;
+        if (known != null && states != null) {
+            long location = Location.pack(segment.segment(), offset, header.recordLength(), segment.tag());
+            compare(known, states, header, location, sound);
+        }
     }
 
-    private void compare(SegmentHeader segment, SegmentSummary summary, List<SegmentSummary.Entry> walked) {
-        Map<Long, SegmentSummary.Entry> byOffset = new HashMap<>();
-        for (SegmentSummary.Entry entry : walked) {
-            byOffset.put(entry.offset(), entry);
-        }
-        for (int i = 0; i < summary.size(); i++) {
-            SegmentSummary.Entry entry = summary.entry(i);
-            if (entry == null || !entry.equals(byOffset.get(entry.offset()))) {
-                report.finding(
-                        Kind.DAMAGED, "segment " + segment.segment() + ": its summary tells " + entry + ", not found");
+    /** What the index says of the record's hash. */
+    private void compare(MappedIndex known, SegmentTable states, RecordHeader header, long location, boolean sound) {
+        long named = known.find(header.hashHigh(), header.hashLow());
+        boolean owed = sound && (header.type() == RecordType.COMPLETE || header.type() == RecordType.HEAD);
+        if (named == location) {
+            confirmed[Location.segment(location)]++;
+            if (header.type() == RecordType.TOMBSTONE) {
+                report.finding(Kind.WRONG, "index entry for " + Location.describe(location) + ", a tombstone");
+            } else if (owed && header.type() == RecordType.HEAD) {
+                checkBody(known, states, header, location);
             }
-        }
-        if (summary.size() < walked.size()) {
+        } else if (named == Location.NONE || !states.isLive(named)) {
+            orphans.note(header.hashHigh(), header.hashLow(), header.sequence(), owed ? location : 0);
+        } else if (isNewer(location, named)) {
             report.finding(
-                    Kind.DAMAGED,
-                    "segment " + segment.segment() + ": summary of " + summary.size() + " records, found "
-                            + walked.size());
+                    Kind.WRONG,
+                    "index entry for " + Location.describe(named) + ", but a newer record is " + header + " at "
+                            + Location.describe(location));
         }
+    }
+
+    private boolean isNewer(long location, long named) {
+        long mine = sequences[Location.segment(location)];
+        long theirs = sequences[Location.segment(named)];
+        return mine == theirs ? Location.offset(location) > Location.offset(named) : theirs != 0 && mine > theirs;
     }
 
     private void checkIndex() throws IOException {
-        Superblock superblock = view.superblock();
-        int count = superblock.segmentCount();
-        MappedIndex index;
-        try {
-            index = MappedIndex.view(io, directory, superblock.volumeId(), SegmentTable.auxiliaryBytes(count));
-        } catch (IndexUnusableException e) {
-            report.fact("index will be rebuilt at the next start: " + e.getMessage());
+        MappedIndex known = index;
+        SegmentTable states = table;
+        if (known == null || states == null) {
             return;
         }
-        SegmentTable table = SegmentTable.load(index, count);
-        report.fact("index entries " + index.objects() + " objects, slots " + index.capacity());
-        index.forEach((hashHigh, hashLow, location, block, tombstone) ->
-                checkEntry(table, new Hash(hashHigh, hashLow), location));
-        for (Map.Entry<Hash, Newest> entry : newest.entrySet()) {
-            checkNewest(index, table, entry.getKey(), entry.getValue());
+        long[] named = new long[sequences.length];
+        known.forEach((hashHigh, hashLow, location, block, tombstone) -> {
+            if (states.isLive(location)) {
+                named[Location.segment(location)]++;
+            } else {
+                report.finding(Kind.STALE, "index entry for " + Location.describe(location) + ", which was given up");
+            }
+        });
+        known.forEach((hashHigh, hashLow, location, block, tombstone) -> {
+            int segment = Location.segment(location);
+            if (states.isLive(location) && named[segment] != confirmed[segment]) {
+                lookFor(hashHigh, hashLow, location, states.tag(segment));
+            }
+        });
+        orphans.forEach(location ->
+                report.finding(Kind.STALE, "record at " + Location.describe(location) + ": not in the index"));
+        if (orphans.isFull()) {
+            report.fact("more records than are listed are not in the index");
         }
         report.fact("partial objects " + partialObjects);
     }
 
-    private void checkEntry(SegmentTable table, Hash hash, long location) {
-        String where = Location.describe(location);
-        if (!table.isLive(location)) {
-            report.finding(Kind.STALE, "index entry for " + where + ", which was given up");
-            return;
-        }
-        Newest expected = newest.get(hash);
-        if (expected == null) {
-            report.finding(Kind.DAMAGED, "index entry for " + where + ": no record of this hash");
-        } else if (expected.location() != location || expected.header().type() == RecordType.TOMBSTONE) {
-            report.finding(
-                    Kind.WRONG,
-                    "index entry for " + where + ", but the newest record is " + expected.header() + " at "
-                            + Location.describe(expected.location()));
-        }
-    }
-
-    private void checkNewest(MappedIndex index, SegmentTable table, Hash hash, Newest record) throws IOException {
-        RecordHeader header = record.header();
-        if (header.type() == RecordType.TOMBSTONE || !record.sound()) {
-            return;
-        }
-        if (index.find(hash.high(), hash.low()) != record.location()) {
-            if (header.type() != RecordType.BLOCK) {
-                report.finding(
-                        Kind.STALE, header + " at " + Location.describe(record.location()) + ": not in the index");
-            }
-            return;
-        }
-        if (header.type() == RecordType.HEAD) {
-            checkBody(index, table, record);
-        }
-    }
-
-    private void checkBody(MappedIndex index, SegmentTable table, Newest record) throws IOException {
-        int segment = Location.segment(record.location());
-        DiskRecord head = reader.readHead(
-                segment, Location.offset(record.location()), record.header().tag());
+    /** The index says more of a segment than was found there. */
+    private void lookFor(long hashHigh, long hashLow, long location, long tag) {
+        boolean[] found = {false};
+        long offset = Location.offset(location);
         try {
-            BodyPlace place = head.place();
-            @Nullable String missing = null;
-            partialObjects += place.isWhole() ? 0 : 1;
-            if (place.blockBytes() == 0) {
-                missing = table.withTag(place.segment(), place.tag()) >= 0 ? null : "its record was given up";
-            } else {
-                long objectId = record.header().objectId();
-                for (int block = 0; block < place.blockCount() && missing == null; block++) {
-                    if (!place.has(block)) {
-                        continue;
-                    }
-                    long at = index.find(DiskKey.blockHashHigh(objectId), DiskKey.blockHashLow(objectId, block));
-                    missing = at == Location.NONE || !table.isLive(at) ? "block " + block + " was given up" : null;
-                }
-            }
-            if (missing != null) {
-                report.finding(Kind.STALE, record.header() + ": " + missing);
-            }
-        } finally {
-            head.release();
+            view.segments().walk(Location.segment(location), tag, offset, offset + 1, false, (header, at) -> {
+                found[0] = header.hashHigh() == hashHigh && header.hashLow() == hashLow;
+            });
+        } catch (IOException e) {
+            report.finding(Kind.DAMAGED, Location.describe(location) + ": " + e.getMessage());
+            return;
         }
+        if (!found[0]) {
+            report.finding(Kind.DAMAGED, "index entry for " + Location.describe(location) + ": no record of this hash");
+        }
+    }
+
+    private void checkBody(MappedIndex known, SegmentTable states, RecordHeader header, long location) {
+        try {
+            DiskRecord head = reader.readHead(Location.segment(location), Location.offset(location), header.tag());
+            try {
+                String missing = missing(known, states, header, head.place());
+                if (missing != null) {
+                    report.finding(Kind.STALE, header + ": " + missing);
+                }
+            } finally {
+                head.release();
+            }
+        } catch (IOException e) {
+            report.finding(Kind.DAMAGED, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private @Nullable String missing(MappedIndex known, SegmentTable states, RecordHeader header, BodyPlace place) {
+        partialObjects += place.isWhole() ? 0 : 1;
+        if (place.blockBytes() == 0) {
+            return states.withTag(place.segment(), place.tag()) >= 0 ? null : "its record was given up";
+        }
+        long hashHigh = DiskKey.blockHashHigh(header.objectId());
+        for (int block = 0; block < place.blockCount(); block++) {
+            long at = place.has(block)
+                    ? known.find(hashHigh, DiskKey.blockHashLow(header.objectId(), block))
+                    : Location.NONE;
+            if (place.has(block) && (at == Location.NONE || !states.isLive(at))) {
+                return "block " + block + " was given up";
+            }
+        }
+        return null;
     }
 }

@@ -28,10 +28,25 @@ import java.util.BitSet;
  */
 public final class StoreDump {
     private final VolumeView view;
+    private final Options options;
     private final Appendable out;
 
-    private StoreDump(VolumeView view, Appendable out) {
+    /**
+     * What to dump, and how. Immutable.
+     *
+     * @param keysOnly nothing but keys, one a line
+     * @param json one JSON object a line
+     * @param prefix only records whose key starts so; empty for all, those without a key included
+     * @param segment only this segment, negative for all
+     */
+    public record Options(boolean keysOnly, boolean json, String prefix, int segment) {
+        /** Everything, as text. */
+        public static final Options ALL = new Options(false, false, "", -1);
+    }
+
+    private StoreDump(VolumeView view, Options options, Appendable out) {
         this.view = view;
+        this.options = options;
         this.out = out;
     }
 
@@ -40,36 +55,70 @@ public final class StoreDump {
      *
      * @throws IOException when there is none, a store has it open, or {@code out} fails
      */
-    public static void dump(Path directory, Appendable out) throws IOException {
-        dump(new SystemFileIo(), directory, out);
+    public static void dump(Path directory, Options options, Appendable out) throws IOException {
+        dump(new SystemFileIo(), directory, options, out);
     }
 
-    /** As {@link #dump(Path, Appendable)}, over another file system. */
-    public static void dump(FileIo io, Path directory, Appendable out) throws IOException {
+    /** As {@link #dump(Path, Options, Appendable)}, over another file system. */
+    public static void dump(FileIo io, Path directory, Options options, Appendable out) throws IOException {
         try (VolumeView view = VolumeView.open(io, directory)) {
-            new StoreDump(view, out).run();
+            new StoreDump(view, options, out).run();
         }
     }
 
     private void run() throws IOException {
         Superblock superblock = view.superblock();
-        line("volume " + superblock.volumeId() + " store " + superblock.storeId() + " generation "
-                + superblock.generation() + " segments " + superblock.segmentCount() + " of "
-                + superblock.segmentBytes() + " bytes");
+        boolean bare = options.keysOnly() || options.json();
+        if (!bare) {
+            line("volume " + superblock.volumeId() + " store " + superblock.storeId() + " generation "
+                    + superblock.generation() + " segments " + superblock.segmentCount() + " of "
+                    + superblock.segmentBytes() + " bytes");
+        }
         SegmentFile segments = view.segments();
         for (int segment = 0; segment < superblock.segmentCount(); segment++) {
-            SegmentHeader header = segments.header(segment);
+            boolean wanted = options.segment() < 0 || options.segment() == segment;
+            SegmentHeader header = wanted ? segments.header(segment) : null;
             if (header != null) {
-                line("segment " + segment + " sequence " + header.sequence() + " tag "
-                        + Long.toHexString(header.tag()));
+                if (!bare) {
+                    line("segment " + segment + " sequence " + header.sequence() + " tag "
+                            + Long.toHexString(header.tag()));
+                }
                 segments.walk(
                         segment,
                         header.tag(),
                         SegmentHeader.BYTES,
                         segments.segmentBytes(),
                         true,
-                        (record, offset) -> line("  " + offset + " " + record + " " + key(header, record, offset)));
+                        (record, offset) -> record(header, record, offset));
             }
+        }
+    }
+
+    private void record(SegmentHeader segment, RecordHeader record, long offset) throws IOException {
+        boolean keyed = record.keyLength() > 0;
+        if ((options.keysOnly() || !options.prefix().isEmpty()) && !keyed) {
+            return;
+        }
+        String key = key(segment, record, offset);
+        if (!key.startsWith(options.prefix())) {
+            return;
+        }
+        if (options.json()) {
+            JsonText json = new JsonText();
+            if (!options.keysOnly()) {
+                json.member("segment", segment.segment())
+                        .member("offset", offset)
+                        .member("type", record.type().toString())
+                        .member("sequence", record.sequence())
+                        .member("object", Long.toHexString(record.objectId()))
+                        .member("content", record.contentLength())
+                        .member("body", record.bodyLength())
+                        .member("head", record.headLength())
+                        .member("expiry", Integer.toUnsignedLong(record.expiry()));
+            }
+            line(json.member("key", keyed ? key : null).toString());
+        } else {
+            line(options.keysOnly() ? key : "  " + offset + " " + record + " " + key);
         }
     }
 
@@ -81,7 +130,8 @@ public final class StoreDump {
         try {
             DiskRecord record = reader.readHead(segment.segment(), offset, segment.tag());
             try {
-                return printable(record.key()) + part(record);
+                boolean bare = options.keysOnly() || options.json();
+                return printable(record.key()) + (bare ? "" : part(record));
             } finally {
                 record.release();
             }

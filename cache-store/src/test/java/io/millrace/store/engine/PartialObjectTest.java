@@ -123,7 +123,7 @@ class PartialObjectTest {
         assertEquals("h", test.head("a"));
         test.close();
         StringBuilder dump = new StringBuilder();
-        StoreDump.dump(io, Path.of("/volume0"), dump);
+        StoreDump.dump(io, Path.of("/volume0"), StoreDump.Options.ALL, dump);
         assertTrue(dump.toString().contains(" a partial blocks=3\n"), dump::toString);
         assertTrue(StoreCheck.check(io, Path.of("/volume0")).toString().contains("partial objects 1"), dump::toString);
         openStore();

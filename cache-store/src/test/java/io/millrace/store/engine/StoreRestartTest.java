@@ -281,7 +281,7 @@ class StoreRestartTest {
             test.remove("http://example.com/");
         }
         StringBuilder out = new StringBuilder();
-        StoreDump.dump(io, VOLUME, out);
+        StoreDump.dump(io, VOLUME, StoreDump.Options.ALL, out);
         assertTrue(out.toString().contains("COMPLETE sequence=100000000 "), out::toString);
         assertTrue(out.toString().contains("TOMBSTONE sequence=100000001 "), out::toString);
         assertTrue(out.toString().endsWith(" http://example.com/\n"), out::toString);

@@ -209,6 +209,22 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
+    /** Where in a file the bytes first lie, -1 when they do not. */
+    public long find(Path path, byte[] wanted) {
+        lock.lock();
+        try {
+            byte[] bytes = files.get(path).bytes;
+            for (int at = 0; at + wanted.length <= bytes.length; at++) {
+                if (Arrays.mismatch(bytes, at, at + wanted.length, wanted, 0, wanted.length) < 0) {
+                    return at;
+                }
+            }
+            return -1;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Cuts a file off. */
     public void truncate(Path path, long length) {
         lock.lock();

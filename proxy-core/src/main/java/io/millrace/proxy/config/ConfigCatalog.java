@@ -31,6 +31,7 @@ public final class ConfigCatalog {
             STORE_SYNC_INTERVAL,
             STORE_SEGMENT_SIZE,
             STORE_OPEN_WAIT,
+            STORE_SCRUB_RATE,
             CACHE_ENABLED,
             CACHE_RAM_SIZE,
             CACHE_REFILL_RATE,

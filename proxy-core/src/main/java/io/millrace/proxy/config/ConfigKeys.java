@@ -115,6 +115,13 @@ public final class ConfigKeys {
             .like("proxy.config.http.wait_for_cache")
             .says("How long a request waits at the start for a volume's index before it goes to the origin.");
 
+    public static final ConfigKey<Long> STORE_SCRUB_RATE = draft("store.scrub_rate", ValueType.SIZE)
+            .within(64 * KIB, 16 * GIB)
+            .orZero()
+            .defaultsTo(8 * MIB)
+            .says("Bytes per second, over all volumes, that are read in the background to find damage before a request "
+                    + "does; each byte at most once a day, 0 never.");
+
     // cache
     public static final ConfigKey<Boolean> CACHE_ENABLED = draft("cache.enabled", ValueType.BOOLEAN)
             .defaultsTo(true)

@@ -6,12 +6,14 @@ package io.millrace.proxy.config;
  * @param syncIntervalMillis longest time that written objects stay unsynced
  * @param segmentBytes the piece of a volume that is written and reclaimed as a whole
  * @param openWaitMillis how long a request waits for a volume's index at the start
+ * @param scrubBytesPerSecond what is verified in the background, 0 for nothing
  */
-public record StoreSettings(long syncIntervalMillis, long segmentBytes, long openWaitMillis) {
+public record StoreSettings(long syncIntervalMillis, long segmentBytes, long openWaitMillis, long scrubBytesPerSecond) {
     static StoreSettings from(ConfigValues values) {
         return new StoreSettings(
                 values.get(ConfigKeys.STORE_SYNC_INTERVAL).toMillis(),
                 values.get(ConfigKeys.STORE_SEGMENT_SIZE),
-                values.get(ConfigKeys.STORE_OPEN_WAIT).toMillis());
+                values.get(ConfigKeys.STORE_OPEN_WAIT).toMillis(),
+                values.get(ConfigKeys.STORE_SCRUB_RATE));
     }
 }

@@ -173,6 +173,18 @@ public enum MetricFamily {
             "errors",
             "Failed reads and writes of a cache volume; any growth means that the disk needs replacing.",
             "volume"),
+    STORE_SCRUBBED_BYTES(
+            "millrace_store_scrubbed_bytes_total",
+            Kind.COUNTER,
+            "bytes",
+            "Bytes of stored records verified in the background; store.scrub_rate sets how fast."),
+    STORE_DAMAGED_RECORDS(
+            "millrace_store_damaged_records_total",
+            Kind.COUNTER,
+            "records",
+            "Stored records that did not pass their checks and were dropped, by what found them; more than a power"
+                    + " failure explains means that a disk needs replacing.",
+            "found_by"),
     VOLUME_ONLINE(
             "millrace_volume_online",
             Kind.GAUGE,

@@ -1,0 +1,211 @@
+package io.millrace.store.disk;
+
+import io.millrace.store.index.Location;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads the records of one volume's sealed segments and checks every byte that still counts, a little at a time: the
+ * segment first that was longest not looked at. What is damaged is taken out of the index, with a tombstone, before
+ * somebody asks for it; a segment that cannot be read is one I/O error of the volume, and left for the next round.
+ *
+ * <p>Confined to one thread at a time; blocks on the disk. What it changes is done on the volume's thread.
+ */
+public final class VolumeScrub {
+    /** A segment is read again after this time at the earliest. */
+    public static final long AGAIN_SECONDS = 24 * 3600;
+
+    private static final Logger LOG = LoggerFactory.getLogger(VolumeScrub.class);
+    private static final byte[] NO_KEY = {};
+    /** What is read of a record that is dead already: nothing but its place in the list. */
+    private static final int ENTRY_COST_BYTES = 64;
+
+    private final Volume volume;
+    private final SegmentTable table;
+    private final SegmentFile segments;
+    private int segment = -1;
+    private long tag;
+    /** Records of the segment; null when it has no list of them and is walked over. */
+    private @Nullable SegmentSummary records;
+
+    private int nextRecord;
+    private long walkedTo;
+    private long bytes;
+    private int damaged;
+
+    VolumeScrub(Volume volume, SegmentTable table, SegmentFile segments) {
+        this.volume = volume;
+        this.table = table;
+        this.segments = segments;
+    }
+
+    /** What a step did. Immutable. */
+    public record Step(long bytesRead, int recordsDamaged) {
+        static final Step NOTHING = new Step(0, 0);
+
+        /** Whether nothing is due. */
+        public boolean isIdle() {
+            return bytesRead == 0;
+        }
+    }
+
+    /**
+     * Verifies records until about so many bytes were read.
+     *
+     * @param now seconds since the epoch
+     */
+    public Step step(int bytesMax, long now) {
+        bytes = 0;
+        damaged = 0;
+        if (volume.state() != Volume.State.ONLINE || (segment < 0 && !next(now))) {
+            return Step.NOTHING;
+        }
+        long pinned = volume.pin(segment);
+        if (pinned != tag) {
+            // Given up, and perhaps begun anew: what is there now is another segment.
+            if (pinned != 0) {
+                volume.unpin(segment);
+            }
+            segment = -1;
+            return new Step(ENTRY_COST_BYTES, 0);
+        }
+        boolean done = true;
+        try {
+            done = verify(bytesMax);
+        } catch (IOException e) {
+            volume.failed(e);
+        } finally {
+            volume.unpin(segment);
+        }
+        if (done) {
+            int verified = segment;
+            long verifiedTag = tag;
+            volume.execute(() -> table.verified(verified, verifiedTag, now));
+            segment = -1;
+            records = null;
+        }
+        return new Step(Math.max(bytes, ENTRY_COST_BYTES), damaged);
+    }
+
+    /** Takes the sealed segment that was verified longest ago; false when none is due. */
+    private boolean next(long now) {
+        int oldest = -1;
+        long oldestTag = 0;
+        for (int i = 0; i < table.segments(); i++) {
+            // The tag first: the state is at least as new.
+            long found = table.tag(i);
+            boolean due = found != 0
+                    && table.state(i) == SegmentTable.State.SEALED
+                    && now - table.verifiedAt(i) >= AGAIN_SECONDS;
+            if (due && (oldest < 0 || table.verifiedAt(i) < table.verifiedAt(oldest))) {
+                oldest = i;
+                oldestTag = found;
+            }
+        }
+        if (oldest < 0) {
+            return false;
+        }
+        segment = oldest;
+        tag = oldestTag;
+        nextRecord = 0;
+        walkedTo = SegmentHeader.BYTES;
+        records = null;
+        return true;
+    }
+
+    /** Whether the segment is through. */
+    private boolean verify(int bytesMax) throws IOException {
+        if (nextRecord == 0 && walkedTo == SegmentHeader.BYTES) {
+            records = segments.summary(segment, tag);
+            bytes += records == null ? ENTRY_COST_BYTES : (long) records.size() * SegmentSummary.ENTRY_BYTES;
+        }
+        SegmentSummary list = records;
+        if (list == null) {
+            return walk(bytesMax);
+        }
+        while (nextRecord < list.size()) {
+            if (bytes >= bytesMax) {
+                return false;
+            }
+            SegmentSummary.Entry entry = list.entry(nextRecord++);
+            bytes += ENTRY_COST_BYTES;
+            if (entry != null) {
+                verify(entry);
+            }
+        }
+        return true;
+    }
+
+    private boolean walk(int bytesMax) throws IOException {
+        long to = Math.min(segments.segmentBytes(), walkedTo + Math.max(1, bytesMax / 2));
+        long end = segments.walk(segment, tag, walkedTo, to, true, (header, offset) -> {
+            verify(SegmentSummary.entry(header, offset));
+        });
+        bytes += to - walkedTo;
+        walkedTo = Math.max(to, end);
+        return walkedTo >= segments.segmentBytes();
+    }
+
+    private void verify(SegmentSummary.Entry entry) throws IOException {
+        long location = Location.pack(segment, entry.offset(), entry.length(), tag);
+        boolean current = volume.find(entry.hashHigh(), entry.hashLow()) == location;
+        // The body of a whole object may be in use by a newer head.
+        if (!current && entry.type() != RecordType.COMPLETE) {
+            return;
+        }
+        bytes += entry.length();
+        try {
+            DiskRecord record = volume.reader().readHead(segment, entry.offset(), tag);
+            RecordHeader header = record.header();
+            record.release();
+            volume.reader().verifyContent(segment, entry.offset(), header);
+        } catch (DamagedRecordException e) {
+            damaged++;
+            LOG.warn("{}: found damaged: {}", volume.directory(), e.getMessage());
+            drop(entry, location, current);
+        }
+    }
+
+    private void drop(SegmentSummary.Entry entry, long location, boolean current) throws IOException {
+        DiskKey key = new DiskKey(NO_KEY, entry.hashHigh(), entry.hashLow());
+        if (entry.type() == RecordType.BLOCK) {
+            volume.execute(() -> volume.dropBlock(entry.hashHigh(), entry.hashLow(), location));
+            return;
+        }
+        long using = current ? location : headOf(entry);
+        if (using != Location.NONE) {
+            volume.execute(() -> volume.drop(key, using));
+        }
+    }
+
+    /** The record of a newer head whose body is the damaged record's. */
+    private long headOf(SegmentSummary.Entry body) throws IOException {
+        long now = volume.find(body.hashHigh(), body.hashLow());
+        long headTag = now == Location.NONE ? 0 : volume.pin(Location.segment(now));
+        if (headTag == 0) {
+            return Location.NONE;
+        }
+        try {
+            DiskRecord head = volume.reader().readHead(Location.segment(now), Location.offset(now), headTag);
+            try {
+                boolean elsewhere =
+                        head.header().type() == RecordType.HEAD && head.header().has(RecordHeader.FLAG_BODY_ELSEWHERE);
+                BodyPlace place = elsewhere ? head.place() : null;
+                boolean here = place != null
+                        && place.segment() == segment
+                        && place.offset() == body.offset()
+                        && place.tag() == tag;
+                return here ? now : Location.NONE;
+            } finally {
+                head.release();
+            }
+        } catch (DamagedRecordException e) {
+            // Found when its own segment is due.
+            return Location.NONE;
+        } finally {
+            volume.unpin(Location.segment(now));
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package io.millrace.store.tool;
+
+import org.jspecify.annotations.Nullable;
+
+/** Builds one line of JSON: an object, member by member. Confined to one thread. */
+final class JsonText {
+    private final StringBuilder out = new StringBuilder("{");
+
+    /** A string, null when there is none. */
+    JsonText member(String name, @Nullable String value) {
+        name(name);
+        if (value == null) {
+            out.append("null");
+        } else {
+            string(value);
+        }
+        return this;
+    }
+
+    /** A number. */
+    JsonText member(String name, long value) {
+        name(name);
+        out.append(value);
+        return this;
+    }
+
+    /** A truth. */
+    JsonText member(String name, boolean value) {
+        name(name);
+        out.append(value);
+        return this;
+    }
+
+    /** Strings. */
+    JsonText member(String name, Iterable<String> values) {
+        name(name);
+        char separator = '[';
+        for (String value : values) {
+            out.append(separator);
+            string(value);
+            separator = ',';
+        }
+        out.append(separator == '[' ? "[]" : "]");
+        return this;
+    }
+
+    /** An object of its own. */
+    JsonText member(String name, JsonText value) {
+        name(name);
+        out.append(value);
+        return this;
+    }
+
+    private void name(String name) {
+        if (out.length() > 1) {
+            out.append(',');
+        }
+        string(name);
+        out.append(':');
+    }
+
+    private void string(String value) {
+        out.append('"');
+        for (int i = 0; i < value.length(); i++) {
+            char c = value.charAt(i);
+            if (c == '"' || c == '\\') {
+                out.append('\\').append(c);
+            } else if (c < ' ') {
+                out.append("\\u00").append(Character.forDigit(c >> 4, 16)).append(Character.forDigit(c & 15, 16));
+            } else {
+                out.append(c);
+            }
+        }
+        out.append('"');
+    }
+
+    @Override
+    public String toString() {
+        return out + "}";
+    }
+}

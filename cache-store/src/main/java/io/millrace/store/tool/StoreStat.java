@@ -1,0 +1,198 @@
+package io.millrace.store.tool;
+
+import io.millrace.store.disk.RecordType;
+import io.millrace.store.disk.SegmentFile;
+import io.millrace.store.disk.SegmentHeader;
+import io.millrace.store.disk.SegmentSummary;
+import io.millrace.store.disk.SegmentTable;
+import io.millrace.store.disk.Superblock;
+import io.millrace.store.index.IndexUnusableException;
+import io.millrace.store.index.Location;
+import io.millrace.store.index.MappedIndex;
+import io.millrace.store.io.FileIo;
+import io.millrace.store.io.SystemFileIo;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Figures of a volume that no store has open, from its summaries and its index: reads the list of each sealed segment, and
+ * the records' headers only of segments that have none.
+ *
+ * <p>Confined to one thread.
+ */
+public final class StoreStat {
+    private static final int SIZE_CLASSES = 32;
+
+    private final VolumeView view;
+    private final Superblock superblock;
+    private final long nowSeconds;
+    private final long[] recordsBySize = new long[SIZE_CLASSES];
+    private @Nullable MappedIndex index;
+    private int sealed;
+    private int unsealed;
+    private int free;
+    private long oldestSequence = Long.MAX_VALUE;
+    private long newestSequence;
+    private long liveBytes;
+    private long deadBytes;
+    private long objects;
+    private long blocks;
+    private long expired;
+
+    private StoreStat(VolumeView view, long nowSeconds) {
+        this.view = view;
+        this.superblock = view.superblock();
+        this.nowSeconds = nowSeconds;
+    }
+
+    /**
+     * The figures of the volume in the directory.
+     *
+     * @throws IOException when there is none, a store has it open, or it cannot be read
+     */
+    public static StoreStat of(Path directory) throws IOException {
+        return of(new SystemFileIo(), directory, System.currentTimeMillis() / 1000);
+    }
+
+    /** As {@link #of(Path)}, over another file system and at another time. */
+    public static StoreStat of(FileIo io, Path directory, long nowSeconds) throws IOException {
+        try (VolumeView view = VolumeView.open(io, directory)) {
+            StoreStat stat = new StoreStat(view, nowSeconds);
+            stat.read(io, directory);
+            return stat;
+        }
+    }
+
+    private void read(FileIo io, Path directory) throws IOException {
+        try {
+            index = MappedIndex.view(
+                    io, directory, superblock.volumeId(), SegmentTable.auxiliaryBytes(superblock.segmentCount()));
+        } catch (IndexUnusableException e) {
+            // Then nobody knows which records count.
+            index = null;
+        }
+        SegmentFile segments = view.segments();
+        for (int segment = 0; segment < superblock.segmentCount(); segment++) {
+            SegmentHeader header = segments.header(segment);
+            if (header == null) {
+                free++;
+                continue;
+            }
+            oldestSequence = Math.min(oldestSequence, header.sequence());
+            newestSequence = Math.max(newestSequence, header.sequence());
+            readSegment(segments, header);
+        }
+    }
+
+    private void readSegment(SegmentFile segments, SegmentHeader header) throws IOException {
+        SegmentSummary summary = segments.summary(header.segment(), header.tag());
+        if (summary == null) {
+            unsealed++;
+            segments.walk(
+                    header.segment(),
+                    header.tag(),
+                    SegmentHeader.BYTES,
+                    segments.segmentBytes(),
+                    true,
+                    (record, offset) -> count(header, SegmentSummary.entry(record, offset)));
+            return;
+        }
+        sealed++;
+        for (int i = 0; i < summary.size(); i++) {
+            SegmentSummary.Entry entry = summary.entry(i);
+            if (entry != null) {
+                count(header, entry);
+            }
+        }
+    }
+
+    private void count(SegmentHeader segment, SegmentSummary.Entry entry) {
+        MappedIndex known = index;
+        long location = Location.pack(segment.segment(), entry.offset(), entry.length(), segment.tag());
+        boolean live = known != null && known.find(entry.hashHigh(), entry.hashLow()) == location;
+        if (!live) {
+            deadBytes += entry.length();
+            return;
+        }
+        liveBytes += entry.length();
+        recordsBySize[Math.max(0, 31 - Integer.numberOfLeadingZeros(entry.length()))]++;
+        if (entry.type() == RecordType.BLOCK) {
+            blocks++;
+        } else {
+            objects++;
+            expired += Integer.toUnsignedLong(entry.expiry()) < nowSeconds ? 1 : 0;
+        }
+    }
+
+    /** One line of JSON. */
+    public String toJson() {
+        JsonText sizes = new JsonText();
+        for (int i = 0; i < SIZE_CLASSES; i++) {
+            if (recordsBySize[i] > 0) {
+                sizes.member(Long.toString(1L << i), recordsBySize[i]);
+            }
+        }
+        return new JsonText()
+                .member("format", Superblock.FORMAT_VERSION)
+                .member("volume", superblock.volumeId().toString())
+                .member("store", superblock.storeId().toString())
+                .member("generation", superblock.generation())
+                .member("segment_bytes", superblock.segmentBytes())
+                .member("segments", superblock.segmentCount())
+                .member("segments_sealed", sealed)
+                .member("segments_unsealed", unsealed)
+                .member("segments_free", free)
+                .member("oldest_segment_sequence", newestSequence == 0 ? 0 : oldestSequence)
+                .member("newest_segment_sequence", newestSequence)
+                .member("index_usable", index != null)
+                .member("live_bytes", liveBytes)
+                .member("dead_bytes", deadBytes)
+                .member("objects", objects)
+                .member("expired_objects", expired)
+                .member("blocks", blocks)
+                .member("live_records_by_size", sizes)
+                .toString();
+    }
+
+    /** The figures for people, one topic a line. */
+    @Override
+    public String toString() {
+        StringBuilder out = new StringBuilder();
+        out.append("format ").append(Superblock.FORMAT_VERSION).append(", volume ");
+        out.append(superblock.volumeId()).append(", store ").append(superblock.storeId());
+        out.append(", generation ").append(superblock.generation()).append('\n');
+        out.append("segments ").append(superblock.segmentCount()).append(" of ").append(superblock.segmentBytes());
+        out.append(" bytes: ")
+                .append(sealed)
+                .append(" sealed, ")
+                .append(unsealed)
+                .append(" not, ");
+        out.append(free).append(" free\n");
+        if (index == null) {
+            out.append("the index cannot be used and will be rebuilt: what counts is not known; records ");
+            return out.append(deadBytes).append(" bytes\n").toString();
+        }
+        out.append("records  live ")
+                .append(liveBytes)
+                .append(" bytes, dead ")
+                .append(deadBytes)
+                .append(" bytes\n");
+        out.append("objects  ")
+                .append(objects)
+                .append(", expired ")
+                .append(expired)
+                .append(", blocks ");
+        out.append(blocks).append('\n');
+        for (int i = 0; i < SIZE_CLASSES; i++) {
+            if (recordsBySize[i] > 0) {
+                out.append("records  from ")
+                        .append(1L << i)
+                        .append(" bytes: ")
+                        .append(recordsBySize[i])
+                        .append('\n');
+            }
+        }
+        return out.toString();
+    }
+}

@@ -1,0 +1,120 @@
+package io.millrace.launcher;
+
+import io.millrace.store.tool.CheckReport;
+import io.millrace.store.tool.StoreCheck;
+import io.millrace.store.tool.StoreDump;
+import io.millrace.store.tool.StoreStat;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code millrace store check|dump|stat PATH}: looks into a storage path that no store has open. */
+@Command(
+        name = "store",
+        description = "Looks into a storage path that no running proxy has open.",
+        mixinStandardHelpOptions = true,
+        synopsisSubcommandLabel = "COMMAND",
+        subcommands = {StoreCommand.Check.class, StoreCommand.Dump.class, StoreCommand.Stat.class})
+final class StoreCommand implements Runnable {
+    /** The path is in use, no storage path, or cannot be read. */
+    private static final int UNREADABLE = 3;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "the command is missing: check, dump or stat");
+    }
+
+    /** What the three have in common: a path, and how its reading fails. */
+    abstract static class OnPath implements Callable<Integer> {
+        @Spec
+        @SuppressWarnings("NullAway.Init")
+        private CommandSpec spec;
+
+        @Parameters(paramLabel = "PATH", description = "The storage path, such as /var/cache/millrace.")
+        @SuppressWarnings("NullAway.Init")
+        private Path path;
+
+        @Option(names = "--json", description = "JSON for programs.")
+        private boolean json;
+
+        abstract int read(Path directory, boolean asJson, PrintWriter out) throws IOException;
+
+        @Override
+        public final Integer call() {
+            PrintWriter out = spec.commandLine().getOut();
+            try {
+                return read(path, json, out);
+            } catch (IOException e) {
+                spec.commandLine().getErr().println("millrace: " + e.getMessage());
+                return UNREADABLE;
+            } finally {
+                out.flush();
+            }
+        }
+    }
+
+    @Command(
+            name = "check",
+            description = "Reads every byte and compares records, summaries and index.",
+            mixinStandardHelpOptions = true,
+            exitCodeListHeading = "%nExit codes:%n",
+            exitCodeList = {
+                "0:sound",
+                "1:damaged or wrong; a proxy leaves out what is damaged",
+                "2:wrong arguments",
+                "3:in use, or cannot be read"
+            })
+    static final class Check extends OnPath {
+        @Override
+        int read(Path directory, boolean asJson, PrintWriter out) throws IOException {
+            CheckReport report = StoreCheck.check(directory);
+            out.println(asJson ? report.toJson() : report.toString().stripTrailing());
+            return report.isSound() ? ExitCode.OK : ExitCode.FAILED;
+        }
+    }
+
+    @Command(
+            name = "dump",
+            description = "Writes what is there, a line for each record.",
+            mixinStandardHelpOptions = true)
+    static final class Dump extends OnPath {
+        @Option(names = "--keys-only", description = "Nothing but the keys of records.")
+        private boolean keysOnly;
+
+        @Option(names = "--prefix", paramLabel = "TEXT", description = "Only records whose key starts so.")
+        private String prefix = "";
+
+        @Option(names = "--segment", paramLabel = "N", description = "Only this segment.")
+        private int segment = -1;
+
+        @Override
+        int read(Path directory, boolean asJson, PrintWriter out) throws IOException {
+            StoreDump.dump(directory, new StoreDump.Options(keysOnly, asJson, prefix, segment), out);
+            return ExitCode.OK;
+        }
+    }
+
+    @Command(
+            name = "stat",
+            description = "Counts segments, bytes and objects, without reading bodies.",
+            mixinStandardHelpOptions = true)
+    static final class Stat extends OnPath {
+        @Override
+        int read(Path directory, boolean asJson, PrintWriter out) throws IOException {
+            StoreStat stat = StoreStat.of(directory);
+            out.println(asJson ? stat.toJson() : stat.toString().stripTrailing());
+            return ExitCode.OK;
+        }
+    }
+}
