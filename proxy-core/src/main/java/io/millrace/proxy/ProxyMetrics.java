@@ -8,6 +8,7 @@ import io.millrace.store.CacheStore;
 import io.millrace.store.StoreStatistics;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Binds the figures that no loop counts to the metrics: the store's, the connections', the allocator's. Immutable: no state. */
@@ -43,6 +44,10 @@ final class ProxyMetrics {
             volume(metrics, MetricFamily.CACHE_BYTES_MAX, store, i, path, StoreStatistics.Volume::bytesMax);
             volume(metrics, MetricFamily.CACHE_ENTRIES, store, i, path, StoreStatistics.Volume::entries);
             int index = i;
+            ring(metrics, MetricFamily.VOLUME_WRITTEN, store, i, path, StoreStatistics.Ring::bytesWritten);
+            ring(metrics, MetricFamily.VOLUME_CARRIED, store, i, path, StoreStatistics.Ring::bytesCarried);
+            ring(metrics, MetricFamily.VOLUME_RECLAIMED, store, i, path, StoreStatistics.Ring::segmentsReclaimed);
+            ring(metrics, MetricFamily.VOLUME_REFUSED, store, i, path, StoreStatistics.Ring::objectsRefused);
             metrics.supplyGauge(
                     MetricFamily.VOLUME_ONLINE,
                     () -> store.statistics().volumes().get(index).state() == StoreStatistics.State.ONLINE ? 1 : 0,
@@ -55,6 +60,19 @@ final class ProxyMetrics {
         if (accessLog != null) {
             accessLog.bindTo(metrics);
         }
+    }
+
+    private static void ring(
+            MetricsRegistry metrics,
+            MetricFamily family,
+            CacheStore<StoredHead> store,
+            int index,
+            String path,
+            ToLongFunction<StoreStatistics.Ring> value) {
+        metrics.supplyCounter(
+                family,
+                () -> value.applyAsLong(store.statistics().volumes().get(index).ring()),
+                path);
     }
 
     private static void volume(

@@ -3,6 +3,7 @@ package io.millrace.proxy;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.StorageConfig;
 import io.millrace.proxy.config.VolumeShareConfig;
+import io.millrace.store.DiskAdmission;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.VolumeConfig;
 import io.netty.util.internal.PlatformDependent;
@@ -25,6 +26,12 @@ final class StoreConfigs {
                 .volumes(volumes(config))
                 .segmentBytes(config.store().segmentBytes())
                 .syncIntervalNanos(TimeUnit.MILLISECONDS.toNanos(config.store().syncIntervalMillis()))
+                .diskAdmission(
+                        switch (config.store().diskAdmission()) {
+                            case ALWAYS -> DiskAdmission.ALWAYS;
+                            case SECOND_HIT -> DiskAdmission.SECOND_HIT;
+                            case FREQUENCY -> DiskAdmission.FREQUENCY;
+                        })
                 .openWaitNanos(TimeUnit.MILLISECONDS.toNanos(config.store().openWaitMillis()))
                 .build();
     }

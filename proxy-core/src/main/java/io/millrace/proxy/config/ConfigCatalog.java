@@ -32,6 +32,7 @@ public final class ConfigCatalog {
             STORE_SEGMENT_SIZE,
             STORE_OPEN_WAIT,
             STORE_SCRUB_RATE,
+            STORE_DISK_ADMISSION,
             CACHE_ENABLED,
             CACHE_RAM_SIZE,
             CACHE_REFILL_RATE,

@@ -121,6 +121,13 @@ public final class ConfigKeys {
             .defaultsTo(8 * MIB)
             .says("Bytes per second, over all volumes, that are read in the background to find damage before a request "
                     + "does; each byte at most once a day, 0 never.");
+    public static final ConfigKey<StoreSettings.DiskAdmission> STORE_DISK_ADMISSION = draft(
+                    "store.disk_admission", ValueType.word(StoreSettings.DiskAdmission.class, false))
+            .defaultsTo(StoreSettings.DiskAdmission.FREQUENCY)
+            .rolling()
+            .says(
+                    "Which new responses a full volume takes: all; those asked for before; or those asked for so often that "
+                            + "the like of them were of use.");
 
     // cache
     public static final ConfigKey<Boolean> CACHE_ENABLED = draft("cache.enabled", ValueType.BOOLEAN)

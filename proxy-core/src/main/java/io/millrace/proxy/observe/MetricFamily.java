@@ -191,6 +191,30 @@ public enum MetricFamily {
             "boolean",
             "1 while the volume is in use, 0 when it was taken out after errors; look at the kernel's log.",
             "volume"),
+    VOLUME_WRITTEN(
+            "millrace_volume_written_bytes_total",
+            Kind.COUNTER,
+            "bytes",
+            "Bytes of records written to the volume. Divided by itself less what was carried it is the write amplification.",
+            "volume"),
+    VOLUME_CARRIED(
+            "millrace_volume_carried_bytes_total",
+            Kind.COUNTER,
+            "bytes",
+            "Bytes among those written that were kept from a piece of the volume before that was given up.",
+            "volume"),
+    VOLUME_RECLAIMED(
+            "millrace_volume_reclaimed_segments_total",
+            Kind.COUNTER,
+            "segments",
+            "Pieces of the volume that were given up to make room.",
+            "volume"),
+    VOLUME_REFUSED(
+            "millrace_volume_refused_total",
+            Kind.COUNTER,
+            "entries",
+            "New responses that the full volume did not take, as store.disk_admission has it.",
+            "volume"),
     MEMORY(
             "millrace_memory_bytes",
             Kind.GAUGE,
