@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -38,6 +39,7 @@ public class DiskHitBenchmark {
     private BenchStore bench;
 
     private final StoreKey[] keys = new StoreKey[OBJECTS];
+    private final AtomicInteger outstanding = new AtomicInteger();
     private final Semaphore answered = new Semaphore(0);
     private int next;
 
@@ -65,11 +67,12 @@ public class DiskHitBenchmark {
     @Benchmark
     @OperationsPerInvocation(BATCH)
     public void open() throws InterruptedException {
+        outstanding.set(BATCH);
         for (int i = 0; i < BATCH; i++) {
             next = (next + 7919) % OBJECTS;
             bench.store().open(keys[next], Runnable::run, this::answer);
         }
-        answered.acquire(BATCH);
+        answered.acquire();
     }
 
     private void answer(@Nullable StoredObject<PlainHead> object) {
@@ -77,6 +80,8 @@ public class DiskHitBenchmark {
             throw new IllegalStateException("an object is missing");
         }
         object.release();
-        answered.release();
+        if (outstanding.decrementAndGet() == 0) {
+            answered.release();
+        }
     }
 }
