@@ -4,11 +4,11 @@ import io.millrace.store.CacheStore;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.StoreKey;
+import io.millrace.store.StoreStatistics;
 import io.millrace.store.StoredObject;
 import io.millrace.store.engine.StoreEngine;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
-import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -29,9 +29,6 @@ final class BenchStore implements AutoCloseable {
     private static final int PATTERN_BYTES = 1 << 20;
     private static final long REFUSED_WAIT_NANOS = 200_000;
 
-    /** Without thread caches, so that what is in use can be counted. */
-    private final PooledByteBufAllocator allocator = new PooledByteBufAllocator(true, 0, 2, 8192, 9, 0, 0, false);
-
     private final CacheStore<PlainHead> store;
     /** Two copies of the same random bytes: a body is a stretch of it that starts where its number says. */
     private final byte[] pattern = new byte[2 * PATTERN_BYTES];
@@ -39,8 +36,7 @@ final class BenchStore implements AutoCloseable {
     private final ByteBuf source;
 
     BenchStore(StoreConfig.Builder config) throws IOException {
-        store = StoreEngine.open(
-                config.allocator(PooledByteBufAllocator.DEFAULT).build(), new PlainHead.Codec());
+        store = StoreEngine.open(config.build(), new PlainHead.Codec());
         SplittableRandom random = new SplittableRandom(42);
         byte[] once = new byte[PATTERN_BYTES];
         random.nextBytes(once);
@@ -142,11 +138,10 @@ final class BenchStore implements AutoCloseable {
         }
     }
 
-    /** Buffers of the store in use. */
+    /** Bytes of buffers that the store counts as in use. */
     long buffersInUse() {
-        return allocator.metric().directArenas().stream()
-                .mapToLong(arena -> arena.numActiveAllocations())
-                .sum();
+        StoreStatistics.Memory memory = store.statistics().memory();
+        return memory.residentBytes() + memory.fillingBytes() + memory.readingBytes() + memory.writingBytes();
     }
 
     /** What the future holds. Blocks. */
