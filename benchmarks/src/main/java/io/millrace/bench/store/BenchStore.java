@@ -85,15 +85,19 @@ final class BenchStore implements AutoCloseable {
         return !writer.isFailed();
     }
 
-    /** Object {@code number} from wherever it is, to be released; null when absent. Blocks. */
+    /** The whole object {@code number} from wherever it is, to be released; null when any of it is absent. Blocks. */
     @Nullable
     StoredObject<PlainHead> find(long number) {
         StoreKey key = key(number);
         StoredObject<PlainHead> object = store.get(key);
-        if (object != null || !store.contains(key)) {
-            return object;
+        if (object == null && store.contains(key)) {
+            object = open(key);
         }
-        return open(key);
+        if (object != null && !object.isComplete()) {
+            object.release();
+            return null;
+        }
+        return object;
     }
 
     /** As {@code CacheStore.open}. Blocks. */
