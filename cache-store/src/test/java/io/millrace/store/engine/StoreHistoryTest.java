@@ -169,6 +169,7 @@ class StoreHistoryTest {
     }
 
     private List<Version> killed(String key) {
+        unpowered(key);
         return afterKill.computeIfAbsent(key, k -> new ArrayList<>(List.of(Version.ABSENT)));
     }
 
@@ -221,6 +222,7 @@ class StoreHistoryTest {
             other.keep();
         }
         filling.release();
+        boolean published = early && test.store.contains(test.key(key));
         int end = random.nextInt(3);
         if (end == 0 && all) {
             writer.complete(length);
@@ -232,7 +234,7 @@ class StoreHistoryTest {
         if (!writer.isFailed()) {
             became(key, version);
         } else if (early) {
-            became(key, version.blocks().isEmpty() ? before : Version.ABSENT);
+            became(key, published ? Version.ABSENT : before);
         }
     }
 
