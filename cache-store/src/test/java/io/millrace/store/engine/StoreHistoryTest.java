@@ -488,10 +488,10 @@ class StoreHistoryTest {
         lostPower |= power;
         io = power ? io.afterPowerLoss(random) : io.afterKill();
         openStore();
-        Map<String, List<Version>> possible = power ? afterPowerLoss : afterKill;
         for (String key : List.copyOf(afterKill.keySet())) {
-            Version version = identify(key, possible.get(key), power);
-            List<Version> now = new ArrayList<>(version.isPresent() ? List.of() : possible.get(key));
+            List<Version> possible = power ? unpowered(key) : killed(key);
+            Version version = identify(key, possible, power);
+            List<Version> now = new ArrayList<>(version.isPresent() ? List.of() : possible);
             now.add(version);
             afterKill.put(key, now);
             afterPowerLoss.put(key, new ArrayList<>(now));
