@@ -48,11 +48,21 @@ final class ProxyMetrics {
             ring(metrics, MetricFamily.VOLUME_CARRIED, store, i, path, StoreStatistics.Ring::bytesCarried);
             ring(metrics, MetricFamily.VOLUME_RECLAIMED, store, i, path, StoreStatistics.Ring::segmentsReclaimed);
             ring(metrics, MetricFamily.VOLUME_REFUSED, store, i, path, StoreStatistics.Ring::objectsRefused);
+            metrics.supplyCounter(
+                    MetricFamily.VOLUME_INDEX_EVICTIONS,
+                    () -> store.statistics().volumes().get(index).indexEvictions(),
+                    path);
             metrics.supplyGauge(
                     MetricFamily.VOLUME_ONLINE,
                     () -> store.statistics().volumes().get(index).state() == StoreStatistics.State.ONLINE ? 1 : 0,
                     path);
         }
+        metrics.supplyGauge(
+                MetricFamily.INVENTORY_ENTRIES, () -> store.inventory().entries());
+        metrics.supplyGauge(
+                MetricFamily.INVENTORY_BYTES, () -> store.inventory().bytes());
+        metrics.supplyCounter(
+                MetricFamily.INVENTORY_DROPPED, () -> store.inventory().dropped());
         metrics.supplyCounter(
                 MetricFamily.CACHE_REFILLED, () -> store.statistics().counters().objectsRefilled());
         metrics.bindAllocator(allocator);

@@ -39,6 +39,11 @@ final class StorageAdmin implements StorageControl {
                 volume.entries(),
                 volume.pinnedSegments(),
                 volume.queuedBytes(),
+                volume.ring().bytesWritten(),
+                volume.ring().bytesCarried(),
+                volume.ring().segmentsReclaimed(),
+                volume.ring().objectsRefused(),
+                volume.indexEvictions(),
                 volume.errors(),
                 volume.lastError());
     }

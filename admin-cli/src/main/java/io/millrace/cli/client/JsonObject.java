@@ -109,6 +109,11 @@ public final class JsonObject {
         return members.get(name) instanceof Number number ? number.longValue() : otherwise;
     }
 
+    /** A number, or {@code otherwise}. */
+    public double fraction(String name, double otherwise) {
+        return members.get(name) instanceof Number number ? number.doubleValue() : otherwise;
+    }
+
     /** Whether the member is {@code true}. */
     public boolean isTrue(String name) {
         return Boolean.TRUE.equals(members.get(name));

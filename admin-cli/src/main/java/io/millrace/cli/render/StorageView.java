@@ -15,6 +15,13 @@ public final class StorageView {
         List<String> lines = new ArrayList<>();
         for (JsonObject volume : report.objects("volumes")) {
             Rows rows = new Rows(Printable.of(volume.text("path", "?")) + " is " + state(volume, paint));
+            String name = volume.text("volume");
+            if (name != null) {
+                rows.add(
+                        "takes",
+                        Quantities.percent(Math.round(volume.fraction("placement", 0) * 1000), 1000)
+                                + " of the new objects of " + Printable.of(name));
+            }
             long bytes = volume.number("bytes", 0);
             long bytesMax = volume.number("bytes_max", 0);
             rows.add(
@@ -27,6 +34,7 @@ public final class StorageView {
                     Quantities.bytes(volume.number("queued_bytes", 0)) + " to write, "
                             + Quantities.count(
                                     volume.number("pinned_segments", 0), "segment being read", "segments being read"));
+            writing(volume, rows);
             long errors = volume.number("errors", 0);
             rows.add("errors", errors == 0 ? "none" : paint.bad(Quantities.count(errors)));
             String last = volume.text("last_error");
@@ -36,6 +44,27 @@ public final class StorageView {
             lines.addAll(rows.lines());
         }
         return lines.isEmpty() ? List.of("no storage: the cache is in RAM only") : lines;
+    }
+
+    private static void writing(JsonObject volume, Rows rows) {
+        long written = volume.number("written_bytes", 0);
+        long carried = volume.number("carried_bytes", 0);
+        if (written > 0) {
+            rows.add(
+                    "written",
+                    Quantities.bytes(written) + ", of that " + Quantities.percent(carried, written)
+                            + " carried out of "
+                            + Quantities.count(
+                                    volume.number("reclaimed_segments", 0), "segment given up", "segments given up"));
+        }
+        long refused = volume.number("refused", 0);
+        if (refused > 0) {
+            rows.add("refused", Quantities.count(refused, "new object", "new objects") + " while full");
+        }
+        long evicted = volume.number("index_evictions", 0);
+        if (evicted > 0) {
+            rows.add("index full", Quantities.count(evicted, "object", "objects") + " evicted");
+        }
     }
 
     /** One line: what the volume is now. */

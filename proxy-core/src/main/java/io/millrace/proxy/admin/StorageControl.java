@@ -37,6 +37,11 @@ public interface StorageControl {
      * @param entries number of objects
      * @param pinnedSegments segments that readers hold
      * @param queuedBytes bytes waiting to be written
+     * @param writtenBytes bytes of records written since the store was opened
+     * @param carriedBytes of them, those kept from segments given up
+     * @param reclaimedSegments segments given up
+     * @param refused new objects that the full volume did not take
+     * @param indexEvictions objects that went because the index was full and could not grow
      * @param errors I/O errors so far
      * @param lastError the last of them, or why it is offline; null when there is nothing to say
      */
@@ -50,6 +55,11 @@ public interface StorageControl {
             long entries,
             int pinnedSegments,
             long queuedBytes,
+            long writtenBytes,
+            long carriedBytes,
+            long reclaimedSegments,
+            long refused,
+            long indexEvictions,
             long errors,
             @Nullable String lastError) {}
 }

@@ -44,6 +44,11 @@ public final class StorageResource implements AdminResource {
             json.writeNumberProperty("entries", volume.entries());
             json.writeNumberProperty("pinned_segments", volume.pinnedSegments());
             json.writeNumberProperty("queued_bytes", volume.queuedBytes());
+            json.writeNumberProperty("written_bytes", volume.writtenBytes());
+            json.writeNumberProperty("carried_bytes", volume.carriedBytes());
+            json.writeNumberProperty("reclaimed_segments", volume.reclaimedSegments());
+            json.writeNumberProperty("refused", volume.refused());
+            json.writeNumberProperty("index_evictions", volume.indexEvictions());
             json.writeNumberProperty("errors", volume.errors());
             json.writeStringProperty("last_error", volume.lastError());
             json.writeEndObject();

@@ -215,6 +215,25 @@ public enum MetricFamily {
             "entries",
             "New responses that the full volume did not take, as store.disk_admission has it.",
             "volume"),
+    VOLUME_INDEX_EVICTIONS(
+            "millrace_volume_index_evictions_total",
+            Kind.COUNTER,
+            "entries",
+            "Stored responses that went because the volume's index was full and could not grow; any growth asks for room"
+                    + " on the disk of the storage path.",
+            "volume"),
+    INVENTORY_ENTRIES(
+            "millrace_inventory_entries",
+            Kind.GAUGE,
+            "entries",
+            "Entries of the inventory that millctl cache list reads, those included that a sweep is still to remove."),
+    INVENTORY_BYTES(
+            "millrace_inventory_bytes", Kind.GAUGE, "bytes", "Bytes of the inventory's files, all of them mapped."),
+    INVENTORY_DROPPED(
+            "millrace_inventory_dropped_total",
+            Kind.COUNTER,
+            "entries",
+            "Entries that the inventory did not take at once; it makes up for them from the segments."),
     MEMORY(
             "millrace_memory_bytes",
             Kind.GAUGE,

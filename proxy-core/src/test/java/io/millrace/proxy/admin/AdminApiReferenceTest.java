@@ -54,7 +54,8 @@ class AdminApiReferenceTest {
     };
 
     private static final StorageControl STORAGE = new StorageControl() {
-        private static final Volume VOLUME = new Volume("/p", "default", 0.5, "offline", 1, 2, 3, 4, 5, 6, "why");
+        private static final Volume VOLUME =
+                new Volume("/p", "default", 0.5, "offline", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, "why");
 
         @Override
         public List<Volume> volumes() {
