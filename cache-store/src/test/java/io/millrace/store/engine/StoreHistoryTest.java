@@ -290,7 +290,8 @@ class StoreHistoryTest {
     /** Writes blocks that it picks, as far as the writers can claim them, and notes those that were taken. */
     private void writeBlocks(Version version, int count, ObjectWriter<TextHead> one, ObjectWriter<TextHead> two) {
         byte[] body = version.body();
-        for (int i = 0; i < count; i++) {
+        // An empty body has no blocks to pick from.
+        for (int i = 0; i < count && version.blockCount() > 0; i++) {
             ObjectWriter<TextHead> writer = two != null && random.nextBoolean() ? two : one;
             int wanted = count == version.blockCount() ? i : random.nextInt(version.blockCount());
             ObjectWriter.Claim claim = writer.claim((long) wanted * BLOCK, 1);
