@@ -97,14 +97,19 @@ final class SegmentLog {
     /** Appends a record; borrows what it is given. Returns where it lies. */
     long append(RecordHeader header, @Nullable BodyPlace place, byte[] key, ByteBuf head, ByteBuf content)
             throws IOException {
-        CarryForward carrying = carry;
-        if (carrying != null) {
-            carrying.pace(header.recordLength());
-        }
+        pace(header.recordLength());
         return write(header, place, key, head, content);
     }
 
-    /** As {@link #append}, for the records that are carried themselves. */
+    /** Has carried what is due before a record of that length is appended. */
+    void pace(int length) throws IOException {
+        CarryForward carrying = carry;
+        if (carrying != null) {
+            carrying.pace(length);
+        }
+    }
+
+    /** As {@link #append}, for the records that are carried themselves, and those that were paced already. */
     long write(RecordHeader header, @Nullable BodyPlace place, byte[] key, ByteBuf head, ByteBuf content)
             throws IOException {
         int length = header.recordLength();

@@ -327,7 +327,8 @@ public final class Volume {
             throws IOException {
         try {
             checkWorking();
-            long location = log.append(header, place, key.bytes(), head, body);
+            BodyPlace placeNow = afterPacing(header, place, key);
+            long location = log.write(header, placeNow, key.bytes(), head, body);
             // What was asked for often stays so under a new head.
             int hits = index.hits(key.hashHigh(), key.hashLow());
             index.put(key.hashHigh(), key.hashLow(), location, header.expiry(), hits);
@@ -337,6 +338,22 @@ public final class Volume {
             forget(key);
             throw failed(e);
         }
+    }
+
+    /**
+     * Has carried what is due before the record. Should the body of the new head be among that, it lies from now on where
+     * the key's newest record does; its old place is about to be given up.
+     */
+    private @Nullable BodyPlace afterPacing(RecordHeader header, @Nullable BodyPlace place, DiskKey key)
+            throws IOException {
+        long before = index.find(key.hashHigh(), key.hashLow());
+        log.pace(header.recordLength());
+        long now = index.find(key.hashHigh(), key.hashLow());
+        if (place == null || place.blockBytes() > 0 || now == before || now == Location.NONE) {
+            return place;
+        }
+        int segment = Location.segment(now);
+        return BodyPlace.inRecord(place.bodyLength(), segment, Location.offset(now), table.tag(segment));
     }
 
     /**

@@ -188,4 +188,30 @@ class CarryForwardTest {
         assertFalse(test.store.statistics().volumes().isEmpty());
         test.close();
     }
+
+    @Test
+    void aHeadThatIsWrittenWhileItsBodyIsCarriedFindsIt() {
+        Random random = new Random(14);
+        int objects = 16;
+        for (int i = 0; i < objects; i++) {
+            test.put("hot" + i, "0", TestStore.body(i, 5000));
+        }
+        test.sync();
+        // Small records only: so it is often one of these that has something carried before it.
+        for (int n = 1; ring().segmentsReclaimed() < 2 * SEGMENTS; n++) {
+            int i = random.nextInt(objects);
+            StoredObject<TextHead> object = test.find("hot" + i);
+            assertNotNull(object, "hot" + i + ", update " + n);
+            test.store.update(object, TextHead.of("h".repeat(1000) + n));
+            object.release();
+            if (n % 8 == 0) {
+                test.sync();
+            }
+        }
+        test.sync();
+        for (int i = 0; i < objects; i++) {
+            assertArrayEquals(TestStore.body(i, 5000), test.read("hot" + i), "hot" + i);
+        }
+        test.close();
+    }
 }
