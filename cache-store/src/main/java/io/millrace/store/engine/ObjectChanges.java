@@ -233,14 +233,21 @@ final class ObjectChanges<H> {
         return onVolume(target, object, volume -> refreshNow(volume, object));
     }
 
-    /** Takes blocks of a partial object back: out of the index and out of the head record. */
+    /**
+     * Takes blocks of a partial object back: out of the index and out of the head record. Where that cannot be done the
+     * whole object goes.
+     */
     void takeBack(FillTarget target, FillingObject<H> object, BitSet blocks) {
-        onVolume(target, object, volume -> {
+        boolean taken = onVolume(target, object, volume -> {
             for (int block = blocks.nextSetBit(0); block >= 0; block = blocks.nextSetBit(block + 1)) {
                 object.body().dropBlock(block);
             }
             refreshNow(volume, object);
         });
+        if (!taken && !blocks.isEmpty()) {
+            object.body().revoke();
+            withdraw(target, object, true);
+        }
     }
 
     private boolean onVolume(FillTarget target, FillingObject<H> object, VolumeWrite write) {
@@ -300,7 +307,15 @@ final class ObjectChanges<H> {
                     return before;
                 }
                 PendingChange<H> change = PendingChange.removed();
-                return enqueue(volume, key, change, working -> dropNow(working, object)) ? change : before;
+                // The volume may have been out and be back, as another one, since the fill began.
+                Volume now = volumes.working(object.volume());
+                if (now != null && enqueue(now, key, change, working -> dropNow(working, object))) {
+                    return change;
+                }
+                volumes.missed(key);
+                // As with a removal, at least this process sees it until the volume can be told.
+                boolean later = (suspended || now != null) && pending.size() < DEFERRED_REMOVALS_MAX;
+                return later ? change : before;
             });
         }
         onVolume(target, object, working -> object.body().dropBlocks());
@@ -341,7 +356,8 @@ final class ObjectChanges<H> {
     private boolean enqueue(Volume volume, StoreKey key, PendingChange<H> change, VolumeWrite write) {
         StoreObject<H> object = change.object();
         long bytes = object == null ? 0 : Math.max(0, object.length());
-        if (volume.queuedBytes() > 2 * config.writeQueueBytesMax()) {
+        // What gives something up adds nothing to the queue, and comes just when that is full.
+        if (object != null && volume.queuedBytes() > 2 * config.writeQueueBytesMax()) {
             return false;
         }
         volume.queued(bytes);

@@ -8,11 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoreStatistics;
 import io.millrace.store.StoredObject;
 import io.millrace.store.io.FaultyFileIo;
 import io.millrace.store.tool.CheckReport;
 import io.millrace.store.tool.StoreCheck;
+import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -240,6 +242,95 @@ class VolumeCommandsTest {
             }
             online(test, FIRST);
             assertEquals(left, present(test));
+        }
+    }
+
+    /** Writers of objects of several blocks on either volume, the first two of each stored already. */
+    private static List<ObjectWriter<TextHead>> partsOfAll(TestStore test) {
+        List<ObjectWriter<TextHead>> writers = new ArrayList<>();
+        for (int i = 0; i < OBJECTS; i++) {
+            ObjectWriter<TextHead> writer = test.store.create(test.key("k" + i));
+            writer.head(TextHead.of("part"), 5 * 8192);
+            writer.allowPartial();
+            writer.write(0, Unpooled.wrappedBuffer(TestStore.body(i, 2 * 8192)));
+            writers.add(writer);
+        }
+        test.sync();
+        assertEquals("part", test.head("k0"));
+        return writers;
+    }
+
+    private static void assertGone(TestStore test) {
+        for (int i = 0; i < OBJECTS; i++) {
+            assertNull(test.head("k" + i), "k" + i);
+        }
+    }
+
+    @Test
+    void whatIsGivenUpWhileItsVolumeIsOutDoesNotComeBackWithIt() {
+        try (TestStore test = two()) {
+            List<ObjectWriter<TextHead>> writers = partsOfAll(test);
+            offline(test, FIRST);
+            writers.forEach(ObjectWriter::abort);
+            online(test, FIRST);
+            assertGone(test);
+        }
+        try (TestStore test = two()) {
+            assertGone(test);
+        }
+    }
+
+    @Test
+    void whatIsGivenUpAfterItsVolumeWasOutGoesThereToo() {
+        try (TestStore test = two()) {
+            List<ObjectWriter<TextHead>> writers = partsOfAll(test);
+            offline(test, FIRST);
+            online(test, FIRST);
+            writers.forEach(ObjectWriter::abort);
+            assertGone(test);
+        }
+        try (TestStore test = two()) {
+            assertGone(test);
+        }
+    }
+
+    @Test
+    void whatIsGivenUpDuringAHandOverIsGoneAfterIt() throws IOException {
+        try (TestStore test = two()) {
+            List<ObjectWriter<TextHead>> writers = partsOfAll(test);
+            test.store.suspendWrites();
+            writers.forEach(ObjectWriter::abort);
+            test.store.resumeWrites();
+            assertGone(test);
+        }
+        try (TestStore test = two()) {
+            assertGone(test);
+        }
+    }
+
+    @Test
+    void blocksTakenBackWhileTheVolumeIsOutDoNotComeBackWithIt() {
+        try (TestStore test = two()) {
+            partsOfAll(test).forEach(ObjectWriter::keep);
+            List<ObjectWriter<TextHead>> extensions = new ArrayList<>();
+            for (int i = 0; i < OBJECTS; i++) {
+                StoredObject<TextHead> object = test.find("k" + i);
+                ObjectWriter<TextHead> writer = test.store.extend(object);
+                writer.write(2 * 8192, Unpooled.wrappedBuffer(new byte[2 * 8192]));
+                extensions.add(writer);
+                object.release();
+            }
+            test.sync();
+            offline(test, FIRST);
+            extensions.forEach(ObjectWriter::abort);
+            online(test, FIRST);
+            for (int i = 0; i < OBJECTS; i++) {
+                StoredObject<TextHead> object = test.find("k" + i);
+                assertFalse(object != null && object.hasRange(2 * 8192, 1), "k" + i);
+                if (object != null) {
+                    object.release();
+                }
+            }
         }
     }
 }
