@@ -193,10 +193,8 @@ public final class VolumeScrub {
                 boolean elsewhere =
                         head.header().type() == RecordType.HEAD && head.header().has(RecordHeader.FLAG_BODY_ELSEWHERE);
                 BodyPlace place = elsewhere ? head.place() : null;
-                boolean here = place != null
-                        && place.segment() == segment
-                        && place.offset() == body.offset()
-                        && place.tag() == tag;
+                // The number of the segment is only a hint: it may have been moved.
+                boolean here = place != null && place.offset() == body.offset() && place.tag() == tag;
                 return here ? now : Location.NONE;
             } finally {
                 head.release();
