@@ -202,6 +202,8 @@ class PartialObjectTest {
         write(good, 0, BLOCK);
         bad.write(2 * BLOCK, Unpooled.wrappedBuffer(new byte[2 * BLOCK + 100]));
         good.keep();
+        // So that they are in the log.
+        test.sync();
         bad.abort();
         test.sync();
         assertHolds(object, 0, 1, 4);
