@@ -31,6 +31,8 @@ final class SegmentLog {
     private static final int SINGLE_WRITE_BYTES = 128 * 1024;
     /** Of the ring, one part in so many may be given up and still pinned; beyond it a writer must wait. */
     static final int PINNED_SHARE = 2;
+    /** The last part of a segment, one in so many: when it is reached, others force what was written so far. */
+    private static final int FORCE_EARLY_SHARE = 8;
 
     private final SegmentFile segments;
     private final SegmentTable table;
@@ -51,13 +53,16 @@ final class SegmentLog {
     private @Nullable CarryForward carry;
     private final AtomicLong bytesWritten = new AtomicLong();
     private final AtomicLong reclaimed = new AtomicLong();
+    /** Whether it was said that the active segment is nearly full. */
+    private boolean announced;
     /** A segment that something else is being written to. */
     private int reserved = -1;
 
     /**
      * Goes on where the table says.
      *
-     * @param onSealed called when a segment was filled: time to force the file
+     * @param onSealed called when a segment is nearly full, so that little is left to force when the next one is begun,
+     *     and when it is full: time to force the file
      */
     SegmentLog(SegmentFile segments, VolumeParts parts, Runnable onSealed) {
         this.segments = segments;
@@ -138,6 +143,10 @@ final class SegmentLog {
             summary.add(header, offset);
         }
         offset += length;
+        if (!announced && offset > segments.segmentBytes() - segments.segmentBytes() / FORCE_EARLY_SHARE) {
+            announced = true;
+            onSealed.run();
+        }
         nextSequence++;
         bytesWritten.addAndGet(length);
         return location;
@@ -246,6 +255,7 @@ final class SegmentLog {
         offset = SegmentHeader.BYTES;
         nextSequence = sequence << 32;
         summary = new SegmentSummary();
+        announced = false;
     }
 
     private int nextFree() throws IOException {
@@ -264,6 +274,11 @@ final class SegmentLog {
         if (found < 0) {
             throw new AppendRefusedException("no segment to write to: pinned=" + pins.pinnedSegments()
                     + ", pinned by other processes=" + readers.pinnedSegments() + ", segments=" + table.segments());
+        }
+        if (table.sequence(found) > 0) {
+            // Before it is written over: what was carried out of it is to be on the device, and older segments, whose
+            // records its tombstones may hide, are to be gone there.
+            segments.force();
         }
         return found;
     }

@@ -13,11 +13,13 @@ import io.millrace.store.StoreConfig;
 import io.millrace.store.StoreStatistics;
 import io.millrace.store.StoredObject;
 import io.millrace.store.VolumeConfig;
+import io.millrace.store.disk.Volume;
 import io.millrace.store.io.FaultyFileIo;
 import io.netty.buffer.Unpooled;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 /** What becomes of records when the ring comes round to them. Closing the store checks every volume. */
@@ -211,6 +213,37 @@ class CarryForwardTest {
         test.sync();
         for (int i = 0; i < objects; i++) {
             assertArrayEquals(TestStore.body(i, 5000), test.read("hot" + i), "hot" + i);
+        }
+        test.close();
+    }
+
+    @Test
+    void whatWasDurableIsSoWhenItsSegmentIsWrittenOver() throws Exception {
+        byte[] body = TestStore.body(15, 5000);
+        test.put("hot", "head", body);
+        test.sync();
+        for (int i = 0; i < 4; i++) {
+            assertArrayEquals(body, test.read("hot"));
+        }
+        // The only I/O thread is kept busy: nobody forces anything but the volume's own thread.
+        CountDownLatch end = new CountDownLatch(1);
+        test.store.open(test.key("nothing"), Runnable::run, nothing -> TestStore.awaitLatch(end));
+        Volume volume = ((StoreEngine<TextHead>) test.store).volumes().working(0);
+        try {
+            for (long turns = 0; turns < 2 * SEGMENTS; ) {
+                assertTrue(test.put("cold" + cold, "cold", TestStore.body(cold, COLD_BYTES)));
+                cold++;
+                volume.drain();
+                if (volume.segmentsReclaimed() > turns) {
+                    turns = volume.segmentsReclaimed();
+                    TestStore after =
+                            open(io.copy().afterPowerLoss(new Random(turns))).toleratingDamage();
+                    assertArrayEquals(body, after.read("hot"), "power lost after turn " + turns);
+                    after.close();
+                }
+            }
+        } finally {
+            end.countDown();
         }
         test.close();
     }

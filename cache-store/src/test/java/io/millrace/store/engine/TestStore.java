@@ -22,6 +22,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -92,6 +93,14 @@ final class TestStore implements AutoCloseable {
             CompletableFuture<Void> writable = new CompletableFuture<>();
             writer.onWritable(Runnable::run, () -> writable.complete(null));
             await(writable);
+        }
+    }
+
+    static void awaitLatch(CountDownLatch latch) {
+        try {
+            assertTrue(latch.await(WAIT_SECONDS, TimeUnit.SECONDS));
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
         }
     }
 
