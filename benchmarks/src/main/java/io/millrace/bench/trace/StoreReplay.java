@@ -29,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  * as much as an average object of the trace has of it. A volume has {@value #SEGMENTS} segments, of which one is always
  * just being filled; that costs the store what it costs.
  *
+ * <p>An object of which only some blocks are left is a miss, and stored anew.
+ *
  * <p>Confined to one thread.
  */
 final class StoreReplay {
@@ -147,9 +149,12 @@ final class StoreReplay {
         if (found.head().number() != object || found.length() != trace.size(object)) {
             throw new IllegalStateException("object " + object + ": found " + found.head());
         }
-        read(found);
+        boolean whole = found.isComplete();
+        if (whole) {
+            read(found);
+        }
         found.release();
-        return true;
+        return whole;
     }
 
     /** Reads a body that was not in RAM, as one who sends it would. */

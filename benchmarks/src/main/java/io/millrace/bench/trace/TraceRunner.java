@@ -15,19 +15,24 @@ import java.util.Locale;
  * and prints hit ratios beside those of LRU, FIFO and plain Caffeine.
  *
  * <pre>
- *   java -cp benchmarks.jar io.millrace.bench.trace.TraceRunner FILE… [--sizes 1,5,10,25] [--tier ram|disk|both|all]
- *        [--admission always|second-hit|frequency] [--directory DIRECTORY]
+ *   java -cp benchmarks.jar io.millrace.bench.trace.TraceRunner [FILE…] [--synthetic scans|shifting|sizes] [--seed 1]
+ *        [--sizes 1,5,10,25] [--tier ram|disk|both|all] [--admission always|second-hit|frequency]
+ *        [--directory DIRECTORY]
  * </pre>
  *
  * A file has lines of {@code time,id,size}; {@code .gz} is read too. If all sizes are 1, each object counts
  * {@value Trace#UNIT_BYTES} bytes. Both tiers together share the size 1:9. {@link StoreReplay} says what counts as size.
+ * Instead of files, or after them, traces of {@link SyntheticTrace} are made from the seed.
  */
 public final class TraceRunner {
-    private static final String USAGE = "usage: TraceRunner FILE... [--sizes 1,5,10,25] [--tier ram|disk|both|all]"
-            + " [--admission always|second-hit|frequency] [--directory DIRECTORY]";
+    private static final String USAGE = "usage: TraceRunner [FILE...] [--synthetic scans|shifting|sizes] [--seed 1]"
+            + " [--sizes 1,5,10,25] [--tier ram|disk|both|all] [--admission always|second-hit|frequency]"
+            + " [--directory DIRECTORY]";
     private static final int RAM_PART = 10;
 
     private final List<Path> files = new ArrayList<>();
+    private final List<SyntheticTrace> synthetic = new ArrayList<>();
+    private long seed = 1;
     private List<Double> sizes = List.of(1.0, 5.0, 10.0, 25.0);
     private String tier = "all";
     private DiskAdmission admission = DiskAdmission.FREQUENCY;
@@ -47,6 +52,9 @@ public final class TraceRunner {
         }
         for (Path file : runner.files) {
             runner.table(Trace.read(file), System.out);
+        }
+        for (SyntheticTrace one : runner.synthetic) {
+            runner.table(one.make(runner.seed), System.out);
         }
     }
 
@@ -75,12 +83,16 @@ public final class TraceRunner {
                             DiskAdmission.valueOf(oneOf(argument, value, List.of("always", "second-hit", "frequency"))
                                     .replace('-', '_')
                                     .toUpperCase(Locale.ROOT));
+                case "--synthetic" ->
+                    synthetic.add(SyntheticTrace.valueOf(oneOf(argument, value, List.of("scans", "shifting", "sizes"))
+                            .toUpperCase(Locale.ROOT)));
+                case "--seed" -> seed = Long.parseLong(value);
                 case "--directory" -> directory = Path.of(value);
                 default -> throw new IllegalArgumentException(argument + ": unknown");
             }
         }
-        if (files.isEmpty()) {
-            throw new IllegalArgumentException("FILE missing");
+        if (files.isEmpty() && synthetic.isEmpty()) {
+            throw new IllegalArgumentException("FILE or --synthetic missing");
         }
     }
 
