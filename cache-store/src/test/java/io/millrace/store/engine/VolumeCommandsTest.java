@@ -325,12 +325,16 @@ class VolumeCommandsTest {
             extensions.forEach(ObjectWriter::abort);
             online(test, FIRST);
             for (int i = 0; i < OBJECTS; i++) {
-                StoredObject<TextHead> object = test.find("k" + i);
-                assertFalse(object != null && object.hasRange(2 * 8192, 1), "k" + i);
-                if (object != null) {
-                    object.release();
-                }
+                assertFalse(hasByte(test.find("k" + i), 2 * 8192), "k" + i);
             }
         }
+    }
+
+    private static boolean hasByte(StoredObject<TextHead> object, long position) {
+        boolean there = object != null && object.hasRange(position, 1);
+        if (object != null) {
+            object.release();
+        }
+        return there;
     }
 }
