@@ -68,7 +68,7 @@ record StartMessage(
         for (StorageConfig volume : config.storage()) {
             text.append(volume.path())
                     .append(" (")
-                    .append(size(volume.sizeBytes()))
+                    .append(volume.sizeBytes() == 0 ? "whole device" : size(volume.sizeBytes()))
                     .append("), ");
         }
         return text.toString();

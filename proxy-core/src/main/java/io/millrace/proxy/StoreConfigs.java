@@ -40,6 +40,10 @@ final class StoreConfigs {
     private static List<VolumeConfig> volumes(ProxyConfig config) {
         List<VolumeConfig> volumes = new ArrayList<>();
         for (StorageConfig storage : config.storage()) {
+            if (storage.isDeviceOrFile()) {
+                volumes.add(deviceOrFile(config, storage));
+                continue;
+            }
             long rest = storage.sizeBytes();
             List<VolumeConfig> named = new ArrayList<>();
             for (VolumeShareConfig share : config.volumes()) {
@@ -51,6 +55,19 @@ final class StoreConfigs {
             volumes.addAll(named);
         }
         return volumes;
+    }
+
+    private static VolumeConfig deviceOrFile(ProxyConfig config, StorageConfig storage) {
+        if (storage.indexPath() == null) {
+            throw new IllegalArgumentException("storage[].index_path: missing; " + storage.path()
+                    + " is a block device or a file, and its index needs a directory");
+        }
+        if (!config.volumes().isEmpty()) {
+            throw new IllegalArgumentException(
+                    "volumes: cannot share " + storage.path() + ", which is a block device or a file");
+        }
+        return new VolumeConfig(
+                storage.path(), storage.sizeBytes(), VolumeConfig.DEFAULT_NAME, storage.indexPath(), storage.format());
     }
 
     /** The RAM tier's size: what is configured, but no more than this JVM may allocate beside its other buffers. */

@@ -62,6 +62,7 @@ public record Superblock(
     private static final Logger LOG = LoggerFactory.getLogger(Superblock.class);
     private static final long MAGIC = 0x004d_554c_4f56_524dL;
     private static final int BYTES = 4096;
+    private static final int MEMBERS_AT = 80;
 
     /** A copy that tells another membership, generation and open count. */
     public Superblock with(UUID newStoreId, long newGeneration, long newOpenCount, List<UUID> newMembers) {
@@ -100,6 +101,50 @@ public record Superblock(
         return next;
     }
 
+    /**
+     * Makes all before the segments that of a volume which holds nothing: both copies are there, and neither is valid.
+     * So who is interrupted while making a volume of a device finds it to be one, to be made anew.
+     */
+    public static void writeUnfinished(StoreFile file) throws IOException {
+        ByteBuffer out = ByteBuffer.allocate((int) SEGMENTS_AT).order(ByteOrder.LITTLE_ENDIAN);
+        for (int copy = 0; copy < 2; copy++) {
+            out.putLong(copy * BYTES, MAGIC);
+            out.putInt(copy * BYTES + 8, FORMAT_VERSION);
+        }
+        file.write(out, 0);
+        file.force();
+    }
+
+    /**
+     * Whether all before the segments is what this store writes there: copies with the magic or zeros, one of them at
+     * least with it, and zeros behind. A copy that another format left standing does not make a volume.
+     *
+     * @param start the file's first {@link #SEGMENTS_AT} bytes
+     */
+    public static boolean isVolume(ByteBuffer start) {
+        ByteBuffer in = start.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+        boolean any = false;
+        for (int copy = 0; copy < 2; copy++) {
+            boolean magic = in.getLong(copy * BYTES) == MAGIC;
+            any |= magic;
+            // Behind the last possible member all is zero, also in a copy that was not written to its end.
+            int used = magic ? MEMBERS_AT + 16 * MEMBERS_MAX : 0;
+            if (!isZero(in, copy * BYTES + used, (magic ? BYTES - 4 : BYTES) - used)) {
+                return false;
+            }
+        }
+        return any && isZero(in, 2 * BYTES, in.limit() - 2 * BYTES);
+    }
+
+    private static boolean isZero(ByteBuffer in, int from, int length) {
+        for (int i = from; i < from + length; i++) {
+            if (in.get(i) != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     private ByteBuffer encode() {
         ByteBuffer out = ByteBuffer.allocate(BYTES).order(ByteOrder.LITTLE_ENDIAN);
         out.putLong(0, MAGIC);
@@ -113,7 +158,7 @@ public record Superblock(
         out.putLong(64, openCount);
         out.putLong(72, writeCount);
         for (int i = 0; i < members.size(); i++) {
-            putId(out, 80 + 16 * i, members.get(i));
+            putId(out, MEMBERS_AT + 16 * i, members.get(i));
         }
         out.putInt(BYTES - 4, Checksums.crc32c(out, 0, BYTES - 4));
         return out;
@@ -173,7 +218,7 @@ public record Superblock(
         }
         List<UUID> ids = new ArrayList<>(members);
         for (int i = 0; i < members; i++) {
-            ids.add(id(in, 80 + 16 * i));
+            ids.add(id(in, MEMBERS_AT + 16 * i));
         }
         return new Superblock(
                 id(in, 24),

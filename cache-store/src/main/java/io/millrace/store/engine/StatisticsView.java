@@ -60,7 +60,7 @@ final class StatisticsView {
                 0,
                 StoreStatistics.State.OFFLINE,
                 0,
-                slot.config().sizeBytes(),
+                slot.sizeBytes(),
                 0,
                 0,
                 0,

@@ -37,9 +37,6 @@ import org.slf4j.LoggerFactory;
  * store and to who holds its life cycle lock.
  */
 final class VolumeGroup {
-    private static final long AUTOMATIC_SEGMENTS = 256;
-    private static final int AUTOMATIC_SEGMENT_BYTES_MIN = 4 << 20;
-    private static final int SEGMENT_BYTES_MAX = 1 << 30;
     /** How often a volume that returns is told of changes before it is taken to be slower than they come. */
     private static final int CATCH_UP_ROUNDS = 10;
 
@@ -66,6 +63,14 @@ final class VolumeGroup {
             @Nullable Volume volume,
             @Nullable IOException failure,
             @Nullable Absence absence) {
+        /** Bytes for segments, 0 while that of a whole device is not known. */
+        long sizeBytes() {
+            long configured = config.sizeBytes();
+            return configured != 0 || volume == null
+                    ? configured
+                    : volume.superblock().fileBytes() - Superblock.SEGMENTS_AT;
+        }
+
         Slot with(Volume returned) {
             return new Slot(number, config, returned, null, null);
         }
@@ -158,17 +163,15 @@ final class VolumeGroup {
 
     private VolumeSpec spec(VolumeConfig volume, @Nullable SegmentPins pins) {
         Path path = volume.path().toAbsolutePath();
-        return new VolumeSpec(path, volume.sizeBytes(), segmentBytes(volume), pins);
-    }
-
-    /** Bytes of a segment: as configured or by size, but always some segments in a volume. */
-    private int segmentBytes(VolumeConfig volume) {
-        long wanted = config.segmentBytes();
-        if (wanted == 0) {
-            wanted = Math.max(AUTOMATIC_SEGMENT_BYTES_MIN, Long.highestOneBit(volume.sizeBytes() / AUTOMATIC_SEGMENTS));
-        }
-        long most = Math.min(SEGMENT_BYTES_MAX, volume.sizeBytes() / VolumeSpec.SEGMENTS_MIN);
-        return (int) (Math.min(wanted, most) / 4096 * 4096);
+        Path index = volume.indexPath();
+        return index == null
+                ? new VolumeSpec(path, null, volume.sizeBytes(), config.segmentBytes(), pins)
+                : new VolumeSpec(
+                        index.toAbsolutePath(),
+                        new VolumeSpec.Device(path, volume.format()),
+                        volume.sizeBytes(),
+                        config.segmentBytes(),
+                        pins);
     }
 
     /** Seed of the store's key hash. */
@@ -233,8 +236,8 @@ final class VolumeGroup {
         double own = 0;
         for (Slot other : slots) {
             if (other.config().name().equals(slot.config().name()) && working(other.number()) != null) {
-                all += other.config().sizeBytes();
-                own += other.number() == slot.number() ? other.config().sizeBytes() : 0;
+                all += other.sizeBytes();
+                own += other.number() == slot.number() ? other.sizeBytes() : 0;
             }
         }
         return all == 0 ? 0 : own / all;
@@ -248,7 +251,7 @@ final class VolumeGroup {
         mixed = (mixed ^ (mixed >>> 32) ^ id.getLeastSignificantBits()) * 0xD6E8_FEB8_6659_FD93L;
         mixed ^= mixed >>> 32;
         double unit = ((mixed >>> 11) + 0.5) * 0x1.0p-53;
-        return slot.config().sizeBytes() / -Math.log(unit);
+        return slot.sizeBytes() / -Math.log(unit);
     }
 
     /** What the volumes take and keep. */

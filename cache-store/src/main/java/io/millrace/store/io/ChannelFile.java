@@ -1,5 +1,6 @@
 package io.millrace.store.io;
 
+import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -16,10 +17,29 @@ import java.nio.file.Path;
 final class ChannelFile implements StoreFile {
     private final Path path;
     private final FileChannel channel;
+    private final boolean fixed;
+    private final Closeable closing;
 
     ChannelFile(Path path, FileChannel channel) {
+        this(path, channel, false, channel);
+    }
+
+    /**
+     * A file whose channel others may use.
+     *
+     * @param fixed whether its length cannot change
+     * @param closing what closing it does
+     */
+    ChannelFile(Path path, FileChannel channel, boolean fixed, Closeable closing) {
         this.path = path;
         this.channel = channel;
+        this.fixed = fixed;
+        this.closing = closing;
+    }
+
+    @Override
+    public boolean isFixed() {
+        return fixed;
     }
 
     @Override
@@ -29,6 +49,9 @@ final class ChannelFile implements StoreFile {
 
     @Override
     public void resize(long length) throws IOException {
+        if (fixed) {
+            return;
+        }
         if (length < channel.size()) {
             channel.truncate(length);
         } else if (length > channel.size()) {
@@ -74,7 +97,7 @@ final class ChannelFile implements StoreFile {
 
     @Override
     public void close() throws IOException {
-        channel.close();
+        closing.close();
     }
 
     @Override

@@ -38,6 +38,14 @@ public interface FileIo {
      */
     Closeable lease(Path directory) throws IOException;
 
+    /**
+     * Opens a file or a block device for reading and writing, with a lease of its own; a file is created when missing.
+     *
+     * @throws LeaseHeldException when another holds it
+     * @throws IOException also when a device is read-only, mounted or otherwise in use
+     */
+    LeasedFile openLeased(Path file) throws IOException;
+
     /** The files of a directory whose names start so; empty when it is missing. */
     List<Path> list(Path directory, String prefix) throws IOException;
 

@@ -13,7 +13,15 @@ public interface StoreFile extends Closeable {
     /** Length in bytes. */
     long length() throws IOException;
 
-    /** Makes the file exactly this long; what is added is sized, not zeroed (it reads as zeros). */
+    /** Whether its length cannot be changed, as that of a block device. */
+    default boolean isFixed() {
+        return false;
+    }
+
+    /**
+     * Makes the file exactly this long; what is added is sized, not zeroed (it reads as zeros). Nothing happens when its
+     * length is fixed.
+     */
     void resize(long length) throws IOException;
 
     /** Fills {@code target} from {@code position} on; returns the bytes read, fewer only at the end of the file. */

@@ -62,6 +62,11 @@ public final class SystemFileIo implements FileIo {
     }
 
     @Override
+    public LeasedFile openLeased(Path file) throws IOException {
+        return LeasedChannel.open(file);
+    }
+
+    @Override
     public List<Path> list(Path directory, String prefix) throws IOException {
         List<Path> found = new ArrayList<>();
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {

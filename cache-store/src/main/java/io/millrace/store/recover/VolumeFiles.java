@@ -1,8 +1,10 @@
 package io.millrace.store.recover;
 
+import io.millrace.store.disk.SegmentFile;
 import io.millrace.store.disk.Superblock;
 import io.millrace.store.disk.VolumeParts;
 import io.millrace.store.io.FileIo;
+import io.millrace.store.io.LeasedFile;
 import io.millrace.store.io.StoreFile;
 import java.io.Closeable;
 import java.io.IOException;
@@ -38,10 +40,19 @@ final class VolumeFiles {
         Closeable lease = io.lease(spec.directory());
         StoreFile file = null;
         try {
-            file = io.open(spec.directory().resolve(VolumeParts.FILE_NAME));
-            Superblock found = Superblock.read(file);
+            Superblock found;
+            VolumeSpec.Device device = spec.device();
+            if (device == null) {
+                file = io.open(spec.directory().resolve(VolumeParts.FILE_NAME));
+                found = Superblock.read(file);
+            } else {
+                LeasedFile leased = io.openLeased(device.path());
+                lease = both(leased.lease(), lease);
+                file = leased.file();
+                found = new DeviceOpening(io, spec, device, file).open();
+            }
             if (found == null && file.length() > 0) {
-                LOG.warn("{}: {}, starts empty", spec.directory(), Superblock.whyUnusable(file));
+                LOG.warn("{}: {}, starts empty", spec.path(), Superblock.whyUnusable(file));
             }
             return new VolumeFiles(spec, lease, file, found);
         } catch (IOException | RuntimeException e) {
@@ -51,6 +62,14 @@ final class VolumeFiles {
             lease.close();
             throw e;
         }
+    }
+
+    private static Closeable both(Closeable first, Closeable second) {
+        return () -> {
+            try (second) {
+                first.close();
+            }
+        };
     }
 
     VolumeSpec spec() {
@@ -80,7 +99,7 @@ final class VolumeFiles {
     Superblock superblock() {
         Superblock block = superblock;
         if (block == null) {
-            throw new IllegalStateException(spec.directory() + ": not formatted");
+            throw new IllegalStateException(spec.path() + ": not formatted");
         }
         return block;
     }
@@ -88,16 +107,31 @@ final class VolumeFiles {
     /** Makes it an empty volume under a new id. */
     void format(UUID storeId) throws IOException {
         if (superblock != null) {
-            LOG.warn("{}: belongs to another store or missed removals, its content is dropped", spec.directory());
+            LOG.warn("{}: belongs to another store or missed removals, its content is dropped", spec.path());
         }
         fresh = true;
+        int segmentBytes = spec.segmentBytesOf(sizeBytes());
         superblock = new Superblock(
-                UUID.randomUUID(), storeId, spec.segmentBytes(), segmentCount(spec.segmentBytes()), 0, 0, 0, List.of());
-        file.resize(0);
+                UUID.randomUUID(), storeId, segmentBytes, segmentCount(segmentBytes), 0, 0, 0, List.of());
+        if (file.isFixed()) {
+            Superblock.writeUnfinished(file);
+            eraseHeaders(superblock, 0);
+        } else {
+            file.resize(0);
+        }
+    }
+
+    /** What lies where segments begin from now on may be the header of an older one: it must not come to life. */
+    private void eraseHeaders(Superblock sized, int from) throws IOException {
+        SegmentFile segments = new SegmentFile(file, sized);
+        for (int segment = from; segment < sized.segmentCount(); segment++) {
+            segments.eraseHeader(segment);
+        }
+        file.force();
     }
 
     /** Number of segments that the configuration wants, fewer than there are when the volume is to shrink. */
-    int segmentsWanted() {
+    int segmentsWanted() throws IOException {
         return segmentCount(superblock().segmentBytes());
     }
 
@@ -113,14 +147,26 @@ final class VolumeFiles {
                 openCount,
                 before.writeCount(),
                 List.copyOf(members));
-        if (file.length() != sized.fileBytes()) {
+        if (file.isFixed()) {
+            eraseHeaders(sized, before.segmentCount());
+        } else if (file.length() != sized.fileBytes()) {
             file.resize(sized.fileBytes());
         }
         superblock = sized.write(file);
     }
 
-    private int segmentCount(int segmentBytes) {
-        long count = spec.sizeBytes() / segmentBytes;
+    /** Bytes for segments: as configured, on a device no more than it has. */
+    private long sizeBytes() throws IOException {
+        long configured = spec.sizeBytes();
+        if (!file.isFixed()) {
+            return configured;
+        }
+        long room = file.length() - Superblock.SEGMENTS_AT;
+        return configured == 0 ? room : Math.min(configured, room);
+    }
+
+    private int segmentCount(int segmentBytes) throws IOException {
+        long count = sizeBytes() / segmentBytes;
         return (int) Math.max(VolumeSpec.SEGMENTS_MIN, Math.min(count, io.millrace.store.index.Location.SEGMENTS_MAX));
     }
 

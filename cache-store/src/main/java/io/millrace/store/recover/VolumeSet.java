@@ -78,7 +78,7 @@ public final class VolumeSet {
                 } catch (LeaseHeldException e) {
                     throw e;
                 } catch (IOException e) {
-                    IOException said = FileFaults.explain(spec.directory(), e);
+                    IOException said = FileFaults.explain(spec.path(), e);
                     LOG.error("cannot be opened, the store goes on without it: {}", FileFaults.words(said));
                     results.add(new OpenedVolume(spec, null, said));
                 }
@@ -101,7 +101,7 @@ public final class VolumeSet {
     }
 
     private void fail(VolumeFiles volume, IOException e) throws IOException {
-        IOException said = FileFaults.explain(volume.spec().directory(), e);
+        IOException said = FileFaults.explain(volume.spec().path(), e);
         LOG.error("cannot be opened, the store goes on without it: {}", FileFaults.words(said));
         results.add(new OpenedVolume(volume.spec(), null, said));
         volume.close();

@@ -77,7 +77,7 @@ public final class StoreCheck {
         Superblock superblock = view.superblock();
         report.fact("format " + Superblock.FORMAT_VERSION + ", volume " + superblock.volumeId() + ", store "
                 + superblock.storeId() + ", generation " + superblock.generation());
-        if (view.fileLength() != superblock.fileBytes()) {
+        if (!view.isLengthSound()) {
             report.finding(
                     Kind.DAMAGED, "file length actual=" + view.fileLength() + ", expected=" + superblock.fileBytes());
         }

@@ -1,10 +1,12 @@
 package io.millrace.store.tool;
 
+import io.millrace.store.disk.DeviceNote;
 import io.millrace.store.disk.RecordReader;
 import io.millrace.store.disk.SegmentFile;
 import io.millrace.store.disk.Superblock;
 import io.millrace.store.disk.VolumeParts;
 import io.millrace.store.io.FileIo;
+import io.millrace.store.io.LeasedFile;
 import io.millrace.store.io.StoreFile;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.Closeable;
@@ -36,16 +38,20 @@ final class VolumeView implements Closeable {
      */
     static VolumeView open(FileIo io, Path directory) throws IOException {
         Path path = directory.resolve(VolumeParts.FILE_NAME);
-        if (!io.exists(path)) {
-            throw new IOException(directory + ": no volume here (" + VolumeParts.FILE_NAME + " is missing)");
-        }
+        DeviceNote device = io.exists(path) ? null : device(io, directory);
         Closeable lease = io.lease(directory);
         StoreFile file = null;
         try {
-            file = io.openForReading(path);
+            if (device == null) {
+                file = io.openForReading(path);
+            } else {
+                LeasedFile leased = io.openLeased(device.device());
+                file = leased.file();
+                lease = both(leased.lease(), lease);
+            }
             Superblock superblock = Superblock.read(file);
             if (superblock == null) {
-                throw new IOException(path + ": neither copy of the superblock is sound");
+                throw new IOException(file + ": neither copy of the superblock is sound");
             }
             return new VolumeView(lease, file, superblock);
         } catch (IOException | RuntimeException e) {
@@ -55,6 +61,30 @@ final class VolumeView implements Closeable {
             lease.close();
             throw e;
         }
+    }
+
+    /** What a directory without a volume's file is the index of. */
+    private static DeviceNote device(FileIo io, Path directory) throws IOException {
+        DeviceNote device = DeviceNote.read(io, directory);
+        if (device == null || !io.exists(device.device())) {
+            throw new IOException(directory + ": no volume here (" + VolumeParts.FILE_NAME
+                    + " is missing); for a block device or a file give its index_path");
+        }
+        return device;
+    }
+
+    private static Closeable both(Closeable first, Closeable second) {
+        return () -> {
+            try (second) {
+                first.close();
+            }
+        };
+    }
+
+    /** Whether the file has the length that the superblock tells; a device may be longer. */
+    boolean isLengthSound() throws IOException {
+        long length = file.length();
+        return file.isFixed() ? length >= superblock.fileBytes() : length == superblock.fileBytes();
     }
 
     Superblock superblock() {

@@ -20,6 +20,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -247,7 +248,8 @@ final class TestStore implements AutoCloseable {
     /** Checks the closed volumes. */
     void check() throws IOException {
         for (VolumeConfig volume : config.volumes()) {
-            CheckReport report = StoreCheck.check(io, volume.path());
+            Path index = volume.indexPath();
+            CheckReport report = StoreCheck.check(io, index == null ? volume.path() : index);
             boolean fine = report.count(CheckReport.Kind.WRONG) == 0
                     && (tolerated == CheckReport.Kind.DAMAGED || report.isSound());
             assertTrue(fine, report::toString);

@@ -55,6 +55,7 @@ public final class FaultyFileIo implements FileIo {
     private static final class Content {
         private byte[] bytes = {};
         private byte[] durable = {};
+        private boolean fixed;
         private final BitSet unforced = new BitSet();
         private final List<Mapped> mapped = new ArrayList<>();
 
@@ -73,6 +74,7 @@ public final class FaultyFileIo implements FileIo {
             Content copy = new Content();
             copy.bytes = bytes.clone();
             copy.durable = durable.clone();
+            copy.fixed = fixed;
             copy.unforced.or(unforced);
             return copy;
         }
@@ -225,6 +227,30 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
+    /** A block device of this content. */
+    public void device(Path path, byte[] bytes) {
+        lock.lock();
+        try {
+            Content content = new Content();
+            content.bytes = bytes.clone();
+            content.durable = bytes.clone();
+            content.fixed = true;
+            files.put(path, content);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What a file holds. */
+    public byte[] content(Path path) {
+        lock.lock();
+        try {
+            return files.get(path).bytes.clone();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Cuts a file off. */
     public void truncate(Path path, long length) {
         lock.lock();
@@ -319,6 +345,11 @@ public final class FaultyFileIo implements FileIo {
         } finally {
             lock.unlock();
         }
+    }
+
+    @Override
+    public LeasedFile openLeased(Path file) throws IOException {
+        return new LeasedFile(open(file), lease(file));
     }
 
     @Override
@@ -431,6 +462,11 @@ public final class FaultyFileIo implements FileIo {
         }
 
         @Override
+        public boolean isFixed() {
+            return content.fixed;
+        }
+
+        @Override
         public long length() throws IOException {
             lock.lock();
             try {
@@ -446,7 +482,9 @@ public final class FaultyFileIo implements FileIo {
             lock.lock();
             try {
                 check(failWrites);
-                content.resize((int) length);
+                if (!content.fixed) {
+                    content.resize((int) length);
+                }
             } finally {
                 lock.unlock();
             }
@@ -484,8 +522,11 @@ public final class FaultyFileIo implements FileIo {
             }
         }
 
-        private void put(ByteBuffer source, long position) {
+        private void put(ByteBuffer source, long position) throws IOException {
             int count = source.remaining();
+            if (content.fixed && position + count > content.bytes.length) {
+                throw new IOException(path + ": No space left on device");
+            }
             if (position + count > content.bytes.length) {
                 content.resize((int) position + count);
             }

@@ -53,6 +53,11 @@ public final class FullDiskIo implements FileIo {
     }
 
     @Override
+    public LeasedFile openLeased(Path file) throws IOException {
+        return io.openLeased(file);
+    }
+
+    @Override
     public List<Path> list(Path directory, String prefix) throws IOException {
         return io.list(directory, prefix);
     }

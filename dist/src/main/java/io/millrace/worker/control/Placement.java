@@ -15,12 +15,16 @@ public record Placement(Path state, Path cache, Path log) {
     /** Enough to try the product, and no surprise on a small disk; the file is sparse until it fills. */
     static final long VOLUME_BYTES_DEFAULT = 1L << 30;
 
+    /** Where the indexes of block devices and files lie in the state directory. */
+    private static final String INDEXES = "storage";
+
     /** {@code config} with its gaps filled. {@code storage: []} is no gap: it asks for a cache in RAM only. */
     public ProxyConfig complete(ProxyConfig config) {
         ProxyConfig.Builder builder = config.toBuilder();
         if (config.storage().isEmpty() && config.values().find(ConfigKeys.STORAGE) == null) {
             builder.storage(cache, VOLUME_BYTES_DEFAULT);
         }
+        builder.indexesBelow(state.toAbsolutePath().resolve(INDEXES));
         if (config.log().accessPath() == null) {
             builder.set(ConfigKeys.LOG_ACCESS_PATH, log.resolve("access.log"));
         }

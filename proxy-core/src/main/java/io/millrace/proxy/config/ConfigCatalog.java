@@ -24,6 +24,8 @@ public final class ConfigCatalog {
             STORAGE,
             STORAGE_PATH,
             STORAGE_SIZE,
+            STORAGE_INDEX_PATH,
+            STORAGE_FORMAT,
             VOLUMES,
             VOLUMES_NAME,
             VOLUMES_SHARE,

@@ -65,12 +65,23 @@ public final class ConfigKeys {
     public static final ConfigKey<Path> STORAGE_PATH = draft("storage[].path", ValueType.PATH)
             .rolling()
             .required()
-            .says("Directory of the volume; a relative path starts at the directory of the file that names it.");
+            .says(
+                    "Directory, block device or file of the volume, a missing one being a directory; a relative path starts at "
+                            + "the directory of the file that names it.");
     public static final ConfigKey<Long> STORAGE_SIZE = draft("storage[].size", ValueType.SIZE)
             .within(MIB, 256 * TIB)
             .rolling()
-            .required()
-            .says("Disk space that the volume takes, allocated when it is first used.");
+            .says("Disk space that the volume takes, allocated when it is first used. Only a block device needs none: "
+                    + "it is then used to its end.");
+    public static final ConfigKey<Path> STORAGE_INDEX_PATH = draft("storage[].index_path", ValueType.PATH)
+            .rolling()
+            .says("For a block device or a file: the directory of its index, by default below storage/ in the state "
+                    + "directory. With it a missing path becomes a file.");
+    public static final ConfigKey<Boolean> STORAGE_FORMAT = draft("storage[].format", ValueType.BOOLEAN)
+            .defaultsTo(false)
+            .rolling()
+            .says("Lets a block device or a file that holds something else be written over, once; take it out "
+                    + "afterwards.");
 
     // volumes
     public static final ConfigKey<List<ConfigValues>> VOLUMES = draft("volumes", ValueType.LIST)

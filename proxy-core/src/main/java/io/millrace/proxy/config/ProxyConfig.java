@@ -237,6 +237,24 @@ public final class ProxyConfig {
             return this;
         }
 
+        /** Adds a volume on a block device or in a file, whose index lies in a directory; size 0 for all of a device. */
+        public Builder storage(Path deviceOrFile, long sizeBytes, Path indexDirectory) {
+            ConfigValues.Builder volume = ConfigValues.builder()
+                    .set(ConfigKeys.STORAGE_PATH, deviceOrFile.toAbsolutePath())
+                    .set(ConfigKeys.STORAGE_INDEX_PATH, indexDirectory.toAbsolutePath());
+            if (sizeBytes > 0) {
+                volume.set(ConfigKeys.STORAGE_SIZE, sizeBytes);
+            }
+            storage.add(volume.build());
+            return this;
+        }
+
+        /** Gives each block device and file among the volumes that has no directory for its index one below this. */
+        public Builder indexesBelow(Path directory) {
+            storage.replaceAll(volume -> StorageConfig.withIndexBelow(volume, directory));
+            return this;
+        }
+
         /** Adds a share of every storage path for some hosts, {@code share} such as {@code 30%}. */
         public Builder volume(String name, String share, List<String> hosts) {
             ConfigValues.Builder volume = element(ConfigKeys.VOLUMES_SHARE, share);

@@ -42,6 +42,9 @@ final class StorageChecks {
         List<ConfigValues> volumes = ProxyConfig.elements(values, ConfigKeys.VOLUMES);
         checkNames(volumes);
         checkShares(storage, volumes);
+        if (!volumes.isEmpty()) {
+            checkShared(storage);
+        }
         checkHosts(volumes);
         checkUses(values, volumes);
     }
@@ -160,8 +163,38 @@ final class StorageChecks {
             if (path == null || clashes(storage, i, path)) {
                 continue;
             }
-            if (Files.exists(path) && !Files.isDirectory(path)) {
-                error(i, "path", path + " is not a directory");
+            checkKind(storage.get(i), i, path);
+        }
+    }
+
+    private void checkKind(ConfigValues storage, int number, Path path) {
+        boolean isDirectory = Files.isDirectory(path);
+        if (isDirectory && storage.find(ConfigKeys.STORAGE_INDEX_PATH) != null) {
+            error(number, "index_path", "is for block devices and files, and " + path + " is a directory");
+        }
+        if (isDirectory && storage.get(ConfigKeys.STORAGE_FORMAT)) {
+            error(number, "format", "is for block devices and files, and " + path + " is a directory");
+        }
+        String size = "storage[" + number + "].size";
+        if (storage.find(ConfigKeys.STORAGE_SIZE) == null
+                && !problems.isBroken(size)
+                && !StorageConfig.isDevice(path)) {
+            problems.error(
+                    at(number, "path"), size, "missing; only a block device needs none, and " + path + " is none");
+        }
+    }
+
+    /** A device or file is one volume: there are no directories in it for the shares. */
+    private void checkShared(List<ConfigValues> storage) {
+        for (int i = 0; i < storage.size(); i++) {
+            Path path = storage.get(i).find(ConfigKeys.STORAGE_PATH);
+            boolean index = storage.get(i).find(ConfigKeys.STORAGE_INDEX_PATH) != null;
+            if (path != null && (index || StorageConfig.isDeviceOrFile(path))) {
+                error(
+                        i,
+                        "path",
+                        path + " is a block device or a file, which volumes cannot share; make a directory of "
+                                + "a file system on it, or partitions and no volumes");
             }
         }
     }
@@ -194,7 +227,7 @@ final class StorageChecks {
         for (int i = 0; i < storage.size(); i++) {
             Path path = storage.get(i).find(ConfigKeys.STORAGE_PATH);
             Long size = storage.get(i).find(ConfigKeys.STORAGE_SIZE);
-            FileStore on = path == null || size == null ? null : fileSystem(path);
+            FileStore on = path == null || size == null || StorageConfig.isDevice(path) ? null : fileSystem(path);
             if (on == null || size == null) {
                 continue;
             }

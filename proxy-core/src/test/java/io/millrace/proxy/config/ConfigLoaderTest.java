@@ -147,7 +147,7 @@ final class ConfigLoaderTest {
                 "cache: {required_headers: lifetme} | 5:27: cache.required_headers: 'lifetme' is none of none, last_modified, lifetime (did you mean lifetime?)",
                 "storage: /var/cache         | 5:10: storage: must be a list, this is a single value",
                 "storage: {path: /a, size: 1GiB} | 5:10: storage: must be a list, this is a section; put a dash before the first key of each element",
-                "storage: [/var/cache]       | 5:11: storage[0]: must be a section with keys such as path, size, this is a single value",
+                "storage: [/var/cache]       | 5:11: storage[0]: must be a section with keys such as path, size, index_path, this is a single value",
                 "storage: [{path: /a, size: 1GiB}, {path: /a/, size: 2GiB}] | 5:36: storage[1].path: /a is storage[0] already",
                 "storage: [{path: /a, size: 1GiB}, {path: /a/b, size: 2GiB}] | 5:36: storage[1].path: /a/b lies in /a, which is storage[0]",
                 "storage: [{path: /a/b, size: 1GiB}, {path: /a, size: 2GiB}] | 5:38: storage[1].path: /a holds /a/b, which is storage[0]",
@@ -158,6 +158,10 @@ final class ConfigLoaderTest {
                 "volumes: [{name: a, share: 5%, hosts: [x y]}] | 5:32: volumes[0].hosts: 'x y' is neither a host nor a domain such as *.example.com",
                 "volumes: [{name: a, share: 5%, hosts: [x]}, {name: b, share: 5%, hosts: [X]}] | 5:66: volumes[1].hosts: X is in volumes[0] already",
                 "cache: {volume: api} | 5:9: cache.volume: no volume of the name 'api' in volumes",
+                "storage: [{path: /a}] | 5:12: storage[0].size: missing; only a block device needs none, and /a is none",
+                "storage: [{path: /tmp, size: 1GiB, index_path: /i}] | 5:36: storage[0].index_path: is for block devices and files, and /tmp is a directory",
+                "storage: [{path: /tmp, size: 1GiB, format: true}] | 5:36: storage[0].format: is for block devices and files, and /tmp is a directory",
+                "storage: [{path: /dev/no-such-device, format: maybe}] | 5:47: storage[0].format: 'maybe' is neither true nor false",
                 "storage: [{path: /a, size: 1KiB}] | 5:28: storage[0].size: 1KiB is below the limit of 1MiB",
                 "ram_size: 1GiB              | 5:1: ram_size: unknown key (did you mean cache.ram_size?)",
                 "{a: b}: c                   | 5:1: a key must be a word, this is a section",
@@ -203,7 +207,7 @@ final class ConfigLoaderTest {
         assertEquals(List.of("millrace.yaml: YAML: is nested too deeply"), bad("[".repeat(200_000)));
         assertEquals(
                 List.of(
-                        "millrace.yaml:5:10: storage[0]: must be a section with keys such as path, size, this is a list"),
+                        "millrace.yaml:5:10: storage[0]: must be a section with keys such as path, size, index_path, this is a list"),
                 bad(GOOD + "storage: &a [*a]\n"));
     }
 

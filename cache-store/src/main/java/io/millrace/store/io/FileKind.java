@@ -1,0 +1,127 @@
+package io.millrace.store.io;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * What a path names, looked at without opening it: opening a pipe would block, and opening a device twice has effects.
+ *
+ * @param key the same for all paths of one file or device
+ * @param device number of the block device as the kernel writes it, such as {@code 8:17}; empty for a file
+ */
+record FileKind(Object key, String device) {
+    private static final int TYPE = 0xf000;
+    private static final int BLOCK_DEVICE = 0x6000;
+    private static final int REGULAR = 0x8000;
+    private static final Path SYSTEM = Path.of("/sys/dev/block");
+    private static final Path MOUNTS = Path.of("/proc/self/mountinfo");
+    private static final Path SWAPS = Path.of("/proc/swaps");
+
+    /**
+     * What the path names.
+     *
+     * @throws IOException also when it is neither a file nor a block device
+     */
+    static FileKind of(Path file) throws IOException {
+        Map<String, Object> found = Files.readAttributes(file, "unix:mode,rdev,fileKey");
+        int type = ((Number) Objects.requireNonNull(found.get("mode"))).intValue() & TYPE;
+        if (type == BLOCK_DEVICE) {
+            long number = ((Number) Objects.requireNonNull(found.get("rdev"))).longValue();
+            String name = number(number);
+            return new FileKind("device " + name, name);
+        }
+        if (type != REGULAR) {
+            throw new IOException(file
+                    + (Files.isDirectory(file)
+                            ? ": a directory; index_path is for block devices and files"
+                            : ": neither a directory, a file nor a block device"));
+        }
+        return new FileKind(Objects.requireNonNull(found.get("fileKey")), "");
+    }
+
+    /** As in Linux' {@code dev_t}: 12 bits of the major and 8 of the minor number, then the upper parts of the minor and major. */
+    private static String number(long rdev) {
+        long major = (rdev >>> 8 & 0xfff) | (rdev >>> 32 & 0xffff_f000L);
+        long minor = (rdev & 0xff) | (rdev >>> 12 & 0xffff_ff00L);
+        return major + ":" + minor;
+    }
+
+    boolean isDevice() {
+        return !device.isEmpty();
+    }
+
+    /** Refuses a device that is read-only, and one that is mounted, swapped to or part of another, or a part of which is. */
+    void checkUnused(Path file) throws IOException {
+        if (!isDevice()) {
+            return;
+        }
+        Path about = SYSTEM.resolve(device);
+        if (firstLine(about.resolve("ro")).equals("1")) {
+            throw new IOException(file + ": the device is read-only");
+        }
+        Set<String> numbers = numbers(file, about);
+        for (String mount : lines(MOUNTS)) {
+            List<String> fields = List.of(mount.split(" ", 6));
+            if (fields.size() > 4 && numbers.contains(fields.get(2))) {
+                throw new IOException(file + ": it, or a part of it, is mounted at " + fields.get(4));
+            }
+        }
+        for (String swap : lines(SWAPS)) {
+            Path path = Path.of(swap.split("\\s", 2)[0]);
+            if (path.isAbsolute()
+                    && Files.exists(path)
+                    && !Files.isRegularFile(path)
+                    && numbers.contains(of(path).device())) {
+                throw new IOException(file + ": it, or a part of it, is swap space");
+            }
+        }
+    }
+
+    /** Numbers of the device and its partitions, none of which another device is made of. */
+    private Set<String> numbers(Path file, Path about) throws IOException {
+        Set<String> numbers = new HashSet<>();
+        numbers.add(device);
+        if (!Files.isDirectory(about)) {
+            return numbers;
+        }
+        checkHolders(file, about);
+        try (DirectoryStream<Path> parts = Files.newDirectoryStream(about)) {
+            for (Path part : parts) {
+                if (Files.isRegularFile(part.resolve("partition"))) {
+                    numbers.add(firstLine(part.resolve("dev")));
+                    checkHolders(file, part);
+                }
+            }
+        }
+        return numbers;
+    }
+
+    private static void checkHolders(Path file, Path about) throws IOException {
+        Path holders = about.resolve("holders");
+        if (!Files.isDirectory(holders)) {
+            return;
+        }
+        try (DirectoryStream<Path> found = Files.newDirectoryStream(holders)) {
+            for (Path holder : found) {
+                throw new IOException(file + ": it, or a part of it, belongs to the device " + holder.getFileName());
+            }
+        }
+    }
+
+    private static String firstLine(Path path) throws IOException {
+        List<String> lines = lines(path);
+        return lines.isEmpty() ? "" : lines.get(0).trim();
+    }
+
+    private static List<String> lines(Path path) throws IOException {
+        return Files.isReadable(path) ? Files.readAllLines(path, StandardCharsets.ISO_8859_1) : List.of();
+    }
+}

@@ -1,0 +1,123 @@
+package io.millrace.store.io;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The one channel that this process has to a file or block device with a lock on itself.
+ *
+ * <p>POSIX drops all of a process's locks on a file as soon as the process closes any descriptor of it. So all who open
+ * the file share a channel, which is closed by the last of them. A device is known by its number, not by its path.
+ *
+ * <p>Thread-safe: one lock for all.
+ */
+final class LeasedChannel {
+    private static final Path DEVICES = Path.of("/dev");
+    private static final Path MEMORY_FILES = Path.of("/dev/shm");
+    private static final Set<OpenOption> OPTIONS = Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE);
+    private static final ReentrantLock LOCK = new ReentrantLock();
+    private static final Map<Object, LeasedChannel> OPEN = new HashMap<>();
+
+    private final Object key;
+    private final FileChannel channel;
+    private int users;
+    private @Nullable FileLock lease;
+
+    private LeasedChannel(Object key, FileChannel channel) {
+        this.key = key;
+        this.channel = channel;
+    }
+
+    static LeasedFile open(Path file) throws IOException {
+        LOCK.lock();
+        try {
+            if (!Files.exists(file)) {
+                create(file);
+            }
+            FileKind kind = FileKind.of(file);
+            LeasedChannel shared = OPEN.get(kind.key());
+            if (shared == null) {
+                kind.checkUnused(file);
+                shared = new LeasedChannel(kind.key(), FileChannel.open(file, OPTIONS));
+                OPEN.put(kind.key(), shared);
+            }
+            shared.users++;
+            boolean leased = false;
+            try {
+                shared.take(file);
+                leased = true;
+            } finally {
+                if (!leased) {
+                    shared.leave();
+                }
+            }
+            return new LeasedFile(
+                    new ChannelFile(file, shared.channel, kind.isDevice(), once(shared::leave)),
+                    once(shared::giveBack));
+        } finally {
+            LOCK.unlock();
+        }
+    }
+
+    private static void create(Path file) throws IOException {
+        Path path = file.toAbsolutePath().normalize();
+        if (path.startsWith(DEVICES) && !path.startsWith(MEMORY_FILES)) {
+            throw new NoSuchFileException(file.toString(), null, "no such device");
+        }
+        Files.createFile(file);
+    }
+
+    private void take(Path file) throws IOException {
+        if (lease != null) {
+            throw new LeaseHeldException(file + ": in use by another store of this process (pid "
+                    + ProcessHandle.current().pid() + ")");
+        }
+        lease = channel.tryLock();
+        if (lease == null) {
+            throw new LeaseHeldException(file + ": in use by another process");
+        }
+    }
+
+    private void giveBack() throws IOException {
+        FileLock held = lease;
+        lease = null;
+        if (held != null && channel.isOpen()) {
+            held.release();
+        }
+    }
+
+    private void leave() throws IOException {
+        users--;
+        if (users == 0) {
+            OPEN.remove(key);
+            channel.close();
+        }
+    }
+
+    private static Closeable once(Closeable action) {
+        AtomicBoolean done = new AtomicBoolean();
+        return () -> {
+            LOCK.lock();
+            try {
+                if (done.compareAndSet(false, true)) {
+                    action.close();
+                }
+            } finally {
+                LOCK.unlock();
+            }
+        };
+    }
+}

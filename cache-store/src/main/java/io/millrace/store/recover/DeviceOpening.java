@@ -1,0 +1,150 @@
+package io.millrace.store.recover;
+
+import io.millrace.store.disk.DeviceNote;
+import io.millrace.store.disk.Superblock;
+import io.millrace.store.io.FileIo;
+import io.millrace.store.io.StoreFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks at a device or file before anything is written to it: it must be a volume, or hold nothing, or be allowed to be
+ * written over. The permission counts once, which the directory's {@link DeviceNote} remembers, so that one left in the
+ * configuration does not cost what another device holds that gets this one's name.
+ *
+ * <p>Confined to one thread.
+ */
+final class DeviceOpening {
+    private static final Logger LOG = LoggerFactory.getLogger(DeviceOpening.class);
+    /** What is looked at at each end: there is no file system or table of partitions that leaves both empty. */
+    private static final int LOOKED_AT_BYTES = 1 << 20;
+    /** Least bytes for segments. */
+    private static final long SIZE_BYTES_MIN = 256 * 1024;
+
+    private final FileIo io;
+    private final VolumeSpec spec;
+    private final VolumeSpec.Device device;
+    private final StoreFile file;
+
+    DeviceOpening(FileIo io, VolumeSpec spec, VolumeSpec.Device device, StoreFile file) {
+        this.io = io;
+        this.spec = spec;
+        this.device = device;
+        this.file = file;
+    }
+
+    /**
+     * What the volume on it is, null when it must be made anew and may be.
+     *
+     * @throws IOException when it must not be touched, or does not fit the configuration
+     */
+    @Nullable
+    Superblock open() throws IOException {
+        checkSize();
+        ByteBuffer start = read(0, LOOKED_AT_BYTES);
+        boolean volume = start.limit() >= Superblock.SEGMENTS_AT
+                && Superblock.isVolume(start.slice(0, (int) Superblock.SEGMENTS_AT));
+        boolean blank =
+                !volume && isZero(start) && isZero(read(Math.max(0, file.length() - LOOKED_AT_BYTES), LOOKED_AT_BYTES));
+        usePermission(volume || blank, start);
+        Superblock found = volume ? Superblock.read(file) : null;
+        if (found != null && found.fileBytes() > file.length()) {
+            LOG.warn(
+                    "{}: its volume had {} bytes, it has {} now: starts empty",
+                    device.path(),
+                    found.fileBytes(),
+                    file.length());
+            return null;
+        }
+        return found;
+    }
+
+    private void checkSize() throws IOException {
+        if (!file.isFixed()) {
+            if (spec.sizeBytes() == 0) {
+                throw new IOException(device.path() + ": a file needs a size");
+            }
+            return;
+        }
+        long length = file.length();
+        if (spec.sizeBytes() > length) {
+            throw new IOException(device.path() + ": size configured=" + spec.sizeBytes() + " bytes, device=" + length);
+        }
+        if (length < Superblock.SEGMENTS_AT + SIZE_BYTES_MIN) {
+            throw new IOException(device.path() + ": too small, actual=" + length + " bytes, limit="
+                    + (Superblock.SEGMENTS_AT + SIZE_BYTES_MIN));
+        }
+    }
+
+    private void usePermission(boolean free, ByteBuffer start) throws IOException {
+        DeviceNote before = DeviceNote.read(io, spec.directory());
+        boolean used = before != null && before.formatUsed();
+        if (!device.format()) {
+            note(before, false);
+        }
+        if (free) {
+            if (device.format()) {
+                LOG.warn("{}: format is not needed; take it out of the configuration", device.path());
+                note(before, true);
+            }
+            return;
+        }
+        if (!device.format()) {
+            throw new IOException(device.path() + ": holds something else (" + describe(start)
+                    + "); to lose that, set format: true for this path, once");
+        }
+        if (used) {
+            throw new IOException(device.path() + ": holds something else (" + describe(start)
+                    + "), and format counts once and was used; to lose that, delete "
+                    + spec.directory().resolve(DeviceNote.FILE_NAME));
+        }
+        note(before, true);
+        LOG.warn(
+                "{}: written over as format says ({}); take it out of the configuration",
+                device.path(),
+                describe(start));
+    }
+
+    private void note(@Nullable DeviceNote before, boolean used) throws IOException {
+        DeviceNote now = new DeviceNote(device.path(), used);
+        if (!now.equals(before)) {
+            now.write(io, spec.directory());
+        }
+    }
+
+    private ByteBuffer read(long position, int length) throws IOException {
+        ByteBuffer in = ByteBuffer.allocate((int) Math.min(length, file.length()));
+        file.read(in, position);
+        return in.flip();
+    }
+
+    private static boolean isZero(ByteBuffer in) {
+        return firstOther(in) < 0;
+    }
+
+    private static int firstOther(ByteBuffer in) {
+        for (int i = 0; i < in.limit(); i++) {
+            if (in.get(i) != 0) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /** Where the first byte is that is not zero, and what it is the first of. */
+    private static String describe(ByteBuffer start) {
+        int at = firstOther(start);
+        if (at < 0) {
+            return "its end is not zero";
+        }
+        StringBuilder text = new StringBuilder("at byte ").append(at).append(':');
+        for (int i = at; i < Math.min(at + 8, start.limit()); i++) {
+            int value = start.get(i) & 0xff;
+            text.append(value < 16 ? " 0" : " ").append(Integer.toHexString(value));
+        }
+        return text.toString();
+    }
+}
