@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
@@ -54,6 +55,7 @@ public final class RamTier<E extends RamEntry> {
     private final AtomicLong entries = new AtomicLong();
     private final LongAdder evictions = new LongAdder();
     private final MpmcArrayQueue<RamEntry[]> batches = new MpmcArrayQueue<>(BATCHES_MAX);
+    private final AtomicBoolean drainQueued = new AtomicBoolean();
     private final Runnable drain = this::drain;
     private volatile Consumer<? super E> onHit = entry -> {};
     private final FastThreadLocal<Batch> hits = new FastThreadLocal<>() {
@@ -145,13 +147,17 @@ public final class RamTier<E extends RamEntry> {
             // A batch that finds no room is forgotten: the policy works on samples.
             if (batches.offer(batch.entries)) {
                 batch.entries = new RamEntry[batchSize];
-                housekeeping.execute(drain);
+                if (!drainQueued.get() && drainQueued.compareAndSet(false, true)) {
+                    housekeeping.execute(drain);
+                }
             }
         }
     }
 
     @SuppressWarnings("unchecked") // only entries of this kind are put in
     private void drain() {
+        // First of all: a batch offered from here on asks for another run.
+        drainQueued.set(false);
         Consumer<? super E> listener = onHit;
         for (RamEntry[] batch = batches.poll(); batch != null; batch = batches.poll()) {
             for (RamEntry entry : batch) {
