@@ -49,6 +49,9 @@ public final class RecordHeader {
     public static final int FLAG_BODY_ELSEWHERE = 2;
 
     static final int FORMAT_VERSION = 2;
+    /** Where the hash stands, upper half first. */
+    static final int HASH_AT = 32;
+
     static final int MAGIC = 0x4352_524d;
     private static final int CONTENT_LENGTH_MAX = 1 << 28;
     /** Longest key, head or extension. */
@@ -179,6 +182,11 @@ public final class RecordHeader {
         header.keyHash = in.getLong(index + 80);
         header.metaCrc = in.getInt(index + 88);
         return header.hasSaneLengths() ? header : null;
+    }
+
+    /** Whether a header that cannot be decoded was one of a segment of that tag: no body can be written to look so. */
+    static boolean mayHaveTag(ByteBuffer in, int index, long tag) {
+        return tag != 0 && Long.bitCount(in.getLong(index + 16) ^ tag) <= 1;
     }
 
     private boolean hasSaneLengths() {

@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
 public final class SegmentFile {
     private static final int WALK_WINDOW_BYTES = 256 * 1024;
 
+    /** No segment's tag. */
+    private static final long ANY_TAG = 0;
+
     private final StoreFile file;
     private final Superblock superblock;
 
@@ -28,6 +31,9 @@ public final class SegmentFile {
     public interface RecordVisitor {
         /** One record whose header is sound; nothing behind the header has been looked at. */
         void record(RecordHeader header, long offset) throws IOException;
+
+        /** A place that looks like a record of the segment whose header is damaged, so the hash may be, too. */
+        default void damaged(long hashHigh, long hashLow, long offset) {}
     }
 
     /** Bytes of a segment. */
@@ -79,6 +85,23 @@ public final class SegmentFile {
         return header != null && header.segment() == segment && header.tag() != 0 ? header : null;
     }
 
+    /**
+     * When the segment was begun whose header is damaged: as its records say. -1 when nothing is there, or the header is
+     * whole.
+     */
+    public long sequenceUnderDamagedHeader(int segment) throws IOException {
+        ByteBuffer in = littleEndian(SegmentHeader.BYTES);
+        read(segment, 0, in);
+        if (header(segment) != null || in.flip().mismatch(ByteBuffer.allocate(in.limit())) < 0) {
+            return -1;
+        }
+        long[] newest = {-1};
+        walk(segment, ANY_TAG, SegmentHeader.BYTES, segmentBytes(), true, (header, offset) -> {
+            newest[0] = Math.max(newest[0], header.sequence() >>> 32);
+        });
+        return newest[0];
+    }
+
     /** The summary of a sealed segment; null when it is damaged or not that of this tag. */
     public @Nullable SegmentSummary summary(int segment, long tag) throws IOException {
         ByteBuffer footer = littleEndian(SegmentSummary.FOOTER_BYTES);
@@ -118,11 +141,19 @@ public final class SegmentFile {
                 }
             }
             RecordHeader header = RecordHeader.decode(window, (int) (at - windowAt));
-            if (header != null && header.tag() == tag && at + header.recordLength() <= segmentBytes()) {
+            if (header != null
+                    && (header.tag() == tag || tag == ANY_TAG)
+                    && at + header.recordLength() <= segmentBytes()) {
                 visitor.record(header, at);
                 at += header.recordLength();
                 end = at;
             } else if (resync) {
+                if (header == null && RecordHeader.mayHaveTag(window, (int) (at - windowAt), tag)) {
+                    visitor.damaged(
+                            window.getLong((int) (at - windowAt) + RecordHeader.HASH_AT),
+                            window.getLong((int) (at - windowAt) + RecordHeader.HASH_AT + Long.BYTES),
+                            at);
+                }
                 at += io.millrace.store.index.Location.UNIT_BYTES;
             } else {
                 break;
@@ -138,7 +169,7 @@ public final class SegmentFile {
             return summary;
         }
         SegmentSummary walked = new SegmentSummary();
-        walk(segment, tag, SegmentHeader.BYTES, segmentBytes(), resync, walked::add);
+        walk(segment, tag, SegmentHeader.BYTES, segmentBytes(), resync, walked);
         return walked;
     }
 

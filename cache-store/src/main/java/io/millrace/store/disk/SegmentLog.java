@@ -227,7 +227,7 @@ final class SegmentLog {
         if (records == null) {
             records = new SegmentSummary();
             SegmentSummary found = records;
-            segments.walk(active, tag, SegmentHeader.BYTES, offset, true, found::add);
+            segments.walk(active, tag, SegmentHeader.BYTES, offset, true, found);
             summary = records;
         }
         return records;

@@ -1,5 +1,6 @@
 package io.millrace.store.disk;
 
+import io.millrace.store.index.Location;
 import io.millrace.store.io.Checksums;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -25,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to one thread.
  */
-public final class SegmentSummary {
+public final class SegmentSummary implements SegmentFile.RecordVisitor {
     static final int ENTRY_BYTES = 40;
     static final int FOOTER_BYTES = 64;
 
@@ -67,17 +68,32 @@ public final class SegmentSummary {
 
     /** Adds a record that was appended at {@code offset}. */
     void add(RecordHeader header, long offset) {
+        add(entry(header, offset));
+    }
+
+    @Override
+    public void record(RecordHeader header, long offset) {
+        add(header, offset);
+    }
+
+    /** A damaged record hid what the key held before, and still does: it counts as a tombstone. */
+    @Override
+    public void damaged(long hashHigh, long hashLow, long offset) {
+        add(new Entry(RecordType.TOMBSTONE, hashHigh, hashLow, 0, offset, 2 * Location.UNIT_BYTES, 0));
+    }
+
+    private void add(Entry entry) {
         int at = count * ENTRY_BYTES;
         if (at == entries.capacity()) {
             entries = ByteBuffer.allocate(at * 2).order(ByteOrder.LITTLE_ENDIAN).put(0, entries, 0, at);
         }
-        entries.putLong(at, header.hashHigh());
-        entries.putLong(at + 8, header.hashLow());
-        entries.putLong(at + 16, header.sequence());
-        entries.putInt(at + 24, (int) offset);
-        entries.putInt(at + 28, header.recordLength());
-        entries.putInt(at + 32, header.expiry());
-        entries.put(at + 36, header.type().code());
+        entries.putLong(at, entry.hashHigh());
+        entries.putLong(at + 8, entry.hashLow());
+        entries.putLong(at + 16, entry.sequence());
+        entries.putInt(at + 24, (int) entry.offset());
+        entries.putInt(at + 28, entry.length());
+        entries.putInt(at + 32, entry.expiry());
+        entries.put(at + 36, entry.type().code());
         count++;
     }
 

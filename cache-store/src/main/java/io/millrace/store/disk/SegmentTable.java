@@ -1,7 +1,11 @@
 package io.millrace.store.disk;
 
+import io.millrace.store.index.IndexUnusableException;
 import io.millrace.store.index.Location;
 import io.millrace.store.index.MappedIndex;
+import io.millrace.store.io.Checksums;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLongArray;
 
@@ -13,7 +17,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
  *    0  8  segment sequence, 0 when it was never begun
  *    8  8  tag
  *   16  4  offset behind the last record
- *   20  4  state: 0 free, 1 active, 2 sealed, 3 retired
+ *   20  1  state: 0 free, 1 active, 2 sealed, 3 retired
+ *   21  3  check: the low 24 bits of the CRC32C of the entry's first 21 bytes
  *   24  8  when its records were last verified, seconds since the epoch; 0 never
  * </pre>
  *
@@ -41,6 +46,11 @@ public final class SegmentTable {
     }
 
     private static final int ENTRY_BYTES = 32;
+    /** Bytes of an entry that its check covers. */
+    private static final int CHECKED_BYTES = 21;
+    /** State and end. */
+    private static final long PLACE_MASK = (1L << 40) - 1;
+
     private static final int ENTRY_WORDS = ENTRY_BYTES / Long.BYTES;
     /** The area is sized in these steps, so that an index outlives most changes of its volume's size. */
     private static final int AREA_STEP_BYTES = 64 * 1024;
@@ -83,14 +93,21 @@ public final class SegmentTable {
         return table;
     }
 
-    /** The table that the index remembers. */
-    public static SegmentTable load(MappedIndex index, int segments) {
+    /**
+     * The table that the index remembers.
+     *
+     * @throws IndexUnusableException when an entry is damaged: to write to a segment taken for free would be fatal
+     */
+    public static SegmentTable load(MappedIndex index, int segments) throws IndexUnusableException {
         SegmentTable table = new SegmentTable(index, segments);
         for (int segment = 0; segment < segments; segment++) {
             int word = segment * ENTRY_WORDS;
             long tag = index.auxiliary(word + 1);
             long place = index.auxiliary(word + 2);
-            int state = (int) (place >>> 32);
+            int state = (int) (place >>> 32) & 0xFF;
+            if (place != checked(index.auxiliary(word), tag, place & PLACE_MASK)) {
+                throw new IndexUnusableException("entry of segment " + segment + " in the segment table is damaged");
+            }
             table.sequences[segment] = index.auxiliary(word);
             table.verified.set(segment, index.auxiliary(word + 3));
             table.used(segment, (int) place);
@@ -248,11 +265,21 @@ public final class SegmentTable {
         int word = segment * ENTRY_WORDS;
         index.auxiliary(word, sequence);
         index.auxiliary(word + 1, tag);
-        index.auxiliary(word + 2, place(segment));
+        index.auxiliary(word + 2, checked(sequence, tag, place(segment)));
         index.auxiliary(word + 3, verified.get(segment));
         if (tag != 0) {
             lastTags[segment] = (byte) tag;
         }
+    }
+
+    /** The word of state and end with the check over the entry; all zero for one that was never set. */
+    private static long checked(long sequence, long tag, long place) {
+        if ((sequence | tag | place) == 0) {
+            return 0;
+        }
+        ByteBuffer entry = ByteBuffer.allocate(3 * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        entry.putLong(0, sequence).putLong(8, tag).putLong(16, place);
+        return place | (long) Checksums.crc32c(entry, 0, CHECKED_BYTES) << 40;
     }
 
     private long place(int segment) {
@@ -262,7 +289,8 @@ public final class SegmentTable {
     /** Moves the end of the active segment. */
     public void written(int segment, int end) {
         used(segment, end);
-        index.auxiliary(segment * ENTRY_WORDS + 2, place(segment));
+        int word = segment * ENTRY_WORDS;
+        index.auxiliary(word + 2, checked(sequences[segment], index.auxiliary(word + 1), place(segment)));
     }
 
     /** When the segment's records were last verified, seconds since the epoch. Any thread. */

@@ -171,17 +171,26 @@ public record Superblock(
      */
     public static @Nullable Superblock read(StoreFile file) throws IOException {
         Superblock newest = null;
+        boolean damaged = false;
         for (int copy = 0; copy < 2; copy++) {
             ByteBuffer in = ByteBuffer.allocate(BYTES).order(ByteOrder.LITTLE_ENDIAN);
             if (file.read(in, (long) copy * BYTES) < BYTES) {
                 continue;
             }
             Superblock found = decode(file, in);
+            damaged |= found == null && !isZero(in);
             if (found != null && (newest == null || found.writeCount > newest.writeCount)) {
                 newest = found;
             }
         }
-        return newest;
+        // The copy that is lost may have been the newer one: its open count must not be used again.
+        return newest == null || !damaged
+                ? newest
+                : newest.with(newest.storeId, newest.generation, newest.openCount + 1, newest.members);
+    }
+
+    private static boolean isZero(ByteBuffer in) {
+        return in.flip().mismatch(ByteBuffer.allocate(BYTES)) < 0;
     }
 
     /** What is the matter with a file in which {@link #read} finds nothing. */

@@ -30,7 +30,7 @@ import java.lang.invoke.VarHandle;
  * counts may be too high after kill -9, never too low.
  */
 final class SlotTable {
-    static final int FORMAT_VERSION = 2;
+    static final int FORMAT_VERSION = 3;
     static final int PAGE_BYTES = 4096;
     static final int SLOT_BYTES = 32;
     static final int STATIC_HEADER_BYTES = 56;

@@ -1,5 +1,6 @@
 package io.millrace.store.recover;
 
+import io.millrace.store.disk.RecordHeader;
 import io.millrace.store.disk.RecordType;
 import io.millrace.store.disk.SegmentFile;
 import io.millrace.store.disk.SegmentHeader;
@@ -62,12 +63,20 @@ final class IndexRebuild implements Volume.Rebuild {
         List<SegmentHeader> found = new ArrayList<>();
         Set<Long> tags = new HashSet<>();
         List<Integer> twice = new ArrayList<>();
+        List<Integer> headless = new ArrayList<>();
+        long lost = -1;
         for (int segment = 0; segment < table.segments(); segment++) {
             try {
                 SegmentHeader header = segments.header(segment);
-                if (header != null && !tags.add(header.tag())) {
+                if (header == null) {
+                    long sequence = segments.sequenceUnderDamagedHeader(segment);
+                    if (sequence >= 0) {
+                        headless.add(segment);
+                        lost = Math.max(lost, sequence);
+                    }
+                } else if (!tags.add(header.tag())) {
                     twice.add(segment);
-                } else if (header != null) {
+                } else {
                     found.add(header);
                     table.set(
                             segment,
@@ -80,12 +89,15 @@ final class IndexRebuild implements Volume.Rebuild {
                 LOG.warn("{}: header of segment {}: {}", directory, segment, e.toString());
             }
         }
+        found.sort(Comparator.comparingLong(SegmentHeader::sequence).reversed());
+        IndexRebuild rebuild = new IndexRebuild(directory, segments, table, index, found);
+        rebuild.giveUpBefore(lost);
+        twice.addAll(headless);
         for (int segment : twice) {
-            // It was being moved: the place found first has all of it, as the header is written last.
+            // One that was being moved: the place found first has all of it, as the header is written last.
             segments.eraseHeader(segment);
         }
-        found.sort(Comparator.comparingLong(SegmentHeader::sequence).reversed());
-        return new IndexRebuild(directory, segments, table, index, found);
+        return rebuild;
     }
 
     boolean isEmpty() {
@@ -162,7 +174,19 @@ final class IndexRebuild implements Volume.Rebuild {
                 SegmentHeader.BYTES,
                 segments.segmentBytes(),
                 true,
-                (header, offset) -> records.add(SegmentSummary.entry(header, offset)));
+                new SegmentFile.RecordVisitor() {
+                    @Override
+                    public void record(RecordHeader header, long offset) {
+                        records.add(SegmentSummary.entry(header, offset));
+                    }
+
+                    @Override
+                    public void damaged(long hashHigh, long hashLow, long offset) {
+                        // It hid what the key held before, and still does.
+                        records.add(new SegmentSummary.Entry(
+                                RecordType.TOMBSTONE, hashHigh, hashLow, 0, offset, 2 * Location.UNIT_BYTES, 0));
+                    }
+                });
         return records;
     }
 
@@ -174,6 +198,19 @@ final class IndexRebuild implements Volume.Rebuild {
                 entry.expiry(),
                 entry.type() == RecordType.BLOCK,
                 entry.type() == RecordType.TOMBSTONE);
+    }
+
+    /** A segment begun then has lost its header: what it held may have hidden what is in those before. */
+    private void giveUpBefore(long sequence) throws IOException {
+        int older = 0;
+        while (older < newestFirst.size() && newestFirst.get(older).sequence() > sequence) {
+            older++;
+        }
+        if (sequence >= 0) {
+            LOG.warn("{}: a segment has lost its header, it and those older are given up", directory);
+            giveUpFrom(older);
+            next = 0;
+        }
     }
 
     private void giveUpFrom(int position) throws IOException {

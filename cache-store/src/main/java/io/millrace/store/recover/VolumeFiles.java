@@ -54,6 +54,15 @@ final class VolumeFiles {
             if (found == null && file.length() > 0) {
                 LOG.warn("{}: {}, starts empty", spec.path(), Superblock.whyUnusable(file));
             }
+            if (found != null && file.length() < found.fileBytes()) {
+                // What was cut off may have held removals: no rebuild of the index could tell what they hid.
+                LOG.warn(
+                        "{}: volume is cut off, length={}, expected={}, starts empty",
+                        spec.directory(),
+                        file.length(),
+                        found.fileBytes());
+                found = null;
+            }
             return new VolumeFiles(spec, lease, file, found);
         } catch (IOException | RuntimeException e) {
             if (file != null) {
@@ -153,6 +162,10 @@ final class VolumeFiles {
             file.resize(sized.fileBytes());
         }
         superblock = sized.write(file);
+        if (fresh) {
+            // Both copies, so that one may be lost from the start.
+            superblock = superblock.write(file);
+        }
     }
 
     /** Bytes for segments: as configured, on a device no more than it has. */

@@ -28,6 +28,7 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class FaultyFileIo implements FileIo {
     private static final int SECTOR = 512;
+    private static final String FULL = "No space left on device";
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<Path, Content> files = new HashMap<>();
@@ -41,6 +42,10 @@ public final class FaultyFileIo implements FileIo {
     private boolean failWrites;
     private boolean failReads;
     private Path onlyUnder = Path.of("/");
+    private String fault = FULL;
+    private Path badFile = Path.of("/");
+    private long badFrom;
+    private long badTo;
 
     /** An empty file system of a machine just booted. */
     public FaultyFileIo() {
@@ -201,6 +206,30 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
+    /** From now on reads of a part of a file fail, as of bad sectors; of an empty part, none. */
+    public void failReads(Path path, long from, long to) {
+        lock.lock();
+        try {
+            badFile = path;
+            badFrom = from;
+            badTo = to;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** From now on nothing under the path can be written, as on a file system that was remounted. */
+    public void readOnly(boolean on, Path under) {
+        lock.lock();
+        try {
+            failWrites = on;
+            onlyUnder = under;
+            fault = on ? "Read-only file system" : FULL;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Flips one bit of a file. */
     public void flipBit(Path path, long bit) {
         lock.lock();
@@ -213,10 +242,15 @@ public final class FaultyFileIo implements FileIo {
 
     /** Where in a file the bytes first lie, -1 when they do not. */
     public long find(Path path, byte[] wanted) {
+        return find(path, wanted, 0);
+    }
+
+    /** Where in a file the bytes first lie from a place on, -1 when they do not. */
+    public long find(Path path, byte[] wanted, long from) {
         lock.lock();
         try {
             byte[] bytes = files.get(path).bytes;
-            for (int at = 0; at + wanted.length <= bytes.length; at++) {
+            for (int at = (int) from; at + wanted.length <= bytes.length; at++) {
                 if (Arrays.mismatch(bytes, at, at + wanted.length, wanted, 0, wanted.length) < 0) {
                     return at;
                 }
@@ -229,12 +263,21 @@ public final class FaultyFileIo implements FileIo {
 
     /** A block device of this content. */
     public void device(Path path, byte[] bytes) {
+        put(path, bytes, true);
+    }
+
+    /** Puts a file there, in place of whatever is. */
+    public void replace(Path path, byte[] bytes) {
+        put(path, bytes, false);
+    }
+
+    private void put(Path path, byte[] bytes, boolean fixed) {
         lock.lock();
         try {
             Content content = new Content();
             content.bytes = bytes.clone();
             content.durable = bytes.clone();
-            content.fixed = true;
+            content.fixed = fixed;
             files.put(path, content);
         } finally {
             lock.unlock();
@@ -246,6 +289,16 @@ public final class FaultyFileIo implements FileIo {
         lock.lock();
         try {
             return files.get(path).bytes.clone();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A part of a file. */
+    public byte[] bytes(Path path, long from, int length) {
+        lock.lock();
+        try {
+            return Arrays.copyOfRange(files.get(path).bytes, (int) from, (int) from + length);
         } finally {
             lock.unlock();
         }
@@ -440,7 +493,7 @@ public final class FaultyFileIo implements FileIo {
             throw new IOException("the process is dead");
         }
         if (fail && path.startsWith(onlyUnder)) {
-            throw new IOException(path + ": No space left on device");
+            throw new IOException(path + ": " + fault);
         }
     }
 
@@ -495,6 +548,9 @@ public final class FaultyFileIo implements FileIo {
             lock.lock();
             try {
                 check(failReads);
+                if (path.equals(badFile) && position < badTo && position + target.remaining() > badFrom) {
+                    throw new IOException(path + ": Input/output error");
+                }
                 int count = (int) Math.max(0, Math.min(target.remaining(), content.bytes.length - position));
                 content.pull();
                 target.put(content.bytes, (int) Math.min(position, content.bytes.length), count);
