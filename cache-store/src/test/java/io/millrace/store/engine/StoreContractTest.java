@@ -1,5 +1,6 @@
 package io.millrace.store.engine;
 
+import io.millrace.store.DiskAdmission;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.VolumeConfig;
 import io.millrace.store.io.FaultyFileIo;
@@ -11,6 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The contract, for each kind of store. */
 class StoreContractTest {
+    /** Volumes that take whatever they are given, also when they are full. */
     static StoreConfig.Builder volumes(int... mebibytes) {
         List<VolumeConfig> volumes = new java.util.ArrayList<>();
         for (int i = 0; i < mebibytes.length; i++) {
@@ -20,6 +22,7 @@ class StoreContractTest {
                 .volumes(volumes)
                 .segmentBytes(128 * 1024)
                 .blockBytes(8192)
+                .diskAdmission(DiskAdmission.ALWAYS)
                 .ioThreads(2);
     }
 
