@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.millrace.store.DiskAdmission;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.StoreStatistics;
 import io.millrace.store.VolumeConfig;
@@ -40,6 +41,7 @@ class DeviceVolumeTest {
 
     private static TestStore store(FileIo io, Path device, long size, Path index, boolean format) {
         StoreConfig.Builder config = StoreConfig.builder()
+                .diskAdmission(DiskAdmission.ALWAYS)
                 .volumes(List.of(new VolumeConfig(device, size, VolumeConfig.DEFAULT_NAME, index, format)))
                 .segmentBytes(128 * 1024)
                 .blockBytes(8192)

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.store.DiskAdmission;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.StoredObject;
@@ -36,6 +37,7 @@ class HandOverTest {
 
     private static StoreConfig.Builder config(Path path) {
         return StoreConfig.builder()
+                .diskAdmission(DiskAdmission.ALWAYS)
                 .volumes(List.of(new VolumeConfig(path, (long) SEGMENTS * SEGMENT_BYTES)))
                 .segmentBytes(SEGMENT_BYTES)
                 .ramBytes(0);

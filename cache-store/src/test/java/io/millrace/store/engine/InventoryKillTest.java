@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.store.DiskAdmission;
 import io.millrace.store.ListedObject;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.VolumeConfig;
@@ -55,6 +56,7 @@ class InventoryKillTest {
             process.destroyForcibly().waitFor();
         }
         StoreConfig.Builder config = StoreConfig.builder()
+                .diskAdmission(DiskAdmission.ALWAYS)
                 .ramBytes(1 << 20)
                 .inventoryDelayNanos(0)
                 .volumes(List.of(new VolumeConfig(directory, 16 << 20)));

@@ -1,5 +1,6 @@
 package io.millrace.store.engine;
 
+import io.millrace.store.DiskAdmission;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.VolumeConfig;
 import io.millrace.store.io.SystemFileIo;
@@ -13,6 +14,7 @@ final class InventoryProcess {
     /** {@code store} stores without end and says when the inventory is open; {@code list} lists once. */
     public static void main(String[] arguments) {
         StoreConfig.Builder config = StoreConfig.builder()
+                .diskAdmission(DiskAdmission.ALWAYS)
                 .ramBytes(1 << 20)
                 .inventoryDelayNanos(0)
                 .volumes(List.of(new VolumeConfig(Path.of(arguments[0]), 16 << 20)));

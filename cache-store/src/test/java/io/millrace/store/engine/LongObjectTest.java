@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.store.DiskAdmission;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.ObjectWriter.Claim;
 import io.millrace.store.StoreConfig;
@@ -34,6 +35,7 @@ class LongObjectTest {
 
     private TestStore open() {
         StoreConfig.Builder config = StoreConfig.builder()
+                .diskAdmission(DiskAdmission.ALWAYS)
                 .volumes(List.of(new VolumeConfig(directory.resolve("volume"), 64 * MIB)))
                 .segmentBytes(8 * MIB)
                 .ramBytes(1 << 20);
@@ -117,6 +119,7 @@ class LongObjectTest {
         int length = 2500 * block + 77;
         byte[] body = TestStore.body(3, length);
         StoreConfig.Builder config = StoreConfig.builder()
+                .diskAdmission(DiskAdmission.ALWAYS)
                 .volumes(List.of(new VolumeConfig(Path.of("/volume"), 24 * MIB)))
                 .segmentBytes(1 << 20)
                 .blockBytes(block)

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.store.DiskAdmission;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.StoreStatistics;
@@ -23,6 +24,7 @@ class NamedVolumesTest {
 
     private static StoreConfig.Builder config() {
         return StoreConfig.builder()
+                .diskAdmission(DiskAdmission.ALWAYS)
                 .volumes(List.of(
                         new VolumeConfig(DEFAULT, 2 << 20),
                         new VolumeConfig(IMAGES, 1 << 20, "images"),

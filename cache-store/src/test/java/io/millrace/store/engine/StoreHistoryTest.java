@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.store.DiskAdmission;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.StoredObject;
@@ -144,6 +145,8 @@ class StoreHistoryTest {
                 .volumes(volumes)
                 .segmentBytes(roomy ? 512 * 1024 : 128 * 1024)
                 .blockBytes(BLOCK)
+                // What is to be found must have been taken.
+                .diskAdmission(roomy || random.nextBoolean() ? DiskAdmission.ALWAYS : DiskAdmission.FREQUENCY)
                 .ioThreads(2);
     }
 

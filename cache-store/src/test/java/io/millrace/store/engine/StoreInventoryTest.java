@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.store.DiskAdmission;
 import io.millrace.store.ListResult;
 import io.millrace.store.ListVisitor;
 import io.millrace.store.ListedObject;
@@ -42,6 +43,7 @@ class StoreInventoryTest {
             all.add(new VolumeConfig(directory.resolve("v" + i), bytes));
         }
         return StoreConfig.builder()
+                .diskAdmission(DiskAdmission.ALWAYS)
                 .ramBytes(1 << 20)
                 .blockBytes(8192)
                 .inventoryDelayNanos(0)

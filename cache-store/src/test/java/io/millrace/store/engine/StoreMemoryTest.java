@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.store.DiskAdmission;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.StoreStatistics;
@@ -33,6 +34,7 @@ class StoreMemoryTest {
 
     private StoreConfig.Builder onDisk(long ramBytes) {
         return StoreConfig.builder()
+                .diskAdmission(DiskAdmission.ALWAYS)
                 .ramBytes(ramBytes)
                 .ramObjectBytesMax(MIB)
                 .volumes(List.of(new VolumeConfig(directory, 100L * MIB)));

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.store.DiskAdmission;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.StoreStatistics;
 import io.millrace.store.VolumeConfig;
@@ -36,6 +37,7 @@ class VolumeErrorsTest {
     /** What the store says of its first volume; the second is fine. */
     private static String errorAt(Path path, Path fine) {
         StoreConfig.Builder config = StoreConfig.builder()
+                .diskAdmission(DiskAdmission.ALWAYS)
                 .volumes(List.of(new VolumeConfig(path, 4 << 20), new VolumeConfig(fine, 4 << 20)))
                 .segmentBytes(128 * 1024)
                 .blockBytes(8192)
