@@ -18,7 +18,7 @@ import io.netty.util.concurrent.EventExecutor;
  *
  * <p>Confined to one event loop.
  */
-final class BackgroundValidation implements OriginLeg.Waiter, ContentSink {
+final class BackgroundValidation implements LegWaiter, ContentSink {
     private final ExchangeLoop home;
     private final RequestHead request;
 
@@ -73,7 +73,7 @@ final class BackgroundValidation implements OriginLeg.Waiter, ContentSink {
     public void onOriginWritable() {}
 
     @Override
-    public void onNotShared(OriginLeg from, OriginLeg.NotShared reason) {}
+    public void onNotShared(OriginLeg from, NotShared reason) {}
 
     @Override
     public void onLegFailure(OriginLeg from, OriginFailure failure) {}

@@ -10,8 +10,6 @@ import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
-import io.millrace.proxy.http.Method;
-import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.net.BadRequest;
@@ -20,14 +18,9 @@ import io.millrace.proxy.net.RequestHandler;
 import io.millrace.proxy.observe.CacheResult;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.ForwardReason;
-import io.millrace.proxy.serve.LocalAnswers;
-import io.millrace.proxy.serve.Selection;
-import io.millrace.proxy.serve.StoredBody;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
-import io.netty.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,7 +31,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Confined to the client stream's event loop.
  */
-final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
+final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
     /** Looks at the store again after a leg that ended before it could be joined; then it fetches alone. */
     private static final int LOOKUPS_MAX = 3;
 
@@ -50,16 +43,16 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
     private final long contentLength;
     private final ExchangeReport report;
     private final BodyPump pump;
+    private final ClientAnswer answer;
+    private final StaleCopy stale = new StaleCopy();
+    private final FollowTimer followTimer = new FollowTimer();
 
     private ExchangePhase phase = ExchangePhase.RECEIVED;
     private @Nullable Decision decision;
     private @Nullable OriginLeg leg;
-    private @Nullable StoredObject<StoredHead> stale;
-    private @Nullable Future<?> collapseTimeout;
     private ExchangeOutcome outcome = ExchangeOutcome.INTERNAL;
     private int lookups;
     private boolean requestEnded;
-    private boolean headSent;
 
     Exchange(ExchangeLoop home, ClientStream stream, RequestHead request, long contentLength) {
         this.home = home;
@@ -68,6 +61,7 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
         this.contentLength = contentLength;
         this.report = new ExchangeReport(home, stream, request);
         this.pump = new BodyPump(stream, this);
+        this.answer = new ClientAnswer(home, stream, request, report, pump);
     }
 
     // step by step
@@ -84,8 +78,8 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
             report.mapped(next.mapped().originHost());
         }
         switch (next.kind()) {
-            case DENIED -> answer(next.deniedStatus(), next.reason(), ExchangeOutcome.DENIED);
-            case NOT_MAPPED -> answer(404, next.reason(), ExchangeOutcome.NOT_MAPPED);
+            case DENIED -> answerLocally(next.deniedStatus(), next.reason(), ExchangeOutcome.DENIED);
+            case NOT_MAPPED -> answerLocally(404, next.reason(), ExchangeOutcome.NOT_MAPPED);
             case PASS -> pass(next.forwardReason());
             case OPEN -> open(next);
             case FRESH -> sendStored(next.takeObject(), CacheResult.HIT, ExchangeOutcome.HIT);
@@ -93,7 +87,7 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
             case VALIDATE -> validate(next);
             case MISS -> fill(next, true);
             case UNAVAILABLE ->
-                answer(504, "not in the cache, and only-if-cached was asked for", ExchangeOutcome.LOCAL);
+                answerLocally(504, "not in the cache, and only-if-cached was asked for", ExchangeOutcome.LOCAL);
         }
     }
 
@@ -137,7 +131,7 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
     private void validate(Decision next) {
         StoredObject<StoredHead> object = next.takeObject();
         report.forwarded(next.forwardReason());
-        stale = object;
+        stale.keep(object);
         lead(LegPlan.validate(next, stream.connection(), object.retain(), true), ExchangePhase.VALIDATING);
     }
 
@@ -183,7 +177,7 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
         home.counters().increment(Counter.LOOKUPS_FILLING);
         leg = other;
         long waitNanos = current().mapped().rule().config().cache().collapseWaitNanos();
-        collapseTimeout = stream.eventLoop().schedule(this::onCollapseTimeout, waitNanos, TimeUnit.NANOSECONDS);
+        followTimer.start(stream.eventLoop(), waitNanos, this::onCollapseTimeout);
         other.join(this);
     }
 
@@ -200,7 +194,7 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
     }
 
     private void fetchAlone() {
-        cancelCollapseTimeout();
+        followTimer.cancel();
         enter(ExchangePhase.FETCHING);
         OriginLeg mine = new OriginLeg(home, LegPlan.fill(current(), stream.connection(), false));
         leg = mine;
@@ -233,14 +227,14 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
 
     @Override
     public void onContinue() {
-        if (!phase.isTerminal() && !headSent) {
+        if (!phase.isTerminal() && !answer.isHeadSent()) {
             stream.writeInterim(home.outbound().reset(100, "Continue", FieldSection.EMPTY));
         }
     }
 
     @Override
     public void onInterim(ResponseHead head) {
-        if (!phase.isTerminal() && !headSent) {
+        if (!phase.isTerminal() && !answer.isHeadSent()) {
             stream.writeInterim(ResponseHeads.interim(home.outbound(), head));
         }
     }
@@ -254,82 +248,49 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
 
     @Override
     public void onFetched(OriginLeg from, FetchedResponse response, ResponseTee.Reader reader, boolean collapsed) {
-        if (from != leg || headSent) {
+        if (from != leg || answer.isHeadSent()) {
             reader.close();
             return;
         }
-        cancelCollapseTimeout();
+        followTimer.cancel();
         if (StaleServing.isErrorStatus(response.head().status()) && mayServeStale()) {
             reader.close();
             sendStale("origin-" + response.head().status());
             return;
         }
-        releaseStale();
+        stale.release();
         if (collapsed) {
             home.counters().increment(Counter.COLLAPSED_SERVED);
         }
         report.fetched(response, collapsed);
         enter(ExchangePhase.SENDING_FETCHED);
         outcome = collapsed ? ExchangeOutcome.COLLAPSED : ExchangeOutcome.FETCHED;
-        boolean withContent;
-        try {
-            withContent = sendFetchedHead(response, reader);
-        } catch (RuntimeException | Error e) {
-            reader.close();
-            throw e;
-        }
-        if (withContent) {
-            pump.start(reader);
-            if (pump.bytes() == 0) {
-                stream.flush();
-            }
-        } else {
-            reader.close();
+        if (!answer.sendFetched(response, reader)) {
             finish();
         }
     }
 
-    /** Sends the head; says whether content follows it. */
-    private boolean sendFetchedHead(FetchedResponse response, ResponseTee.Reader reader) {
-        StoredHead stored = response.stored();
-        Selection selection = stored == null ? null : Selection.of(request, stored, response.contentLength());
-        OutboundHead head;
-        boolean withContent = request.method() != Method.HEAD;
-        if (stored == null || selection == null || selection.kind() == Selection.Kind.WHOLE) {
-            head = ResponseHeads.fetched(home.outbound(), response, request.method() == Method.HEAD);
-        } else {
-            head = selection.fill(home.outbound(), stored, response.contentLength());
-            withContent &= selection.hasContent();
-            if (selection.kind() == Selection.Kind.PART) {
-                reader.narrow(selection.first(), selection.end());
-            }
-        }
-        report.addTo(head);
-        send(head);
-        return withContent;
-    }
-
     @Override
     public void onConfirmed(OriginLeg from, StoredObject<StoredHead> object, StoredHead refreshed, boolean collapsed) {
-        if (from != leg || headSent) {
+        if (from != leg || answer.isHeadSent()) {
             object.release();
             return;
         }
-        cancelCollapseTimeout();
-        releaseStale();
+        followTimer.cancel();
+        stale.release();
         report.confirmed(collapsed);
         sendStored(object, refreshed, CacheResult.REVALIDATED, ExchangeOutcome.REVALIDATED);
     }
 
     @Override
-    public void onNotShared(OriginLeg from, OriginLeg.NotShared reason) {
-        if (from != leg || headSent) {
+    public void onNotShared(OriginLeg from, NotShared reason) {
+        if (from != leg || answer.isHeadSent()) {
             return;
         }
-        cancelCollapseTimeout();
+        followTimer.cancel();
         leg = null;
-        if (reason == OriginLeg.NotShared.ENDED && lookups < LOOKUPS_MAX) {
-            releaseStale();
+        if (reason == NotShared.ENDED && lookups < LOOKUPS_MAX) {
+            stale.release();
             begin();
             return;
         }
@@ -339,10 +300,10 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
 
     @Override
     public void onLegFailure(OriginLeg from, OriginFailure failure) {
-        if (from != leg || headSent) {
+        if (from != leg || answer.isHeadSent()) {
             return;
         }
-        cancelCollapseTimeout();
+        followTimer.cancel();
         leg = null;
         report.failed(failure);
         if (mayServeStale()) {
@@ -350,33 +311,21 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
             return;
         }
         boolean timeout = failure.reason().isTimeout();
-        answer(
+        answerLocally(
                 timeout ? 504 : 502,
                 "the origin gave no answer: " + failure.reason().text(),
                 timeout ? ExchangeOutcome.ORIGIN_TIMEOUT : ExchangeOutcome.ORIGIN_FAILED);
     }
 
     private boolean mayServeStale() {
-        StoredObject<StoredHead> object = stale;
-        return object != null
-                && StaleServing.of(
-                                request,
-                                object.head(),
-                                home.clock().millis(),
-                                current().cacheSettings())
-                        instanceof StaleServing.Allowed;
+        return stale.mayAnswer(request, home.clock().millis(), current().cacheSettings());
     }
 
     // answers
 
     private void sendStale(String why) {
-        StoredObject<StoredHead> object = stale;
-        if (object == null) {
-            throw new IllegalStateException("no stale response");
-        }
-        stale = null;
         report.stale(why);
-        sendStored(object, CacheResult.STALE, ExchangeOutcome.STALE);
+        sendStored(stale.take(), CacheResult.STALE, ExchangeOutcome.STALE);
     }
 
     private void sendStored(StoredObject<StoredHead> object, CacheResult result, ExchangeOutcome success) {
@@ -388,22 +337,8 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
             StoredObject<StoredHead> object, StoredHead stored, CacheResult result, ExchangeOutcome success) {
         enter(ExchangePhase.SENDING_STORED);
         outcome = success;
-        Selection selection;
-        try {
-            report.stored(stored, result, object.residentBody() != null);
-            selection = Selection.of(request, stored, object.length());
-            OutboundHead head = selection.fill(home.outbound(), stored, object.length());
-            report.addTo(head, stored, home.clock().millis());
-            send(head);
-        } catch (RuntimeException | Error e) {
-            object.release();
-            throw e;
-        }
-        if (request.method() == Method.HEAD || !selection.hasContent()) {
-            object.release();
+        if (!answer.sendStored(object, stored, result)) {
             finish();
-        } else {
-            pump.start(new StoredBody(object, stream.eventLoop(), pump, selection.first(), selection.end()));
         }
     }
 
@@ -416,34 +351,11 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
         sendStored(object, CacheResult.STALE, ExchangeOutcome.HIT);
     }
 
-    private void answer(int status, String text, ExchangeOutcome result) {
+    private void answerLocally(int status, String text, ExchangeOutcome result) {
         enter(ExchangePhase.SENDING_LOCAL);
         outcome = result;
-        boolean withContent = request.method() != Method.HEAD;
-        long nowMillis = home.clock().millis();
-        ByteBuf content = LocalAnswers.content(stream.alloc(), status, text);
-        OutboundHead head = LocalAnswers.head(home.outbound(), status, content.readableBytes(), nowMillis);
-        report.refusedAs(result, null);
-        report.addToLocal(head);
-        if (contentLength != 0 && !requestEnded) {
-            head.close();
-        }
-        send(head);
-        if (withContent) {
-            stream.write(content);
-        } else {
-            content.release();
-        }
+        answer.sendLocal(status, text, result, contentLength != 0 && !requestEnded);
         finish();
-    }
-
-    private void send(OutboundHead head) {
-        headSent = true;
-        report.headSent(head.status());
-        if (request.method() == Method.HEAD) {
-            head.withoutContent();
-        }
-        stream.writeHead(head);
     }
 
     private void finish() {
@@ -472,9 +384,9 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
         }
         outcome = ExchangeOutcome.INTERNAL;
         cancelLeg();
-        if (!headSent && phase.next().contains(ExchangePhase.SENDING_LOCAL)) {
+        if (!answer.isHeadSent() && phase.next().contains(ExchangePhase.SENDING_LOCAL)) {
             try {
-                answer(500, "a fault in this proxy", ExchangeOutcome.INTERNAL);
+                answerLocally(500, "a fault in this proxy", ExchangeOutcome.INTERNAL);
                 return;
             } catch (RuntimeException | Error e) {
                 fault.addSuppressed(e);
@@ -516,13 +428,13 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
             return;
         }
         cancelLeg();
-        if (headSent) {
+        if (answer.isHeadSent()) {
             outcome = ExchangeOutcome.BAD_REQUEST;
             stream.abort();
             leave(ExchangePhase.ABORTED);
         } else {
             home.counters().increment(FailureCounters.of(reason));
-            answer(reason.status(), reason.text(), ExchangeOutcome.BAD_REQUEST);
+            answerLocally(reason.status(), reason.text(), ExchangeOutcome.BAD_REQUEST);
         }
     }
 
@@ -545,7 +457,7 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
     private void cancelLeg() {
         OriginLeg current = leg;
         leg = null;
-        if (current != null && !headSent) {
+        if (current != null && !answer.isHeadSent()) {
             current.leave(this);
         } else if (current != null && contentLength != 0 && !requestEnded && current.call() != null) {
             current.call().cancel();
@@ -562,24 +474,9 @@ final class Exchange implements RequestHandler, OriginLeg.Waiter, BodyPump.End {
     private void leave(ExchangePhase last) {
         enter(last);
         pump.close();
-        releaseStale();
-        cancelCollapseTimeout();
+        stale.release();
+        followTimer.cancel();
         leg = null;
         report.end(outcome, pump.bytes());
-    }
-
-    private void releaseStale() {
-        StoredObject<StoredHead> object = stale;
-        stale = null;
-        if (object != null) {
-            object.release();
-        }
-    }
-
-    private void cancelCollapseTimeout() {
-        if (collapseTimeout != null) {
-            collapseTimeout.cancel(false);
-            collapseTimeout = null;
-        }
     }
 }

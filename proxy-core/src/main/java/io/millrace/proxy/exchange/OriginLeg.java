@@ -1,8 +1,6 @@
 package io.millrace.proxy.exchange;
 
-import io.millrace.proxy.caching.Storability;
 import io.millrace.proxy.caching.StoredHead;
-import io.millrace.proxy.caching.Validation;
 import io.millrace.proxy.caching.WaiterReuse;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;
@@ -11,21 +9,14 @@ import io.millrace.proxy.fetch.OriginResponseHandler;
 import io.millrace.proxy.fetch.ResponseFraming;
 import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.ContentFailure;
-import io.millrace.proxy.http.ContentSink;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
-import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.store.ObjectWriter;
-import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
-import io.netty.util.concurrent.EventExecutor;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,50 +30,6 @@ import org.slf4j.LoggerFactory;
  * <p>Confined to the event loop of the exchange that began it; waiters of other loops are called on theirs by {@code execute}.
  */
 final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
-    /**
-     * An exchange that waits for this leg. Called on {@link #waiterLoop}; across loops a call may arrive after the waiter has
-     * left and turned to another leg, therefore each says which one it comes from.
-     */
-    interface Waiter {
-        EventExecutor waiterLoop();
-
-        RequestHead request();
-
-        ContentSink sink();
-
-        /** The origin wants the request's content. The one that began the leg only. */
-        void onContinue();
-
-        /** An interim response. The one that began the leg only. */
-        void onInterim(ResponseHead head);
-
-        /** The origin takes more of the request's content. The one that began the leg only. */
-        void onOriginWritable();
-
-        /** The response answers the waiter's request; it owns the reader and closes it. */
-        void onFetched(OriginLeg from, FetchedResponse response, ResponseTee.Reader reader, boolean collapsed);
-
-        /** The origin confirmed the stored response; the waiter owns the object's reference. */
-        void onConfirmed(OriginLeg from, StoredObject<StoredHead> object, StoredHead refreshed, boolean collapsed);
-
-        /** The response is not for this waiter, or came to its end before the waiter joined: look again, or fetch alone. */
-        void onNotShared(OriginLeg from, NotShared reason);
-
-        /** The origin gave no response. */
-        void onLegFailure(OriginLeg from, OriginFailure failure);
-
-        /** One of these calls threw. */
-        void onFault(Throwable fault);
-    }
-
-    /** Why a waiter gets nothing of a leg. */
-    enum NotShared {
-        /** The response may not answer the waiter's request. */
-        REFUSED,
-        /** The leg had ended; what it brought may be in the store. */
-        ENDED
-    }
-
     private static final Logger log = LoggerFactory.getLogger(OriginLeg.class);
 
     private enum State {
@@ -93,34 +40,32 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
 
     private final ExchangeLoop home;
     private final LegPlan plan;
-    private final List<Waiter> waiters = new ArrayList<>(1);
+    private final LegWaiters waiters;
+    private final LegStorage storage;
+    private final HeldEvents held = new HeldEvents();
 
     private State state = State.WAITING;
-    private @Nullable Waiter leader;
-    private @Nullable StoreKey joinedUnder;
     private @Nullable OriginCall call;
     private @Nullable ResponseTee tee;
     private @Nullable FetchedResponse fetched;
     private long requestMillis;
     private long requestNanos;
     private boolean storing;
-    private @Nullable Queue<Runnable> held;
     private boolean discarding;
     private boolean fetchAgain;
     private boolean offering;
-    private long purgeStamp;
 
     OriginLeg(ExchangeLoop home, LegPlan plan) {
         this.home = home;
         this.plan = plan;
-        this.joinedUnder = plan.collapseKey();
+        this.waiters = new LegWaiters(home.loop());
+        this.storage = new LegStorage(home, plan, this);
     }
 
     /** Sends the request. The first waiter is the exchange that began the leg. */
-    void start(Waiter first) {
-        leader = first;
-        waiters.add(first);
-        purgeStamp = plan.mayStore() ? home.purger().stamp(plan.request().target()) : 0;
+    void start(LegWaiter first) {
+        waiters.lead(first);
+        storage.begin();
         send();
     }
 
@@ -134,7 +79,7 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
     }
 
     /** Joins from any loop. */
-    void join(Waiter waiter) {
+    void join(LegWaiter waiter) {
         if (home.loop().inEventLoop()) {
             joinHere(waiter);
         } else {
@@ -142,22 +87,22 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
         }
     }
 
-    private void joinHere(Waiter waiter) {
+    private void joinHere(LegWaiter waiter) {
         switch (state) {
             case WAITING -> waiters.add(waiter);
             case STREAMING -> {
                 if (tee != null && tee.canRead(0)) {
                     offer(waiter, true);
                 } else {
-                    tell(waiter, () -> waiter.onNotShared(this, NotShared.REFUSED));
+                    waiters.tell(waiter, w -> w.onNotShared(this, LegWaiter.NotShared.REFUSED));
                 }
             }
-            case ENDED -> tell(waiter, () -> waiter.onNotShared(this, NotShared.ENDED));
+            case ENDED -> waiters.tell(waiter, w -> w.onNotShared(this, LegWaiter.NotShared.ENDED));
         }
     }
 
     /** A waiter gives up before the head; any loop. */
-    void leave(Waiter waiter) {
+    void leave(LegWaiter waiter) {
         if (home.loop().inEventLoop()) {
             leaveHere(waiter);
         } else {
@@ -165,11 +110,8 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
         }
     }
 
-    private void leaveHere(Waiter waiter) {
-        if (leader == waiter) {
-            leader = null;
-        }
-        if (waiters.remove(waiter) && waiters.isEmpty() && state == State.WAITING) {
+    private void leaveHere(LegWaiter waiter) {
+        if (waiters.removeLast(waiter) && state == State.WAITING) {
             end();
             cancelCall();
         }
@@ -185,26 +127,17 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
 
     @Override
     public void onContinue() {
-        Waiter first = leader;
-        if (first != null) {
-            tell(first, () -> first.onContinue());
-        }
+        waiters.tellLeader(LegWaiter::onContinue);
     }
 
     @Override
     public void onInterim(ResponseHead head) {
-        Waiter first = leader;
-        if (first != null) {
-            tell(first, () -> first.onInterim(head));
-        }
+        waiters.tellLeader(first -> first.onInterim(head));
     }
 
     @Override
     public void onRequestWritable() {
-        Waiter first = leader;
-        if (first != null) {
-            tell(first, () -> first.onOriginWritable());
-        }
+        waiters.tellLeader(LegWaiter::onOriginWritable);
     }
 
     @Override
@@ -219,7 +152,7 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
     /** A fault of ours with this response ends the leg, and everybody who waits is told. */
     private void fault(RuntimeException cause) {
         log.error("fetch for {} given up after a fault", plan.mapped().originHost(), cause);
-        held = null;
+        held.drop();
         cancelCall();
         onFailure(new OriginFailure(OriginFailure.Reason.INTERNAL, "a fault with the response's head", true));
     }
@@ -232,7 +165,7 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
             return;
         }
         if (!plan.request().method().isSafe() && head.status() < 400) {
-            hold();
+            held.hold(call);
             home.invalidate(plan.request(), head, () -> {
                 try {
                     goOn(head, framing);
@@ -245,21 +178,9 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
         }
     }
 
-    /** What the origin says next waits until the invalidation is durable: at most one receive buffer, as reading stops. */
-    private void hold() {
-        held = new ArrayDeque<>();
-        if (call != null) {
-            call.pauseReading();
-        }
-    }
-
     private void goOn(ResponseHead head, ResponseFraming framing) {
         deliver(head, framing);
-        Queue<Runnable> events = held;
-        held = null;
-        while (events != null && !events.isEmpty()) {
-            events.remove().run();
-        }
+        held.release();
         if (call != null && state != State.ENDED) {
             call.resumeReading();
         }
@@ -267,18 +188,11 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
 
     private void validated(StoredObject<StoredHead> stale, ResponseHead head) {
         discarding = true;
-        Validation.Outcome outcome = Validation.freshen(
-                plan.request(), stale.head(), head, requestMillis, home.clock().millis(), plan.cacheSettings());
-        if (outcome instanceof Validation.Freshened freshened) {
-            home.store().update(stale, freshened.head());
-            confirm(stale, freshened.head(), head);
-        } else if (outcome instanceof Validation.Unstorable unstorable) {
-            if (unstorable.isRemoved()) {
-                home.store().remove(stale.key(), home.loop(), (wasPresent, failure) -> {});
-            }
-            confirm(stale, unstorable.head(), head);
+        StoredHead refreshed = storage.freshen(stale, head, requestMillis);
+        if (refreshed != null) {
+            confirm(stale, refreshed, head);
         } else {
-            // The 304 speaks of another representation (RFC 9111 s4.3.4): once it is read, ask without conditions.
+            // About another representation: once it is read, ask without conditions.
             fetchAgain = true;
         }
     }
@@ -286,16 +200,14 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
     /** Tells everybody who waits; a cookie in the 304 is for the one whose request was sent. */
     private void confirm(StoredObject<StoredHead> stale, StoredHead refreshed, ResponseHead notModified) {
         boolean shared = !notModified.fields().contains(FieldName.SET_COOKIE);
-        List<Waiter> waiting = List.copyOf(waiters);
-        waiters.clear();
-        for (Waiter waiter : waiting) {
-            boolean collapsed = waiter != leader;
+        for (LegWaiter waiter : waiters.takeAll()) {
+            boolean collapsed = !waiters.isLeader(waiter);
             if (collapsed && !shared) {
-                tell(waiter, () -> waiter.onNotShared(this, NotShared.REFUSED));
+                waiters.tell(waiter, w -> w.onNotShared(this, LegWaiter.NotShared.REFUSED));
                 continue;
             }
             StoredObject<StoredHead> object = stale.retain();
-            tell(waiter, () -> waiter.onConfirmed(this, object, refreshed, collapsed));
+            waiters.tell(waiter, w -> w.onConfirmed(this, object, refreshed, collapsed));
         }
         end();
     }
@@ -306,11 +218,11 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
         }
         state = State.STREAMING;
         long nowMillis = home.clock().millis();
-        StoredHead stored = plan.mayStore() ? storable(head, framing, nowMillis) : null;
-        ObjectWriter<StoredHead> writer = stored == null ? null : openStore(stored, framing);
+        StoredHead stored = storage.storable(head, framing, requestMillis, nowMillis);
+        ObjectWriter<StoredHead> writer = stored == null ? null : storage.open(stored, framing);
         if (writer == null) {
             stored = null;
-            endJoining();
+            storage.endJoining();
         }
         ResponseTee body = new ResponseTee(home.loop(), home.settings().fillWindowBytes(), writer != null, this);
         tee = body;
@@ -321,8 +233,8 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
         fetched = new FetchedResponse(head, stored, framing.contentLength(), requestMillis, nowMillis);
         offering = true;
         while (!waiters.isEmpty()) {
-            Waiter next = waiters.remove(0);
-            offer(next, next != leader);
+            LegWaiter next = waiters.next();
+            offer(next, !waiters.isLeader(next));
         }
         offering = false;
         if (!body.hasReaders()) {
@@ -330,54 +242,8 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
         }
     }
 
-    private boolean isPurged() {
-        if (home.purger().stamp(plan.request().target()) == purgeStamp) {
-            return false;
-        }
-        home.counters().increment(Counter.FILLS_INVALIDATED);
-        return true;
-    }
-
-    private @Nullable StoredHead storable(ResponseHead head, ResponseFraming framing, long nowMillis) {
-        if (isPurged()) {
-            return null;
-        }
-        if (Storability.of(plan.request(), head, nowMillis, plan.cacheSettings()) instanceof Storability.NotStorable) {
-            home.counters().increment(Counter.FILLS_NOT_STORABLE);
-            return null;
-        }
-        StoredHead stored = StoredHead.of(plan.request(), head, requestMillis, nowMillis, plan.cacheSettings());
-        return framing.contentLength() < 0 ? stored : stored.withContentLength(framing.contentLength());
-    }
-
-    /**
-     * Opens the way to the store, under the variant's key where the response varies; from here it is joined under that key.
-     *
-     * @return null when the URL was purged meanwhile
-     */
-    private @Nullable ObjectWriter<StoredHead> openStore(StoredHead stored, ResponseFraming framing) {
-        StoreKey key = home.variants().keyFor(plan, stored);
-        ObjectWriter<StoredHead> writer =
-                home.store().create(key, home.variants().volumeFor(plan));
-        // A purge on another thread raises its stamp first and removes then: either its stamp is seen here, or it finds
-        // the
-        // writer, or the marker that leads to it.
-        if (isPurged()) {
-            writer.abort();
-            return null;
-        }
-        writer.head(stored, framing.contentLength());
-        if (joinedUnder != null && !joinedUnder.equals(key)) {
-            endJoining();
-            if (home.collapser().lead(key, this) == null) {
-                joinedUnder = key;
-            }
-        }
-        return writer;
-    }
-
     /** Gives a waiter its reader, or sends it away when the response is not for its request. */
-    private void offer(Waiter waiter, boolean collapsed) {
+    private void offer(LegWaiter waiter, boolean collapsed) {
         FetchedResponse response = fetched;
         ResponseTee body = tee;
         if (response == null || body == null) {
@@ -391,35 +257,20 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
                                 response.responseMillis(),
                                 plan.cacheSettings())
                         instanceof WaiterReuse.Shared)) {
-            tell(waiter, () -> waiter.onNotShared(this, NotShared.REFUSED));
+            waiters.tell(waiter, w -> w.onNotShared(this, LegWaiter.NotShared.REFUSED));
             return;
         }
         ResponseTee.Reader reader = body.read(waiter.waiterLoop(), waiter.sink());
-        tell(waiter, () -> waiter.onFetched(this, response, reader, collapsed));
-    }
-
-    private void tell(Waiter waiter, Runnable event) {
-        if (waiter.waiterLoop() == home.loop()) {
-            run(waiter, event);
-        } else {
-            waiter.waiterLoop().execute(() -> run(waiter, event));
-        }
-    }
-
-    /** A waiter's fault ends that waiter's exchange, not what the others get. */
-    private static void run(Waiter waiter, Runnable event) {
-        try {
-            event.run();
-        } catch (RuntimeException | Error e) {
-            waiter.onFault(e);
-        }
+        waiters.tell(waiter, w -> w.onFetched(this, response, reader, collapsed));
     }
 
     @Override
     public void onContent(ByteBuf content) {
-        if (held != null) {
-            held.add(() -> onContent(content));
-        } else if (tee == null || discarding) {
+        if (held.isHolding()) {
+            held.keep(() -> onContent(content));
+            return;
+        }
+        if (tee == null || discarding) {
             content.release();
         } else {
             tee.content(content);
@@ -428,8 +279,8 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
 
     @Override
     public void onComplete(@Nullable FieldSection trailers) {
-        if (held != null) {
-            held.add(() -> onComplete(trailers));
+        if (held.isHolding()) {
+            held.keep(() -> onComplete(trailers));
             return;
         }
         if (fetchAgain) {
@@ -451,8 +302,8 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
 
     @Override
     public void onFailure(OriginFailure failure) {
-        if (held != null) {
-            held.add(() -> onFailure(failure));
+        if (held.isHolding()) {
+            held.keep(() -> onFailure(failure));
             return;
         }
         home.counters().increment(FailureCounters.of(failure.reason()));
@@ -462,11 +313,10 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
             }
             tee.fail(ContentFailure.ORIGIN_TRUNCATED);
         }
-        List<Waiter> waiting = List.copyOf(waiters);
-        waiters.clear();
+        List<LegWaiter> waiting = waiters.takeAll();
         end();
-        for (Waiter waiter : waiting) {
-            tell(waiter, () -> waiter.onLegFailure(this, failure));
+        for (LegWaiter waiter : waiting) {
+            waiters.tell(waiter, w -> w.onLegFailure(this, failure));
         }
     }
 
@@ -501,19 +351,12 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
         }
     }
 
-    private void endJoining() {
-        if (joinedUnder != null) {
-            home.collapser().remove(joinedUnder, this);
-            joinedUnder = null;
-        }
-    }
-
     private void end() {
         if (state == State.ENDED) {
             return;
         }
         state = State.ENDED;
-        endJoining();
+        storage.endJoining();
         plan.release();
     }
 }

@@ -1,0 +1,51 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.fetch.OriginCall;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an origin says while something must be done first: kept in order until then. At most one receive buffer, as reading
+ * stops meanwhile.
+ *
+ * <p>Confined to one event loop.
+ */
+final class HeldEvents {
+    private @Nullable Queue<Runnable> events;
+
+    /** Begins to hold. */
+    void hold(@Nullable OriginCall call) {
+        events = new ArrayDeque<>();
+        if (call != null) {
+            call.pauseReading();
+        }
+    }
+
+    boolean isHolding() {
+        return events != null;
+    }
+
+    /** Keeps the event; only while holding. */
+    void keep(Runnable event) {
+        Queue<Runnable> queue = events;
+        if (queue == null) {
+            throw new IllegalStateException("nothing is held");
+        }
+        queue.add(event);
+    }
+
+    /** Carries out what was held, and holds no more. */
+    void release() {
+        Queue<Runnable> queue = events;
+        events = null;
+        while (queue != null && !queue.isEmpty()) {
+            queue.remove().run();
+        }
+    }
+
+    /** Holds no more; what was held is not carried out. */
+    void drop() {
+        events = null;
+    }
+}

@@ -1,0 +1,46 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.StaleServing;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.store.StoredObject;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The stored response that is being validated, in case the origin fails (RFC 9111 s4.2.4). Owns a reference while it has one.
+ *
+ * <p>Confined to one event loop.
+ */
+final class StaleCopy {
+    private @Nullable StoredObject<StoredHead> object;
+
+    /** Takes over the reference. */
+    void keep(StoredObject<StoredHead> stale) {
+        object = stale;
+    }
+
+    boolean mayAnswer(RequestHead request, long nowMillis, CacheSettings settings) {
+        StoredObject<StoredHead> copy = object;
+        return copy != null
+                && StaleServing.of(request, copy.head(), nowMillis, settings) instanceof StaleServing.Allowed;
+    }
+
+    /** The response; the caller takes over the reference. */
+    StoredObject<StoredHead> take() {
+        StoredObject<StoredHead> copy = object;
+        object = null;
+        if (copy == null) {
+            throw new IllegalStateException("no stale response");
+        }
+        return copy;
+    }
+
+    void release() {
+        StoredObject<StoredHead> copy = object;
+        object = null;
+        if (copy != null) {
+            copy.release();
+        }
+    }
+}
