@@ -11,7 +11,8 @@ import java.util.concurrent.atomic.LongAdder;
  *   block:  | row 0: 2 longs | row 1: 2 longs | row 2: 2 longs | row 3: 2 longs |   16 counters in each long
  * </pre>
  *
- * <p>When ten counts were made for each long, {@link #age} halves every counter, so the old is forgotten.
+ * <p>When ten counts were made for each long, or {@value #COUNTS_PER_OBJECT} for each object, {@link #age} halves every
+ * counter: the old is forgotten, and popular objects do not all stand where a counter ends.
  *
  * <p>Thread-safe. A count that meets another on the same long may get lost. {@link #age} is for one thread.
  */
@@ -24,6 +25,11 @@ final class FrequencySketch {
     private static final int BLOCK_SHIFT = 3;
     private static final int ROWS = 4;
     private static final int COUNTS_PER_LONG = 10;
+    /** Counts for each object of the cache before counters are halved, where that is sooner. */
+    private static final int COUNTS_PER_OBJECT = 60;
+    /** With next to no objects, counts before counters are halved. */
+    private static final int COUNTS_MIN = 1 << 10;
+
     private static final int AGED_AT_ONCE = 1 << 19;
     private static final long HALVED = 0x7777_7777_7777_7777L;
 
@@ -46,18 +52,15 @@ final class FrequencySketch {
     /** Counts the hash. */
     void count(long hash) {
         long mixed = mix(hash);
-        boolean counted = false;
         for (int row = 0; row < ROWS; row++) {
             int at = at(mixed, row);
             int shift = shift(mixed, row);
             long before = longs.getOpaque(at);
             if (((before >>> shift) & COUNT_MAX) < COUNT_MAX) {
-                counted |= longs.compareAndSet(at, before, before + (1L << shift));
+                longs.compareAndSet(at, before, before + (1L << shift));
             }
         }
-        if (counted) {
-            counts.increment();
-        }
+        counts.increment();
     }
 
     /** How often the hash was counted, up to {@link #COUNT_MAX}; too much when it shares all its counters. */
@@ -84,10 +87,13 @@ final class FrequencySketch {
         return z ^ (z >>> 29);
     }
 
-    /** Halves counters when it is time; a bounded number of them for each call. */
-    void age() {
-        if (toAge == 0 && counts.sum() >= (long) COUNTS_PER_LONG * longs.length()) {
-            counts.add(-counts.sum() / 2);
+    /** Halves counters when it is time for a cache of so many objects; a bounded number of them for each call. */
+    void age(long objects) {
+        long most = (long) COUNTS_PER_LONG * longs.length();
+        long enough = Math.min(most, Math.max(COUNTS_MIN, COUNTS_PER_OBJECT * objects));
+        long counted = counts.sum();
+        if (toAge == 0 && counted >= enough) {
+            counts.add(-counted);
             toAge = longs.length();
         }
         for (int i = 0; i < AGED_AT_ONCE && toAge > 0; i++) {

@@ -61,8 +61,10 @@ final class ReuseHistory {
             return;
         }
         int at = (int) mixed & mask;
-        long before = slots.getAndSet(at, (mixed & FINGERPRINT) | ((long) (cls + 1) << 24) | (epoch & EPOCH_MASK));
-        if (before != 0 && (before >>> 32 == mixed >>> 32 || isOld(before))) {
+        long now = (mixed & FINGERPRINT) | ((long) (cls + 1) << 24) | (epoch & EPOCH_MASK);
+        long before = slots.getAndSet(at, now);
+        // The same once more is another record of the object: one decision.
+        if (before != 0 && before != now && (before >>> 32 == mixed >>> 32 || isOld(before))) {
             triedNow.incrementAndGet(cls(before));
         }
     }

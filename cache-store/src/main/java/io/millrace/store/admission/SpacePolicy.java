@@ -28,13 +28,13 @@ public final class SpacePolicy implements KeepPolicy {
     private static final int HITS_MAX = 3;
     private static final int CLASSES = STEPS * (HITS_MAX + 2);
     /** Chance of an old object, in that of new ones, from which on it is kept. */
-    private static final double KEPT_FROM = 0.33;
+    private static final double KEPT_FROM = 0.25;
     /** Chance of a new object, in that of the least one kept, from which on it is taken. */
     private static final double TAKEN_FROM = 0.2;
     /** What is believed of new objects before anything is known. */
     private static final double EXPECTED_OF_NEW = 0.05;
     /** As {@link #EXPECTED_OF_NEW}, of old ones, for each step of frequency. */
-    private static final double EXPECTED_OF_OLD = 0.1;
+    private static final double EXPECTED_OF_OLD = 0.06;
 
     private static final double NOTHING_KEPT = 2;
     /** Refusals after which it is looked whether they are still right. */
@@ -122,7 +122,7 @@ public final class SpacePolicy implements KeepPolicy {
 
     @Override
     public void segmentBegun(long objectsNow) {
-        sketch.age();
+        sketch.age(objectsNow);
         objects = objectsNow;
         enough = leastKept == NOTHING_KEPT ? 0 : TAKEN_FROM * leastKept;
         leastKept = NOTHING_KEPT;

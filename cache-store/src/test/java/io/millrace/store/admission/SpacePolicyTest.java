@@ -32,8 +32,43 @@ class SpacePolicyTest {
             sketch.count(random.nextLong());
         }
         int before = sketch.frequency(seen);
-        sketch.age();
+        sketch.age(1 << 20);
         assertEquals(before / 2, sketch.frequency(seen));
+    }
+
+    /** Counters have an end: where objects are few for the sketch's length, what is popular must not all stand there. */
+    @Test
+    void aSketchForgetsByTheNumberOfObjects() {
+        FrequencySketch sketch = new FrequencySketch(1 << 14);
+        for (int round = 0; round < 200; round++) {
+            if (round % 2 == 0) {
+                sketch.count(1);
+            }
+            for (int n = 0; n < 20; n++) {
+                sketch.count(2);
+            }
+            for (int n = 0; n < 579; n++) {
+                sketch.count(random.nextLong());
+            }
+            sketch.age(100);
+        }
+        int seldom = sketch.frequency(1);
+        int often = sketch.frequency(2);
+        assertTrue(seldom > 0 && seldom < often, "seldom=" + seldom + ", often=" + often);
+    }
+
+    /** An object in blocks has several records in a segment, and each is judged: its next request answers for all. */
+    @Test
+    void theRecordsOfAnObjectAreOneDecision() {
+        ReuseHistory history = new ReuseHistory(1, SEGMENTS, 1024);
+        for (long object = 1; object <= 100; object++) {
+            for (int block = 0; block < 6; block++) {
+                history.decided(object, 0);
+            }
+            history.requested(object);
+        }
+        history.sumUp(100);
+        assertTrue(history.chance(0, 1, 0) > 0.9, "chance=" + history.chance(0, 1, 0));
     }
 
     @Test
