@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +30,13 @@ record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory sta
     /** Direct memory besides the RAM tier: network buffers, the store's queues, the pools' own slack. */
     private static final long DIRECT_BESIDES_RAM_TIER = 512 * MIB;
 
+    /**
+     * What the GNU C library's malloc is told. Pools give chunks of 1 MiB and more back and take new ones; left alone,
+     * malloc soon serves those from its arenas, which then have holes that nobody can use. Another libc does not read it.
+     */
+    private static final Map<String, String> MALLOC =
+            Map.of("MALLOC_MMAP_THRESHOLD_", "524288", "MALLOC_ARENA_MAX", "4");
+
     /** What Netty's off-heap access and the store's inventory reach into; a manifest cannot say it for {@code -cp}. */
     private static final List<String> OPENS = List.of(
             "java.base/java.lang",
@@ -48,7 +56,12 @@ record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory sta
         builder.redirectInput(Redirect.from(NOTHING));
         builder.redirectOutput(Redirect.INHERIT);
         builder.redirectError(Redirect.INHERIT);
+        tellMalloc(builder.environment());
         return builder.start();
+    }
+
+    static void tellMalloc(Map<String, String> environment) {
+        MALLOC.forEach(environment::putIfAbsent);
     }
 
     List<String> line(long generation) throws IOException {

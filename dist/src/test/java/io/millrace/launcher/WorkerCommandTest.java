@@ -8,6 +8,7 @@ import io.millrace.proxy.config.ProxyConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -50,6 +51,13 @@ class WorkerCommandTest {
         assertEquals(
                 home + "/bin/java", line(config().set("worker.java_home", home)).get(0));
         assertEquals(21, WorkerCommand.feature(Path.of(home)));
+    }
+
+    @Test
+    void mallocIsToldUnlessTheOperatorSaysOtherwise() {
+        Map<String, String> environment = new HashMap<>(Map.of("MALLOC_ARENA_MAX", "1"));
+        WorkerCommand.tellMalloc(environment);
+        assertEquals(Map.of("MALLOC_ARENA_MAX", "1", "MALLOC_MMAP_THRESHOLD_", "524288"), environment);
     }
 
     private String jdk(String version) throws IOException {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -21,6 +22,16 @@ final class Machine {
             }
         }
         return -1;
+    }
+
+    /** CPU time of this process so far, in the kernel too. */
+    static double cpuSeconds() {
+        return ProcessHandle.current()
+                        .info()
+                        .totalCpuDuration()
+                        .orElse(Duration.ZERO)
+                        .toNanos()
+                / 1e9;
     }
 
     /** Open descriptors of this process. */

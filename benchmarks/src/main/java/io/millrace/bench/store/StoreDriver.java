@@ -7,7 +7,7 @@ import java.util.Arrays;
  * Runs one workload against a store on disk and prints what it measured.
  *
  * <pre>
- *   java -cp benchmarks.jar io.millrace.bench.store.StoreDriver write   DIRECTORY [GIBIBYTES]
+ *   java -cp benchmarks.jar io.millrace.bench.store.StoreDriver write   DIRECTORY [GIBIBYTES [LENGTH]]
  *   java -cp benchmarks.jar io.millrace.bench.store.StoreDriver reopen  DIRECTORY [OBJECTS]
  *   java -cp benchmarks.jar io.millrace.bench.store.StoreDriver reclaim DIRECTORY [GIBIBYTES]
  *   java -cp benchmarks.jar io.millrace.bench.store.StoreDriver soak    DIRECTORY [REQUESTS]
@@ -29,7 +29,9 @@ public final class StoreDriver {
         String[] more = Arrays.copyOfRange(args, 2, args.length);
         boolean good =
                 switch (args[0]) {
-                    case "write" -> WriteWorkload.run(directory, number(more, 4));
+                    case "write" ->
+                        WriteWorkload.run(
+                                directory, number(more, 4), more.length < 2 ? WriteWorkload.LENGTHS : lengths(more[1]));
                     case "reopen" -> ReopenWorkload.run(directory, number(more, 10_000_000));
                     case "reclaim" -> ReclaimWorkload.run(directory, number(more, 4));
                     case "soak" -> SoakWorkload.run(directory, number(more, 24_000_000));
@@ -37,6 +39,10 @@ public final class StoreDriver {
                     default -> throw new IllegalArgumentException("unknown workload " + args[0]);
                 };
         System.exit(good ? 0 : 1);
+    }
+
+    private static long[] lengths(String only) {
+        return new long[] {Long.parseLong(only)};
     }
 
     private static long number(String[] args, long otherwise) {

@@ -45,11 +45,15 @@ final class CarryForward {
     /** Records read to be looked at before one record of a caller. */
     private static final int READS_MAX = 32;
 
+    /** When something is to be carried, one part in so many of a segment is carried ahead: not a little each time. */
+    private static final int AHEAD_SHARE = 64;
+
     private final SegmentLog log;
     private final MappedIndex index;
     private final SegmentTable table;
     private final SegmentFile segments;
     private final RecordReader reader;
+    private final Runnable beforeCarrying;
     private final Map<Long, KeyHead> heads = new HashMap<>();
     private final Deque<Victim> toLookAt = new ArrayDeque<>();
     private final Deque<Victim> toCarry = new ArrayDeque<>();
@@ -71,7 +75,14 @@ final class CarryForward {
     /** What the head at some place says. */
     private record KeyHead(long objectId, long hashHigh) {}
 
-    CarryForward(SegmentLog log, VolumeParts parts, SegmentFile segments, RecordReader reader) {
+    /**
+     * Has nothing to carry yet.
+     *
+     * @param beforeCarrying puts what was gathered into the log and the index
+     */
+    CarryForward(
+            SegmentLog log, VolumeParts parts, SegmentFile segments, RecordReader reader, Runnable beforeCarrying) {
+        this.beforeCarrying = beforeCarrying;
         this.log = log;
         this.index = parts.index();
         this.table = parts.table();
@@ -101,9 +112,18 @@ final class CarryForward {
         if (!toLookAt.isEmpty()) {
             look();
         }
-        if (toLookAt.isEmpty() && !toCarry.isEmpty()) {
-            carryDue(length);
+        if (toLookAt.isEmpty() && !toCarry.isEmpty() && !fits(length)) {
+            beforeCarrying.run();
+            carryDue(length + Math.min(RecordBatch.BYTES, segments.segmentBytes() / AHEAD_SHARE));
         }
+    }
+
+    /** Whether what is left to be carried is little enough when {@code length} bytes more are in the active segment. */
+    private boolean fits(int length) throws IOException {
+        double slack =
+                Math.max(1, Math.min(segments.segmentBytes() * SLACK_SHARE, (double) segments.segmentBytes() - total));
+        long roomLeft = Math.max(0, log.room() - length - SegmentLog.overhead() - left);
+        return (double) left * slack <= (double) roomLeft * total;
     }
 
     private void begin() throws IOException {
@@ -272,13 +292,7 @@ final class CarryForward {
 
     /** Carries so much that the rest still fits when {@code length} bytes more are in the active segment. */
     private void carryDue(int length) throws IOException {
-        double slack =
-                Math.max(1, Math.min(segments.segmentBytes() * SLACK_SHARE, (double) segments.segmentBytes() - total));
-        while (!toCarry.isEmpty()) {
-            long roomLeft = Math.max(0, log.room() - length - SegmentLog.overhead() - left);
-            if ((double) left * slack <= (double) roomLeft * total) {
-                return;
-            }
+        while (!toCarry.isEmpty() && !fits(length)) {
             carryNext();
         }
     }

@@ -8,8 +8,12 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.security.SecureRandom;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The writing end of a volume: appends records to the active segment, seals it when full, and takes the next one from
@@ -22,11 +26,14 @@ import org.jspecify.annotations.Nullable;
  * <p>Before each record the {@link CarryForward} gets its share of the active segment, for what is to be kept of the
  * segment that will be given up next.
  *
- * <p>A record counts once its header is on disk. Long content is written first and the header after it.
+ * <p>A record counts once its header is on disk. Long content is written first and the header after it. Whole objects of
+ * no great length are gathered, and several of them written at once; who gathers calls {@link #flush} before anything
+ * else is appended.
  *
  * <p>Confined to the volume's writer thread.
  */
 final class SegmentLog {
+    private static final Logger LOG = LoggerFactory.getLogger(SegmentLog.class);
     /** Records up to this length are put together and written at once. */
     private static final int SINGLE_WRITE_BYTES = 128 * 1024;
     /** Of the ring, one part in so many may be given up and still pinned; beyond it a writer must wait. */
@@ -42,6 +49,7 @@ final class SegmentLog {
     private final SecureRandom random = new SecureRandom();
     private final Runnable onSealed;
 
+    private final RecordBatch batch = new RecordBatch();
     private ByteBuffer scratch = scratch(SINGLE_WRITE_BYTES);
     private int active;
     private long tag;
@@ -117,6 +125,7 @@ final class SegmentLog {
     /** As {@link #append}, for the records that are carried themselves, and those that were paced already. */
     long write(RecordHeader header, @Nullable BodyPlace place, byte[] key, ByteBuf head, ByteBuf content)
             throws IOException {
+        assert batch.isEmpty();
         int length = header.recordLength();
         makeRoom(length);
         header.stamp(nextSequence, tag);
@@ -127,17 +136,21 @@ final class SegmentLog {
         }
         ByteBuffer out = scratch.clear();
         ByteBuffer body = content.nioBuffer();
-        encode(out, header, place, key, head, body);
+        encode(out, 0, header, place, key, head, body);
         if (single) {
-            out.put(metaBytes, body, 0, header.contentLength());
-            for (int i = metaBytes + header.contentLength(); i < length; i++) {
-                out.put(i, (byte) 0);
-            }
+            putContent(out, 0, header, body);
             segments.write(active, offset, out.limit(length));
         } else {
             segments.write(active, offset + metaBytes, body);
             segments.write(active, offset, out.limit(metaBytes));
         }
+        nextSequence++;
+        return counts(header);
+    }
+
+    /** The record at the log's offset is written. Returns where it lies. */
+    private long counts(RecordHeader header) {
+        int length = header.recordLength();
         long location = Location.pack(active, offset, length, tag);
         if (summary != null) {
             summary.add(header, offset);
@@ -147,14 +160,108 @@ final class SegmentLog {
             announced = true;
             onSealed.run();
         }
-        nextSequence++;
         bytesWritten.addAndGet(length);
         return location;
     }
 
+    /** Whether a record of that length is short enough to be gathered. */
+    static boolean isGathered(int length) {
+        return length <= SINGLE_WRITE_BYTES;
+    }
+
+    /** Whether nothing was gathered since the last {@link #flush}. */
+    boolean isFlushed() {
+        return batch.isEmpty();
+    }
+
+    /** Whether a record of that length can be gathered behind those that are. */
+    boolean canGather(int length) throws IOException {
+        return batch.isEmpty()
+                || (batch.hasRoom(length)
+                        && offset + batch.length() + length + summary().encodedLength(batch.size() + 1)
+                                <= segments.segmentBytes());
+    }
+
+    /** Takes in a whole object that {@link #canGather can be gathered} and was paced; borrows what it is given. */
+    void gather(RecordHeader header, DiskKey key, ByteBuf head, ByteBuf content, Appended then) throws IOException {
+        if (batch.isEmpty()) {
+            makeRoom(header.recordLength());
+        }
+        header.stamp(nextSequence, tag);
+        ByteBuffer out = batch.buffer();
+        ByteBuffer body = content.nioBuffer();
+        encode(out, batch.length(), header, null, key.bytes(), head, body);
+        putContent(out, batch.length(), header, body);
+        // Not used again should the write fail: what it left behind is to be older than what hides it.
+        nextSequence++;
+        batch.add(header, key, then);
+    }
+
+    /**
+     * Writes what was gathered, at once; should that fail, one record after the other. Returns the records, each with its
+     * place or its failure, for the index.
+     *
+     * @param onError is told of the failure to write all at once
+     */
+    List<RecordBatch.Member> flush(Consumer<IOException> onError) {
+        if (batch.isEmpty()) {
+            return List.of();
+        }
+        long begin = offset;
+        try {
+            segments.write(active, offset, batch.bytes());
+            List<RecordBatch.Member> members = batch.take();
+            for (RecordBatch.Member member : members) {
+                member.written(counts(member.header()));
+            }
+            return members;
+        } catch (IOException e) {
+            if (batch.size() > 1) {
+                onError.accept(e);
+            }
+            return flushOneByOne(begin);
+        }
+    }
+
+    private List<RecordBatch.Member> flushOneByOne(long begin) {
+        ByteBuffer[] bytes = new ByteBuffer[batch.size()];
+        List<RecordBatch.Member> members = batch.take();
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = batch.bytes(members.get(i)).slice();
+        }
+        boolean all = true;
+        for (int i = 0; i < bytes.length; i++) {
+            RecordBatch.Member member = members.get(i);
+            try {
+                segments.write(active, offset, bytes[i]);
+                member.written(counts(member.header()));
+            } catch (IOException e) {
+                member.failed(e);
+                all = false;
+            }
+        }
+        for (RecordBatch.Member member : members) {
+            if (!all && begin + member.start() >= offset) {
+                eraseRest(begin + member.start());
+            }
+        }
+        return members;
+    }
+
+    /** What the write of all may have left is nobody's record, if that can be written down. */
+    private void eraseRest(long at) {
+        try {
+            segments.erase(active, at);
+        } catch (IOException e) {
+            LOG.debug("segment {}: what a failed write left at {} stays: {}", active, at, e.toString());
+        }
+    }
+
     /** Bytes that records can still take in the active segment, each with {@link #overhead}; 0 without one. */
     long room() throws IOException {
-        return active < 0 ? 0 : segments.segmentBytes() - offset - summary().encodedLength(0);
+        return active < 0
+                ? 0
+                : segments.segmentBytes() - offset - batch.length() - summary().encodedLength(batch.size());
     }
 
     /** Bytes that a record takes besides its own. */
@@ -183,15 +290,22 @@ final class SegmentLog {
         table.written(active, (int) offset);
     }
 
+    /** Puts all but the content at {@code start}. */
     private static void encode(
-            ByteBuffer out, RecordHeader header, @Nullable BodyPlace place, byte[] key, ByteBuf head, ByteBuffer body) {
-        int at = RecordHeader.BYTES;
+            ByteBuffer out,
+            int start,
+            RecordHeader header,
+            @Nullable BodyPlace place,
+            byte[] key,
+            ByteBuf head,
+            ByteBuffer body) {
+        int at = start + RecordHeader.BYTES;
         for (int from = 0; from < header.contentLength(); from += RecordHeader.CHUNK_BYTES) {
             int length = Math.min(RecordHeader.CHUNK_BYTES, header.contentLength() - from);
             out.putInt(at, Checksums.crc32c(body, from, length));
             at += Integer.BYTES;
         }
-        assert at == header.metaOffset();
+        assert at == start + header.metaOffset();
         if (place != null) {
             place.encode(out, at);
             at += header.extensionLength();
@@ -202,9 +316,18 @@ final class SegmentLog {
             out.put(at, head.nioBuffer(), 0, header.headLength());
         }
         header.checksums(
-                Checksums.crc32c(out, RecordHeader.BYTES, header.tableLength()),
-                Checksums.crc32c(out, header.metaOffset(), header.metaLength()));
-        header.encode(out, 0);
+                Checksums.crc32c(out, start + RecordHeader.BYTES, header.tableLength()),
+                Checksums.crc32c(out, start + header.metaOffset(), header.metaLength()));
+        header.encode(out, start);
+    }
+
+    /** Puts the content and the zeros behind it. */
+    private static void putContent(ByteBuffer out, int start, RecordHeader header, ByteBuffer body) {
+        int at = start + header.contentOffset();
+        out.put(at, body, 0, header.contentLength());
+        for (int i = at + header.contentLength(); i < start + header.recordLength(); i++) {
+            out.put(i, (byte) 0);
+        }
     }
 
     private void makeRoom(int length) throws IOException {

@@ -49,6 +49,7 @@ public final class Volume {
     private final RecordReader reader;
     private final SegmentLog log;
     private final CarryForward carry;
+    private final GatheredObjects gathered;
     private final VolumeThread thread;
     private final Listener listener;
     /** Keys whose tombstones could not be appended. Confined to the volume's thread. */
@@ -128,7 +129,8 @@ public final class Volume {
         segments = new SegmentFile(parts.file(), superblock);
         reader = new RecordReader(segments, allocator);
         log = new SegmentLog(segments, parts, () -> listener.segmentSealed(this));
-        carry = new CarryForward(log, parts, segments, reader);
+        gathered = new GatheredObjects(log, index, new GatheringOwner());
+        carry = new CarryForward(log, parts, segments, reader, gathered::settle);
         log.carry(carry);
         state = rebuild == null ? State.ONLINE : State.OPENING;
         if (rebuild == null) {
@@ -142,7 +144,35 @@ public final class Volume {
         if (table.usable() < table.segments()) {
             works.add(new Shrinking(parts, segments, log, new ShrinkingOwner()));
         }
-        thread = new VolumeThread("millrace-store-" + parts.directory().getFileName(), QUEUE_TASKS_MAX, works);
+        thread = new VolumeThread(
+                "millrace-store-" + parts.directory().getFileName(), QUEUE_TASKS_MAX, works, gathered::settle);
+    }
+
+    private final class GatheringOwner implements GatheredObjects.Owner {
+        @Override
+        public void checkWorking() throws IOException {
+            Volume.this.checkWorking();
+        }
+
+        @Override
+        public void succeeded() throws IOException {
+            Volume.this.succeeded();
+        }
+
+        @Override
+        public void failed(IOException e) {
+            Volume.this.failed(e);
+        }
+
+        @Override
+        public void forget(DiskKey key) {
+            Volume.this.forget(key);
+        }
+
+        @Override
+        public void stored(DiskKey key, long location) {
+            listener.stored(Volume.this, key.hashHigh(), key.hashLow(), location);
+        }
     }
 
     private final class ShrinkingOwner implements Shrinking.Owner {
@@ -308,13 +338,35 @@ public final class Volume {
     }
 
     /**
-     * Appends a whole object and makes it what the key holds. On the volume's thread; borrows the buffers.
-     *
-     * @throws IOException when it could not be done; the key then holds nothing here
+     * As {@link #execute}, for a task that appends nothing but by {@link #appendComplete}: it need not wait until what
+     * the tasks before it gave to that is written.
      */
-    public void appendComplete(DiskKey key, long objectId, int expiry, ByteBuf head, ByteBuf body) throws IOException {
+    public boolean executeGathering(Runnable task) {
+        VolumeThread.Gathering gathering = task::run;
+        return isWorking() && thread.execute(gathering);
+    }
+
+    /**
+     * Appends a whole object and makes it what the key holds; a short one together with those that the tasks queued next
+     * bring, if there are any. On the volume's thread; borrows the buffers. If it cannot be done the key holds nothing
+     * here.
+     *
+     * @param then is told when the object counts, or why it does not
+     */
+    public void appendComplete(DiskKey key, long objectId, int expiry, ByteBuf head, ByteBuf body, Appended then) {
         RecordHeader header = RecordHeader.complete(key, objectId, head.readableBytes(), expiry, body.readableBytes());
-        appendObject(header, null, key, head, body);
+        if (SegmentLog.isGathered(header.recordLength())) {
+            gathered.add(header, key, head, body, then);
+            return;
+        }
+        gathered.settle();
+        IOException failure = null;
+        try {
+            appendObject(header, null, key, head, body);
+        } catch (IOException e) {
+            failure = e;
+        }
+        then.appended(failure);
     }
 
     /** As {@link #appendComplete}, for an object whose body was appended before. */
@@ -415,6 +467,7 @@ public final class Volume {
      * it takes records again, so that no rebuild brings the key's old record back. On the volume's thread.
      */
     public void forget(DiskKey key) {
+        gathered.settle();
         if (state == State.OPENING) {
             index.hide(key.hashHigh(), key.hashLow());
         } else {
@@ -449,8 +502,8 @@ public final class Volume {
 
     private void succeeded() throws IOException {
         log.applied();
-        payOwed();
         dirty = true;
+        payOwed();
         errorsInARow.set(0);
     }
 

@@ -15,6 +15,9 @@ import org.slf4j.LoggerFactory;
  * The one thread that writes a volume, with its bounded queue. Between tasks it takes steps of background work: one step
  * at a time, the works in turn, and while tasks wait each for no more than half of the time.
  *
+ * <p>What {@link Gathering} tasks put together is settled as soon as no such task is queued next: so one of them alone
+ * waits for nothing, and those that came while others were written go out together.
+ *
  * <p>Thread-safe.
  */
 final class VolumeThread {
@@ -26,11 +29,15 @@ final class VolumeThread {
     /** Threads inside {@link #execute}: the last look at the queue waits for them. */
     private final AtomicInteger offering = new AtomicInteger();
 
+    private final Runnable settle;
     /** Confined to the thread. */
     private final List<Turn> turns = new ArrayList<>();
 
     private volatile boolean closed;
     private volatile @Nullable Runnable last;
+
+    /** A task that may leave the end of its work to the settling. */
+    interface Gathering extends Runnable {}
 
     /** Work done in small steps when the thread runs. */
     @FunctionalInterface
@@ -58,7 +65,13 @@ final class VolumeThread {
         }
     }
 
-    VolumeThread(String name, int capacity, List<BackgroundWork> works) {
+    /**
+     * A thread that is yet to be started.
+     *
+     * @param settle ends what {@link Gathering} tasks have begun; called on the thread, also when there is nothing
+     */
+    VolumeThread(String name, int capacity, List<BackgroundWork> works, Runnable settle) {
+        this.settle = settle;
         this.queue = new MpscBlockingConsumerArrayQueue<>(capacity);
         for (BackgroundWork work : works) {
             turns.add(new Turn(work));
@@ -96,7 +109,7 @@ final class VolumeThread {
             while (last == null) {
                 Runnable task = nextTask();
                 if (task != null) {
-                    runOne(task);
+                    runInOrder(task);
                     for (Turn turn : turns) {
                         turn.idle = false;
                     }
@@ -118,6 +131,7 @@ final class VolumeThread {
         if (task != null) {
             return task;
         }
+        runOne(settle);
         long now = System.nanoTime();
         long wait = BackgroundWork.IDLE;
         for (Turn turn : turns) {
@@ -134,6 +148,7 @@ final class VolumeThread {
             Turn turn = turns.get(i);
             long begin = System.nanoTime();
             if (!turn.idle && turn.dueNanos - begin <= 0) {
+                runOne(settle);
                 // The others come first next time.
                 turns.remove(i);
                 if (step(turn, begin)) {
@@ -164,13 +179,20 @@ final class VolumeThread {
             Thread.onSpinWait();
         }
         for (Runnable task = queue.poll(); task != null; task = queue.poll()) {
-            runOne(task);
+            runInOrder(task);
         }
         Runnable end = last;
         if (end != null) {
-            runOne(end);
+            runInOrder(end);
         }
         ended.countDown();
+    }
+
+    private void runInOrder(Runnable task) {
+        if (!(task instanceof Gathering)) {
+            runOne(settle);
+        }
+        runOne(task);
     }
 
     private void runOne(Runnable task) {

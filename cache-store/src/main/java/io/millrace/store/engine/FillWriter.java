@@ -327,8 +327,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
                 changes.codec().heapBytes(known),
                 body.singleBody(finalLength),
                 ObjectPlace.unwritten(object.objectId(), object.volume()));
-        boolean stored = changes.publish(
-                target, resident, false, volume -> changes.appender().complete(volume, resident));
+        boolean stored = changes.publishResident(target, resident);
         if (stored) {
             body.complete(finalLength);
         }
@@ -364,8 +363,8 @@ final class FillWriter<H> implements ObjectWriter<H> {
     private boolean publish(H known, PlaceOf place) {
         FillingObject<H> published = object.withHead(known, 0);
         try {
-            return changes.publish(target, published, true, volume -> changes.appender()
-                    .head(volume, object, known, place.on(volume)));
+            return changes.publishInBlocks(
+                    target, published, volume -> changes.appender().head(volume, object, known, place.on(volume)));
         } finally {
             published.release();
         }

@@ -3,6 +3,7 @@ package io.millrace.store.engine;
 import io.millrace.store.CorruptHeadException;
 import io.millrace.store.HeadCodec;
 import io.millrace.store.StoreKey;
+import io.millrace.store.disk.Appended;
 import io.millrace.store.disk.BodyPlace;
 import io.millrace.store.disk.DiskKey;
 import io.millrace.store.disk.Volume;
@@ -30,12 +31,19 @@ final class ObjectAppender<H> {
         return new DiskKey(key.bytes(), key.hashHigh(), key.hashLow());
     }
 
-    /** Appends a body that fits one record, with its head. */
-    void complete(Volume volume, ResidentObject<H> object) throws IOException {
-        ByteBuf head = encode(object.head());
+    /** Appends a body that fits one record, with its head; {@code then} is told when that is done, or why not. */
+    void complete(Volume volume, ResidentObject<H> object, Appended then) {
+        ByteBuf head;
+        try {
+            head = encode(object.head());
+        } catch (IOException e) {
+            volume.forget(diskKey(object.key()));
+            then.appended(e);
+            return;
+        }
         try {
             volume.appendComplete(
-                    diskKey(object.key()), object.objectId(), expiry(object.head()), head, object.content());
+                    diskKey(object.key()), object.objectId(), expiry(object.head()), head, object.content(), then);
         } finally {
             head.release();
         }

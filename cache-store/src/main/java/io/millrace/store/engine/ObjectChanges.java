@@ -149,13 +149,26 @@ final class ObjectChanges<H> {
     }
 
     /**
-     * Makes the object what its key holds, unless the key was removed since the fill began.
+     * Makes the object, which fits one record, what its key holds, unless the key was removed since the fill began. If its
+     * volume does not take it, it stays in RAM at most.
      *
-     * @param admitted whether its volume is known to take it; else it is asked, and an object that it does not take stays
-     *     in RAM at most
      * @return whether it did
      */
-    boolean publish(FillTarget target, StoreObject<H> object, boolean admitted, VolumeWrite write) {
+    boolean publishResident(FillTarget target, ResidentObject<H> object) {
+        return publish(target, object, false, new PendingWrite.Gathering<>(appender, object));
+    }
+
+    /**
+     * Makes the object, which its volume is known to take, what its key holds, unless the key was removed since the fill
+     * began.
+     *
+     * @return whether it did
+     */
+    boolean publishInBlocks(FillTarget target, FillingObject<H> object, VolumeWrite write) {
+        return publish(target, object, true, new PendingWrite.AtOnce(object.key(), write));
+    }
+
+    private boolean publish(FillTarget target, StoreObject<H> object, boolean admitted, PendingWrite write) {
         StoreKey key = target.key();
         boolean[] done = {false};
         pending.compute(key, (k, before) -> {
@@ -206,7 +219,7 @@ final class ObjectChanges<H> {
                 return before;
             }
             PendingChange<H> change = PendingChange.stored(object.withHead(head, 0));
-            done[0] = enqueue(volume, key, change, working -> {
+            done[0] = enqueueAtOnce(volume, key, change, working -> {
                 BodyPlace place = object.body().place();
                 if (place != null) {
                     appender.head(working, object, head, place);
@@ -309,7 +322,7 @@ final class ObjectChanges<H> {
                 PendingChange<H> change = PendingChange.removed();
                 // The volume may have been out and be back, as another one, since the fill began.
                 Volume now = volumes.working(object.volume());
-                if (now != null && enqueue(now, key, change, working -> dropNow(working, object))) {
+                if (now != null && enqueueAtOnce(now, key, change, working -> dropNow(working, object))) {
                     return change;
                 }
                 volumes.missed(key);
@@ -352,8 +365,12 @@ final class ObjectChanges<H> {
         }
     }
 
+    private boolean enqueueAtOnce(Volume volume, StoreKey key, PendingChange<H> change, VolumeWrite write) {
+        return enqueue(volume, key, change, new PendingWrite.AtOnce(key, write));
+    }
+
     /** Queues the write that settles the change; false when it was not taken. */
-    private boolean enqueue(Volume volume, StoreKey key, PendingChange<H> change, VolumeWrite write) {
+    private boolean enqueue(Volume volume, StoreKey key, PendingChange<H> change, PendingWrite write) {
         StoreObject<H> object = change.object();
         long bytes = object == null ? 0 : Math.max(0, object.length());
         // What gives something up adds nothing to the queue, and comes just when that is full.
@@ -361,23 +378,25 @@ final class ObjectChanges<H> {
             return false;
         }
         volume.queued(bytes);
-        boolean taken = volume.execute(() -> {
-            try {
-                write.apply(volume);
-            } catch (IOException e) {
-                counters.writesFailed.increment();
-                // What was there before is superseded all the same.
-                volume.forget(diskKey(key));
-            } finally {
-                volume.queued(-bytes);
-                pending.remove(key, change);
-                change.release();
-            }
-        });
+        boolean taken = write.queue(volume, failure -> settle(volume, key, change, bytes, failure));
         if (!taken) {
             volume.queued(-bytes);
         }
         return taken;
+    }
+
+    /** On the volume's thread: the log and the index know the change, or cannot. */
+    private void settle(
+            Volume volume, StoreKey key, PendingChange<H> change, long bytes, @Nullable IOException failure) {
+        try {
+            if (failure != null) {
+                counters.writesFailed.increment();
+            }
+        } finally {
+            volume.queued(-bytes);
+            pending.remove(key, change);
+            change.release();
+        }
     }
 
     /** As {@link CacheStore#update}. */
@@ -432,7 +451,7 @@ final class ObjectChanges<H> {
             return before;
         }
         PendingChange<H> change = PendingChange.stored(updated);
-        if (!enqueue(volume, key, change, write)) {
+        if (!enqueueAtOnce(volume, key, change, write)) {
             volumes.missed(key);
             change.release();
             return before;

@@ -22,19 +22,70 @@ class VolumeThreadTest {
         };
     }
 
+    /** What gathering tasks left unsettled. */
+    private int gathered;
+
+    private void settle() {
+        if (gathered > 0) {
+            steps.add("settled " + gathered);
+            gathered = 0;
+        }
+    }
+
+    private static VolumeThread.Gathering gathering(Runnable task) {
+        return task::run;
+    }
+
+    @Test
+    void whatWaitsIsGatheredAndSettledBeforeAnythingElse() throws InterruptedException {
+        VolumeThread thread = new VolumeThread("t", 16, List.of(), this::settle);
+        for (int i = 0; i < 3; i++) {
+            thread.execute(gathering(() -> gathered++));
+        }
+        thread.execute(() -> steps.add("task"));
+        thread.execute(gathering(() -> gathered++));
+        thread.execute(gathering(() -> {
+            gathered++;
+            done.countDown();
+        }));
+        thread.start();
+        assertTrue(done.await(10, TimeUnit.SECONDS));
+        stop(thread);
+        assertEquals(List.of("settled 3", "task", "settled 2", "end"), steps);
+    }
+
+    @Test
+    void oneAloneIsSettledAtOnce() throws InterruptedException {
+        VolumeThread thread = new VolumeThread("t", 16, List.of(), () -> {
+            if (gathered > 0) {
+                settle();
+                done.countDown();
+            }
+        });
+        thread.start();
+        thread.execute(gathering(() -> gathered++));
+        assertTrue(done.await(10, TimeUnit.SECONDS), "nothing comes after it, and it is settled all the same");
+        stop(thread);
+        assertEquals(List.of("settled 1", "end"), steps);
+    }
+
     private void stop(VolumeThread thread) throws InterruptedException {
         thread.stop(() -> steps.add("end"));
     }
 
     @Test
     void worksTakeTurns() throws InterruptedException {
-        VolumeThread thread = new VolumeThread("t", 8, List.of(work("a", 3), work("b", 2), () -> {
-            if (steps.size() < 5) {
-                return BackgroundWork.AT_ONCE;
-            }
-            done.countDown();
-            return BackgroundWork.IDLE;
-        }));
+        VolumeThread thread = new VolumeThread(
+                "t",
+                8,
+                List.of(work("a", 3), work("b", 2), () -> {
+                    if (steps.size() < 5) {
+                        return BackgroundWork.AT_ONCE;
+                    }
+                    done.countDown();
+                    return BackgroundWork.IDLE;
+                }),
+                this::settle);
         thread.start();
         assertTrue(done.await(10, TimeUnit.SECONDS));
         stop(thread);
@@ -44,11 +95,15 @@ class VolumeThreadTest {
     @Test
     void idleWorkIsAskedAgainAfterATask() throws InterruptedException {
         CountDownLatch again = new CountDownLatch(2);
-        VolumeThread thread = new VolumeThread("t", 8, List.of(() -> {
-            done.countDown();
-            again.countDown();
-            return BackgroundWork.IDLE;
-        }));
+        VolumeThread thread = new VolumeThread(
+                "t",
+                8,
+                List.of(() -> {
+                    done.countDown();
+                    again.countDown();
+                    return BackgroundWork.IDLE;
+                }),
+                this::settle);
         thread.start();
         assertTrue(done.await(10, TimeUnit.SECONDS));
         thread.execute(() -> steps.add("task"));
@@ -60,10 +115,14 @@ class VolumeThreadTest {
     @Test
     void workComesBackWhenItsTimeIsUpWithoutAnyTask() throws InterruptedException {
         CountDownLatch asked = new CountDownLatch(3);
-        VolumeThread thread = new VolumeThread("t", 8, List.of(() -> {
-            asked.countDown();
-            return TimeUnit.MILLISECONDS.toNanos(1);
-        }));
+        VolumeThread thread = new VolumeThread(
+                "t",
+                8,
+                List.of(() -> {
+                    asked.countDown();
+                    return TimeUnit.MILLISECONDS.toNanos(1);
+                }),
+                this::settle);
         thread.start();
         assertTrue(asked.await(10, TimeUnit.SECONDS));
         stop(thread);
@@ -71,10 +130,14 @@ class VolumeThreadTest {
 
     @Test
     void failedWorkIsGivenUpAndTasksGoOn() throws InterruptedException {
-        VolumeThread thread = new VolumeThread("t", 8, List.of(() -> {
-            steps.add("fails");
-            throw new IllegalStateException("on purpose");
-        }));
+        VolumeThread thread = new VolumeThread(
+                "t",
+                8,
+                List.of(() -> {
+                    steps.add("fails");
+                    throw new IllegalStateException("on purpose");
+                }),
+                this::settle);
         thread.start();
         thread.execute(() -> steps.add("task"));
         thread.execute(done::countDown);

@@ -115,6 +115,10 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
+    private Path countedUnder;
+    private int writesCounted;
+    private Set<Integer> writesToFail = Set.of();
+
     /** After so many more writes the process dies in the middle of one: nothing works from then on. */
     public void killAfterWrites(long writes, Random random) {
         lock.lock();
@@ -193,6 +197,41 @@ public final class FaultyFileIo implements FileIo {
         } finally {
             lock.unlock();
         }
+    }
+
+    /**
+     * Of the writes to come those with these numbers fail, the next one being 1; of each a part is written.
+     *
+     * @param under only writes there are counted
+     */
+    public void failWritesNumbered(Path under, Random random, Integer... numbers) {
+        lock.lock();
+        try {
+            countedUnder = under;
+            writesCounted = 0;
+            writesToFail = Set.of(numbers);
+            tearing = random;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Writes since {@link #failWritesNumbered}. */
+    public long writesCounted() {
+        lock.lock();
+        try {
+            return writesCounted;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean isToFail(Path path) {
+        if (countedUnder == null || !path.startsWith(countedUnder)) {
+            return false;
+        }
+        writesCounted++;
+        return writesToFail.contains(writesCounted);
     }
 
     /** From now on reads under the path fail. */
@@ -565,6 +604,10 @@ public final class FaultyFileIo implements FileIo {
             lock.lock();
             try {
                 check(failWrites);
+                if (isToFail(path)) {
+                    put(source.limit(source.position() + tearing.nextInt(source.remaining() + 1)), position);
+                    throw new IOException(path + ": Input/output error");
+                }
                 if (writesUntilKill == 0) {
                     // Torn: a part of it made it into the page cache.
                     put(source.limit(source.position() + tearing.nextInt(source.remaining() + 1)), position);

@@ -1,0 +1,52 @@
+package io.millrace.store.engine;
+
+import io.millrace.store.StoreKey;
+import io.millrace.store.disk.Appended;
+import io.millrace.store.disk.Volume;
+import java.io.IOException;
+
+/** The write that settles a pending change, and how it goes through the volume's queue. */
+sealed interface PendingWrite {
+    /**
+     * Queues it; {@code end} is called once, on the volume's thread, when it is through. False, and nothing will be called,
+     * when it was not taken.
+     */
+    boolean queue(Volume volume, Appended end);
+
+    /** One that is through when its task has run. */
+    record AtOnce(StoreKey key, ObjectChanges.VolumeWrite write) implements PendingWrite {
+        @Override
+        public boolean queue(Volume volume, Appended end) {
+            return volume.execute(() -> {
+                IOException failure = null;
+                try {
+                    write.apply(volume);
+                } catch (IOException e) {
+                    failure = e;
+                    // What was there before is superseded all the same.
+                    volume.forget(ObjectAppender.diskKey(key));
+                } finally {
+                    end.appended(failure);
+                }
+            });
+        }
+    }
+
+    /** A whole object, which may go out together with those queued next. */
+    record Gathering<H>(ObjectAppender<H> appender, ResidentObject<H> object) implements PendingWrite {
+        @Override
+        public boolean queue(Volume volume, Appended end) {
+            return volume.executeGathering(() -> {
+                boolean passedOn = false;
+                try {
+                    appender.complete(volume, object, end);
+                    passedOn = true;
+                } finally {
+                    if (!passedOn) {
+                        end.appended(new IOException("not appended: " + object.key()));
+                    }
+                }
+            });
+        }
+    }
+}

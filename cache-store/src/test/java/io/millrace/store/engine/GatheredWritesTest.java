@@ -1,0 +1,142 @@
+package io.millrace.store.engine;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.store.DiskAdmission;
+import io.millrace.store.StoreConfig;
+import io.millrace.store.VolumeConfig;
+import io.millrace.store.io.FaultyFileIo;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** Objects that wait for the volume's thread at the same time are written at once. */
+class GatheredWritesTest {
+    private static final Path VOLUME = Path.of("/volume");
+    private static final int OBJECTS = 40;
+
+    private final long seed = System.nanoTime();
+    private final FaultyFileIo io = new FaultyFileIo();
+
+    private static TestStore open(FaultyFileIo io) {
+        return new TestStore(
+                StoreConfig.builder()
+                        .volumes(List.of(new VolumeConfig(VOLUME, 4 << 20)))
+                        .diskAdmission(DiskAdmission.ALWAYS)
+                        .segmentBytes(128 * 1024)
+                        .blockBytes(16 * 1024)
+                        .ramBytes(0),
+                io);
+    }
+
+    /** Stores the objects while the volume's thread is kept from writing them. */
+    private void putTogether(TestStore test, Runnable before) {
+        assertTrue(test.put("first", "h", TestStore.body(0, 10)));
+        for (int i = 0; i < OBJECTS; i++) {
+            assertTrue(test.put("k" + i, "old", TestStore.body(1000 + i, 300)));
+        }
+        test.sync();
+        CountDownLatch held = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        // Answered on the volume's thread.
+        test.store.remove(test.key("first"), Runnable::run, (present, failure) -> {
+            held.countDown();
+            TestStore.awaitLatch(go);
+        });
+        TestStore.awaitLatch(held);
+        before.run();
+        for (int i = 0; i < OBJECTS; i++) {
+            assertTrue(test.put("k" + i, "new", TestStore.body(i, 500 + i)));
+            assertEquals("new", test.head("k" + i), "not written yet, and found");
+        }
+        go.countDown();
+        test.sync();
+    }
+
+    private static void assertAllBut(TestStore test, List<Integer> missing, long seed) {
+        for (int i = 0; i < OBJECTS; i++) {
+            if (missing.contains(i)) {
+                assertNull(test.read("k" + i), "k" + i + ", seed=" + seed);
+            } else {
+                assertArrayEquals(TestStore.body(i, 500 + i), test.read("k" + i), "k" + i + ", seed=" + seed);
+            }
+        }
+    }
+
+    @Test
+    void theyTakeFarFewerWritesThanTheyAre() {
+        try (TestStore test = open(io)) {
+            putTogether(test, () -> io.failWritesNumbered(VOLUME, new Random(seed)));
+            assertTrue(io.writesCounted() <= 8, () -> "writes=" + io.writesCounted());
+            assertAllBut(test, List.of(), seed);
+        }
+    }
+
+    @Test
+    void theySurviveTheProcess() {
+        TestStore test = open(io);
+        putTogether(test, () -> {});
+        FaultyFileIo next = io.afterKill();
+        test.abandon();
+        try (TestStore again = open(next)) {
+            assertAllBut(again, List.of(), seed);
+        }
+    }
+
+    @Test
+    void aFailedWriteIsTriedRecordByRecord() {
+        try (TestStore test = open(io)) {
+            putTogether(test, () -> io.failWritesNumbered(VOLUME, new Random(seed), 1));
+            assertAllBut(test, List.of(), seed);
+            assertEquals(1, test.store.statistics().volumes().get(0).errors());
+        }
+    }
+
+    @Test
+    void onlyTheRecordThatCannotBeWrittenIsLost() {
+        FaultyFileIo next;
+        TestStore test = open(io);
+        // All at once, and then the third and the last alone.
+        putTogether(test, () -> io.failWritesNumbered(VOLUME, new Random(seed), 1, 4, OBJECTS + 1));
+        assertAllBut(test, List.of(2, OBJECTS - 1), seed);
+        test.sync();
+        next = io.afterReboot();
+        test.abandon();
+        try (TestStore again = open(next)) {
+            awaitWhole(again);
+            assertAllBut(again, List.of(2, OBJECTS - 1), seed);
+        }
+    }
+
+    /** The rebuild is over when an absent key is answered. */
+    private static void awaitWhole(TestStore test) {
+        assertNull(test.read("never stored"));
+    }
+
+    @Test
+    void aKilledWriteLosesNothingThatWasThereBefore() {
+        TestStore test = open(io);
+        putTogether(test, () -> io.killAfterWrites(0, new Random(seed)));
+        FaultyFileIo next = io.afterKill();
+        test.abandon();
+        try (TestStore again = open(next).toleratingDamage()) {
+            IntStream.range(0, OBJECTS).forEach(i -> {
+                String head = again.head("k" + i);
+                byte[] body = again.read("k" + i);
+                if ("new".equals(head)) {
+                    assertTrue(
+                            body == null || java.util.Arrays.equals(body, TestStore.body(i, 500 + i)),
+                            () -> "k" + i + ", seed=" + seed);
+                } else if (body != null) {
+                    assertArrayEquals(TestStore.body(1000 + i, 300), body, () -> "k" + i + ", seed=" + seed);
+                }
+            });
+        }
+    }
+}
