@@ -394,10 +394,11 @@ final class FillingBody<H> extends Counted {
             }
             if (open == null) {
                 int capacity = firstCapacity(block, from + count);
-                if (!register.allocator().admits(capacity)) {
+                ByteBuf buffer = register.allocator().tryDirectBuffer(capacity);
+                if (buffer == null) {
                     return NO_MEMORY;
                 }
-                open = new OpenBlock(block, register.allocator().directBuffer(capacity), writer);
+                open = new OpenBlock(block, buffer, writer);
                 inRam.add(open);
             }
             if (!open.grow(register.allocator(), from + count, blockBytes)) {
@@ -441,8 +442,10 @@ final class FillingBody<H> extends Counted {
                 return register.allocator().directBuffer(1);
             }
             int capacity = open.buffer.capacity();
-            if (capacity - bodyLength > capacity / 8 && register.allocator().admits(bodyLength)) {
-                return register.allocator().directBuffer(bodyLength).writeBytes(open.buffer, 0, bodyLength);
+            ByteBuf fitting =
+                    capacity - bodyLength > capacity / 8 ? register.allocator().tryDirectBuffer(bodyLength) : null;
+            if (fitting != null) {
+                return fitting.writeBytes(open.buffer, 0, bodyLength);
             }
             return open.buffer.retain().setIndex(0, bodyLength);
         } finally {

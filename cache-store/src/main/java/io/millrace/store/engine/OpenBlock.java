@@ -81,10 +81,10 @@ final class OpenBlock {
             return true;
         }
         int wanted = Math.max(needed, Math.min(blockBytes, capacity * 2));
-        if (!allocator.admits(wanted)) {
+        ByteBuf larger = allocator.tryDirectBuffer(wanted);
+        if (larger == null) {
             return false;
         }
-        ByteBuf larger = allocator.directBuffer(wanted);
         larger.setBytes(0, buffer, 0, capacity);
         buffer.release();
         buffer = larger;

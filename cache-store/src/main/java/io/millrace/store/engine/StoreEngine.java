@@ -21,6 +21,7 @@ import io.millrace.store.disk.Volume;
 import io.millrace.store.index.Location;
 import io.millrace.store.io.FileIo;
 import io.millrace.store.io.SystemFileIo;
+import io.millrace.store.memory.MemoryBudget;
 import io.millrace.store.memory.RamTier;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -234,11 +235,21 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     /** On an I/O thread. */
     private void openNow(StoreKey key, Executor replyOn, OpenCallback<H> reply) {
-        if (!memory.reading().admits(config.ramObjectBytesMax())) {
+        if (!memory.budget().reserve(MemoryBudget.Part.READING, config.ramObjectBytesMax())) {
+            memory.budget().refused(MemoryBudget.Part.READING);
             counters.opensRefused.increment();
             Replies.opened(replyOn, reply, null);
             return;
         }
+        try {
+            openAdmitted(key, replyOn, reply);
+        } finally {
+            // What was read is counted by itself.
+            memory.budget().release(MemoryBudget.Part.READING, config.ramObjectBytesMax());
+        }
+    }
+
+    private void openAdmitted(StoreKey key, Executor replyOn, OpenCallback<H> reply) {
         volumes.requested(key);
         StoreObject<H> found = load(key);
         if (found == null && volumes.isOpening() && !changes.isSuspended()) {
@@ -278,8 +289,15 @@ public final class StoreEngine<H> implements CacheStore<H> {
                 && !changes.isClosed()
                 && !changes.isSuspended()
                 && ram.peek(hashLow, key.bytes()) == null
-                && memory.reading().admits(config.ramObjectBytesMax());
-        return wanted ? load(key) : null;
+                && memory.budget().reserve(MemoryBudget.Part.READING, config.ramObjectBytesMax());
+        if (!wanted) {
+            return null;
+        }
+        try {
+            return load(key);
+        } finally {
+            memory.budget().release(MemoryBudget.Part.READING, config.ramObjectBytesMax());
+        }
     }
 
     private @Nullable StoreObject<H> load(StoreKey key) {

@@ -32,14 +32,18 @@ final class CountedBuffer extends AbstractReferenceCountedByteBuf {
     /** Entries of the RAM tier that have it as their body. */
     private volatile int tenancies;
 
-    /** Takes ownership of the buffer, which is empty. */
-    CountedBuffer(ByteBuf inner, CountingAllocator allocator, Part part) {
+    /**
+     * Takes ownership of the buffer, which is empty.
+     *
+     * @param reserved what the budget has set aside for it already
+     */
+    CountedBuffer(ByteBuf inner, CountingAllocator allocator, Part part, long reserved) {
         super(inner.maxCapacity());
         this.inner = inner;
         this.allocator = allocator;
         this.part = part;
         this.bytes = allocatedBytes(inner);
-        allocator.budget().add(part, bytes);
+        allocator.budget().add(part, bytes - reserved);
     }
 
     /** What the allocator set aside for a buffer; its indexes must be as they were made. */

@@ -5,10 +5,11 @@ import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Allocates direct buffers that the budget counts for one part. It never refuses: who is free to do without asks the
- * budget before.
+ * Allocates direct buffers that the budget counts for one part. Only {@link #tryDirectBuffer} may say no: for those who
+ * are free to do without.
  *
  * <p>Thread-safe.
  */
@@ -29,9 +30,28 @@ public final class CountingAllocator extends AbstractByteBufAllocator {
         return budget;
     }
 
-    /** Whether so many bytes may be allocated. */
-    public boolean admits(long bytes) {
-        return budget.admit(part, bytes);
+    /** A buffer of that capacity, the caller's; null, and counted as a no, when the budget has none. */
+    public @Nullable ByteBuf tryDirectBuffer(int capacity) {
+        long reserved = sizeClass(capacity);
+        if (!budget.reserve(part, reserved)) {
+            budget.refused(part);
+            return null;
+        }
+        ByteBuf inner = null;
+        try {
+            inner = source.directBuffer(capacity);
+        } finally {
+            if (inner == null) {
+                budget.release(part, reserved);
+            }
+        }
+        return new CountedBuffer(inner, this, part, reserved);
+    }
+
+    /** What a pool sets aside for that many bytes: there are four sizes to each power of two. */
+    private static long sizeClass(int bytes) {
+        long step = Math.max(16, Long.highestOneBit(Math.max(1, bytes - 1)) / 4);
+        return (bytes + step - 1) / step * step;
     }
 
     @Override
@@ -41,7 +61,7 @@ public final class CountingAllocator extends AbstractByteBufAllocator {
 
     @Override
     protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
-        return new CountedBuffer(source.directBuffer(initialCapacity, maxCapacity), this, part);
+        return new CountedBuffer(source.directBuffer(initialCapacity, maxCapacity), this, part, 0);
     }
 
     @Override

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * Every buffer is counted from its allocation to its release, whoever holds it, by the part that it is of. Who wants
- * memory asks {@link #admit} first; a no means that the body is passed on without being stored, or that a read waits.
- * Asking sets nothing aside: what is kept free is for those who were admitted at the same time.
+ * memory has it {@link #reserve set aside} first; a no means that the body is passed on without being stored, or that a
+ * read waits. However many ask at the same time, those who are told yes stay within the limits together.
  *
  * <p>A hit in RAM touches none of this.
  *
@@ -91,42 +91,44 @@ public final class MemoryBudget {
     }
 
     /**
-     * Whether so many bytes more may be used for the part; a no is counted. Makes the RAM tier give way when that is
-     * needed. Does not block beyond that.
+     * Sets so many bytes more aside for the part, to be given back by {@link #release}; false when there are none. Makes
+     * the RAM tier give way when that is needed; does not block beyond that. A no is not counted.
      */
-    public boolean admit(Part part, long bytes) {
-        boolean admitted = hasRoom(part, bytes);
-        if (!admitted) {
-            refused(part);
-        }
-        return admitted;
-    }
-
-    /** As {@link #admit}, and sets the bytes aside if it says yes; a no is not counted. */
     public boolean reserve(Part part, long bytes) {
-        boolean room = hasRoom(part, bytes);
-        if (room) {
-            add(part, bytes);
+        AtomicLong used = of(part);
+        if (!addWithin(used, bytes, partBytesMax)) {
+            return false;
+        }
+        makeRoom(bytes);
+        boolean room = addWithin(total, bytes, bytesMax);
+        if (!room) {
+            // Nobody is called back: nothing was there that another could have.
+            used.addAndGet(-bytes);
         }
         return room;
     }
 
-    private boolean hasRoom(Part part, long bytes) {
-        if (bytes(part) + bytes > partBytesMax) {
-            return false;
-        }
-        for (int tries = 0; tries < GIVE_WAY_TRIES; tries++) {
-            long missing = total.get() + bytes - bytesMax + freeBytes() / 2;
-            if (missing <= 0) {
+    /** Adds the bytes if that keeps within the limit. Never exceeds it for a moment: others would be refused for it. */
+    private static boolean addWithin(AtomicLong counter, long bytes, long limit) {
+        long now = counter.get();
+        while (now + bytes <= limit) {
+            if (counter.compareAndSet(now, now + bytes)) {
                 return true;
             }
+            now = counter.get();
+        }
+        return false;
+    }
+
+    /** Has the RAM tier give way until the bytes fit and half of what is kept free stays so, as far as it can. */
+    private void makeRoom(long bytes) {
+        for (int tries = 0; tries < GIVE_WAY_TRIES; tries++) {
+            long missing = total.get() + bytes - bytesMax + freeBytes() / 2;
             Tenant giving = tenant;
-            if (giving == null || !giving.giveWay(missing + freeBytes() / 2)) {
-                break;
+            if (missing <= 0 || giving == null || !giving.giveWay(missing + freeBytes() / 2)) {
+                return;
             }
         }
-        // What is kept free is there for this.
-        return total.get() + bytes <= bytesMax;
     }
 
     /** Counts a no. */

@@ -3,6 +3,7 @@ package io.millrace.store.memory;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.store.memory.MemoryBudget.Part;
@@ -12,6 +13,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -101,12 +107,12 @@ class MemoryBudgetTest {
         assertTrue(budget.totalBytes() <= budget.bytesMax(), () -> "total=" + budget.totalBytes());
         long entriesBefore = tier.entries();
         List<ByteBuf> inFlight = new ArrayList<>();
-        while (filling.admits(MIB)) {
-            inFlight.add(filling.directBuffer(MIB));
+        for (ByteBuf b = filling.tryDirectBuffer(MIB); b != null; b = filling.tryDirectBuffer(MIB)) {
+            inFlight.add(b);
             assertTrue(budget.totalBytes() <= budget.bytesMax(), () -> "total=" + budget.totalBytes());
         }
-        while (reading.admits(MIB)) {
-            inFlight.add(reading.directBuffer(MIB));
+        for (ByteBuf b = reading.tryDirectBuffer(MIB); b != null; b = reading.tryDirectBuffer(MIB)) {
+            inFlight.add(b);
             assertTrue(budget.totalBytes() <= budget.bytesMax(), () -> "total=" + budget.totalBytes());
         }
         assertEquals(2 * budget.partBytesMax(), (long) MIB * inFlight.size());
@@ -127,14 +133,70 @@ class MemoryBudgetTest {
     @Test
     void bodiesThatReadersHoldCannotGiveWayAndAreNotExceeded() {
         List<RamEntry> held = new ArrayList<>();
-        for (int i = 0; filling.admits(MIB); i++) {
+        for (int i = 0; hasRoom(); i++) {
             RamEntry entry = put(i, filling, MIB);
             held.add(entry);
         }
         assertTrue(budget.totalBytes() <= budget.bytesMax(), () -> "total=" + budget.totalBytes());
-        assertFalse(filling.admits(MIB));
+        assertFalse(hasRoom());
         held.forEach(RamEntry::releaseEntry);
-        assertTrue(filling.admits(MIB));
+        assertTrue(hasRoom());
+    }
+
+    private boolean hasRoom() {
+        ByteBuf buffer = filling.tryDirectBuffer(MIB);
+        return buffer != null && buffer.release();
+    }
+
+    @Test
+    void thoseWhoAskAtTheSameTimeStayWithinTheLimitTogether() throws InterruptedException {
+        int threads = 8;
+        long limit = budget.partBytesMax();
+        AtomicLong most = new AtomicLong();
+        AtomicInteger given = new AtomicInteger();
+        AtomicInteger refused = new AtomicInteger();
+        CyclicBarrier together = new CyclicBarrier(threads);
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        Thread[] fills = new Thread[threads];
+        for (int i = 0; i < threads; i++) {
+            long seed = i;
+            fills[i] = new Thread(() -> {
+                try {
+                    fill(together, new Random(seed), most, given, refused);
+                } catch (Throwable e) {
+                    failure.set(e);
+                }
+            });
+            fills[i].start();
+        }
+        for (Thread fill : fills) {
+            fill.join();
+        }
+        assertNull(failure.get());
+        assertTrue(most.get() <= limit, () -> "most=" + most + " limit=" + limit);
+        assertTrue(given.get() > 0 && refused.get() > 0, () -> "given=" + given + " refused=" + refused);
+        assertEquals(refused.get(), budget.refusedFills());
+    }
+
+    /** Takes more than its part of the limit, looks, and gives it back; again and again, all at the same time. */
+    private void fill(
+            CyclicBarrier together, Random random, AtomicLong most, AtomicInteger given, AtomicInteger refused)
+            throws Exception {
+        for (int round = 0; round < 50; round++) {
+            List<ByteBuf> held = new ArrayList<>();
+            together.await(30, TimeUnit.SECONDS);
+            for (int i = 0; i < 40; i++) {
+                ByteBuf buffer = filling.tryDirectBuffer(64 * 1024 + random.nextInt(256 * 1024));
+                (buffer == null ? refused : given).incrementAndGet();
+                if (buffer != null) {
+                    held.add(buffer);
+                }
+                most.accumulateAndGet(budget.bytes(Part.FILLING), Math::max);
+            }
+            // All hold what they have: more than there is was asked for.
+            together.await(30, TimeUnit.SECONDS);
+            held.forEach(ByteBuf::release);
+        }
     }
 
     @Test
