@@ -216,9 +216,12 @@ final class SegmentLog {
             }
             return members;
         } catch (IOException e) {
-            if (batch.size() > 1) {
-                onError.accept(e);
+            if (batch.size() == 1) {
+                List<RecordBatch.Member> members = batch.take();
+                members.get(0).failed(e);
+                return members;
             }
+            onError.accept(e);
             return flushOneByOne(begin);
         }
     }

@@ -37,26 +37,25 @@ class GatheredWritesTest {
 
     /** Stores the objects while the volume's thread is kept from writing them. */
     private void putTogether(TestStore test, Runnable before) {
-        assertTrue(test.put("first", "h", TestStore.body(0, 10)));
         for (int i = 0; i < OBJECTS; i++) {
             assertTrue(test.put("k" + i, "old", TestStore.body(1000 + i, 300)));
         }
         test.sync();
         CountDownLatch held = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
-        // Answered on the volume's thread.
-        test.store.remove(test.key("first"), Runnable::run, (present, failure) -> {
+        io.beforeNextWrite(VOLUME, () -> {
             held.countDown();
             TestStore.awaitLatch(go);
         });
+        // Alone in the queue, it is written at once, and waits in that write.
+        assertTrue(test.put("first", "h", TestStore.body(0, 10)));
         TestStore.awaitLatch(held);
-        before.run();
         for (int i = 0; i < OBJECTS; i++) {
             assertTrue(test.put("k" + i, "new", TestStore.body(i, 500 + i)));
             assertEquals("new", test.head("k" + i), "not written yet, and found");
         }
+        before.run();
         go.countDown();
-        test.sync();
     }
 
     private static void assertAllBut(TestStore test, List<Integer> missing, long seed) {
@@ -73,6 +72,7 @@ class GatheredWritesTest {
     void theyTakeFarFewerWritesThanTheyAre() {
         try (TestStore test = open(io)) {
             putTogether(test, () -> io.failWritesNumbered(VOLUME, new Random(seed)));
+            test.sync();
             assertTrue(io.writesCounted() <= 8, () -> "writes=" + io.writesCounted());
             assertAllBut(test, List.of(), seed);
         }
@@ -82,6 +82,7 @@ class GatheredWritesTest {
     void theySurviveTheProcess() {
         TestStore test = open(io);
         putTogether(test, () -> {});
+        test.sync();
         FaultyFileIo next = io.afterKill();
         test.abandon();
         try (TestStore again = open(next)) {
@@ -92,7 +93,8 @@ class GatheredWritesTest {
     @Test
     void aFailedWriteIsTriedRecordByRecord() {
         try (TestStore test = open(io)) {
-            putTogether(test, () -> io.failWritesNumbered(VOLUME, new Random(seed), 1));
+            putTogether(test, () -> io.failWritesNumbered(VOLUME, new Random(seed), 2));
+            test.sync();
             assertAllBut(test, List.of(), seed);
             assertEquals(1, test.store.statistics().volumes().get(0).errors());
         }
@@ -102,8 +104,9 @@ class GatheredWritesTest {
     void onlyTheRecordThatCannotBeWrittenIsLost() {
         FaultyFileIo next;
         TestStore test = open(io);
-        // All at once, and then the third and the last alone.
-        putTogether(test, () -> io.failWritesNumbered(VOLUME, new Random(seed), 1, 4, OBJECTS + 1));
+        // After the one that waits: all at once, and then the third and the last alone.
+        putTogether(test, () -> io.failWritesNumbered(VOLUME, new Random(seed), 2, 5, OBJECTS + 2));
+        test.sync();
         assertAllBut(test, List.of(2, OBJECTS - 1), seed);
         test.sync();
         next = io.afterReboot();
@@ -111,6 +114,12 @@ class GatheredWritesTest {
         try (TestStore again = open(next)) {
             awaitWhole(again);
             assertAllBut(again, List.of(2, OBJECTS - 1), seed);
+        }
+    }
+
+    private void awaitDead() {
+        while (!io.isDead()) {
+            Thread.onSpinWait();
         }
     }
 
@@ -122,7 +131,8 @@ class GatheredWritesTest {
     @Test
     void aKilledWriteLosesNothingThatWasThereBefore() {
         TestStore test = open(io);
-        putTogether(test, () -> io.killAfterWrites(0, new Random(seed)));
+        putTogether(test, () -> io.killAfterWrites(1, new Random(seed)));
+        awaitDead();
         FaultyFileIo next = io.afterKill();
         test.abandon();
         try (TestStore again = open(next).toleratingDamage()) {

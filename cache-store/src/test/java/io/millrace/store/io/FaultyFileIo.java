@@ -115,6 +115,8 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
+    private Path heldUnder;
+    private Runnable beforeWrite;
     private Path countedUnder;
     private int writesCounted;
     private Set<Integer> writesToFail = Set.of();
@@ -213,6 +215,33 @@ public final class FaultyFileIo implements FileIo {
             tearing = random;
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Has the next write under the path wait for that to run first, on the thread that writes. */
+    public void beforeNextWrite(Path under, Runnable action) {
+        lock.lock();
+        try {
+            heldUnder = under;
+            beforeWrite = action;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void runBeforeWrite(Path path) {
+        Runnable action = null;
+        lock.lock();
+        try {
+            if (heldUnder != null && path.startsWith(heldUnder)) {
+                action = beforeWrite;
+                heldUnder = null;
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (action != null) {
+            action.run();
         }
     }
 
@@ -601,6 +630,7 @@ public final class FaultyFileIo implements FileIo {
 
         @Override
         public void write(ByteBuffer source, long position) throws IOException {
+            runBeforeWrite(path);
             lock.lock();
             try {
                 check(failWrites);
