@@ -138,14 +138,23 @@ public final class Volume {
         }
         List<VolumeThread.BackgroundWork> works = new ArrayList<>();
         if (rebuild != null) {
-            works.add(() -> step(rebuild) ? VolumeThread.BackgroundWork.AT_ONCE : VolumeThread.BackgroundWork.IDLE);
+            works.add(settled(
+                    () -> step(rebuild) ? VolumeThread.BackgroundWork.AT_ONCE : VolumeThread.BackgroundWork.IDLE));
         }
         works.add(this::tendIndex);
         if (table.usable() < table.segments()) {
-            works.add(new Shrinking(parts, segments, log, new ShrinkingOwner()));
+            works.add(settled(new Shrinking(parts, segments, log, new ShrinkingOwner())));
         }
         thread = new VolumeThread(
                 "millrace-store-" + parts.directory().getFileName(), QUEUE_TASKS_MAX, works, gathered::settle);
+    }
+
+    /** Work that looks at the log: what was gathered is to be there. */
+    private VolumeThread.BackgroundWork settled(VolumeThread.BackgroundWork work) {
+        return () -> {
+            gathered.settle();
+            return work.step();
+        };
     }
 
     private final class GatheringOwner implements GatheredObjects.Owner {

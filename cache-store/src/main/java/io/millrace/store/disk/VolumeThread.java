@@ -49,7 +49,8 @@ final class VolumeThread {
 
         /**
          * Does a little, a fraction of a millisecond as a rule: tasks wait for it. Returns the nanoseconds until it wants
-         * to do more, {@link #AT_ONCE} and {@link #IDLE} among them; idle work is asked again after each task.
+         * to do more, {@link #AT_ONCE} and {@link #IDLE} among them; idle work is asked again after each task. What was
+         * gathered may not be settled yet.
          */
         long step();
     }
@@ -148,7 +149,6 @@ final class VolumeThread {
             Turn turn = turns.get(i);
             long begin = System.nanoTime();
             if (!turn.idle && turn.dueNanos - begin <= 0) {
-                runOne(settle);
                 // The others come first next time.
                 turns.remove(i);
                 if (step(turn, begin)) {
