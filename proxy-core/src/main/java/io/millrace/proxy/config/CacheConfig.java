@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param refillBytesPerSecond rate at which RAM is filled again after a start; 0 not at all; the same for all rules
  * @param collapseWaitNanos how long a request waits for another one's response to the same URL; 0 never
  * @param volume the volume that responses go to; null when the client's host decides
+ * @param fill how ranges and what nobody waits for are fetched
  * @param fillWindowBytes how far a fill reads ahead of the slowest client; the same for all rules
  */
 public record CacheConfig(
@@ -19,6 +20,7 @@ public record CacheConfig(
         long refillBytesPerSecond,
         long collapseWaitNanos,
         @Nullable String volume,
+        FillConfig fill,
         long fillWindowBytes) {
     static CacheConfig from(ConfigValues values) {
         CacheSettings settings = CacheSettings.builder()
@@ -40,6 +42,7 @@ public record CacheConfig(
                 values.get(ConfigKeys.CACHE_REFILL_RATE),
                 values.get(ConfigKeys.CACHE_COLLAPSE_WAIT).toNanos(),
                 values.find(ConfigKeys.CACHE_VOLUME),
+                FillConfig.from(values),
                 values.get(ConfigKeys.CACHE_FILL_WINDOW));
     }
 }

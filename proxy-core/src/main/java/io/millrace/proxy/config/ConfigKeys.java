@@ -49,8 +49,8 @@ public final class ConfigKeys {
                     + "the host names; a path alone matches every host.");
     public static final ConfigKey<RuleUrl> REMAP_TO = draft("remap[].to", ValueType.RULE_TO)
             .required()
-            .says(
-                    "Origin URL that replaces what map matched; the rest of the client's path and its query are appended.");
+            .says("Origin URL that replaces what map matched; the rest of the client's path and its query are"
+                    + " appended.");
     public static final ConfigKey<Boolean> PRISTINE_HOST_HDR = draft("pristine_host_hdr", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
@@ -65,9 +65,8 @@ public final class ConfigKeys {
     public static final ConfigKey<Path> STORAGE_PATH = draft("storage[].path", ValueType.PATH)
             .rolling()
             .required()
-            .says(
-                    "Directory, block device or file of the volume, a missing one being a directory; a relative path starts at "
-                            + "the directory of the file that names it.");
+            .says("Directory, block device or file of the volume, a missing one being a directory; a relative path"
+                    + " starts at the directory of the file that names it.");
     public static final ConfigKey<Long> STORAGE_SIZE = draft("storage[].size", ValueType.SIZE)
             .within(MIB, 256 * TIB)
             .rolling()
@@ -87,9 +86,8 @@ public final class ConfigKeys {
     public static final ConfigKey<List<ConfigValues>> VOLUMES = draft("volumes", ValueType.LIST)
             .rolling()
             .like("volume.config")
-            .says(
-                    "Shares of every storage path for some hosts or rules, so that others cannot push them out; the rest is for "
-                            + "everything else.");
+            .says("Shares of every storage path for some hosts or rules, so that others cannot push them out; the"
+                    + " rest is for everything else.");
     public static final ConfigKey<String> VOLUMES_NAME = draft("volumes[].name", ValueType.STRING)
             .rolling()
             .required()
@@ -136,9 +134,8 @@ public final class ConfigKeys {
                     "store.disk_admission", ValueType.word(StoreSettings.DiskAdmission.class, false))
             .defaultsTo(StoreSettings.DiskAdmission.FREQUENCY)
             .rolling()
-            .says(
-                    "Which new responses a full volume takes: all; those asked for before; or those asked for so often that "
-                            + "the like of them were of use.");
+            .says("Which new responses a full volume takes: all; those asked for before; or those asked for so often"
+                    + " that the like of them were of use.");
 
     // cache
     public static final ConfigKey<Boolean> CACHE_ENABLED = draft("cache.enabled", ValueType.BOOLEAN)
@@ -151,17 +148,16 @@ public final class ConfigKeys {
             .defaultsTo(SystemMemory.quarterBytes(), "a quarter of the memory")
             .rolling()
             .like("proxy.config.cache.ram_cache.size")
-            .says(
-                    "Memory for stored bodies outside the Java heap: the RAM tier, and what is being filled or read, of which"
-                            + " each may take up to a quarter (at least 16 MiB); the limit of a container is respected.");
+            .says("Memory for stored bodies outside the Java heap: the RAM tier, and what is being filled or read,"
+                    + " of which each may take up to a quarter (at least 16 MiB); the limit of a container is"
+                    + " respected.");
     public static final ConfigKey<Long> CACHE_REFILL_RATE = draft("cache.refill_rate", ValueType.SIZE)
             .within(MIB, TIB)
             .orZero()
             .defaultsTo(64 * MIB)
             .rolling()
-            .says(
-                    "Bytes a second that are read after a start to fill RAM again with what was hot before, hottest first;"
-                            + " requests go before; 0 leaves RAM to fill itself.");
+            .says("Bytes a second that are read after a start to fill RAM again with what was hot before, hottest"
+                    + " first; requests go before; 0 leaves RAM to fill itself.");
     public static final ConfigKey<Long> CACHE_MAX_OBJECT_SIZE = draft("cache.max_object_size", ValueType.SIZE)
             .within(0L, TIB)
             .defaultsTo(0L)
@@ -224,6 +220,39 @@ public final class ConfigKeys {
             .like("proxy.config.http.cache.max_open_read_retries")
             .says("How long a request waits for another one's response to the same URL before it goes to the origin "
                     + "itself; 0 never waits.");
+    public static final ConfigKey<Duration> CACHE_UNCACHEABLE_TTL = draft("cache.uncacheable_ttl", ValueType.DURATION)
+            .within(Duration.ZERO, Duration.ofHours(1))
+            .defaultsTo(Duration.ofMinutes(2))
+            .wholeSeconds()
+            .perRule()
+            .says("How long it is remembered that a URL's response could not be stored: until then no request waits"
+                    + " for another one's; 0 not at all.");
+    public static final ConfigKey<Boolean> CACHE_RANGE_LOOKUP = draft("cache.range.lookup", ValueType.BOOLEAN)
+            .defaultsTo(true)
+            .perRule()
+            .like("proxy.config.http.cache.range.lookup")
+            .says("Whether requests with a Range field use the cache; else they go to the origin as they are.");
+    public static final ConfigKey<Boolean> CACHE_RANGE_WRITE = draft("cache.range.write", ValueType.BOOLEAN)
+            .defaultsTo(false)
+            .perRule()
+            .like("proxy.config.http.cache.range.write")
+            .says("Whether a range that is not stored makes the whole be fetched and stored; else only what is"
+                    + " missing of it is fetched, and kept as a part.");
+    public static final ConfigKey<Duration> CACHE_BACKGROUND_FILL_ACTIVE_TIMEOUT = draft(
+                    "cache.background_fill_active_timeout", ValueType.DURATION)
+            .within(Duration.ZERO, Duration.ofDays(1))
+            .defaultsTo(Duration.ZERO)
+            .perRule()
+            .like("proxy.config.http.background_fill_active_timeout")
+            .says("How long a response is still fetched and stored when its last client has left; 0 without limit.");
+    public static final ConfigKey<Double> CACHE_BACKGROUND_FILL_COMPLETED_THRESHOLD = draft(
+                    "cache.background_fill_completed_threshold", ValueType.DECIMAL)
+            .within(0.0, 1.0)
+            .defaultsTo(0.0)
+            .perRule()
+            .like("proxy.config.http.background_fill_completed_threshold")
+            .says("Share of a response that must have come when its last client leaves for the rest to be fetched; 0 "
+                    + "always fetches it.");
     public static final ConfigKey<String> CACHE_VOLUME = draft("cache.volume", ValueType.STRING)
             .perRule()
             .like("@volume")
@@ -284,8 +313,8 @@ public final class ConfigKeys {
     // timeouts
     public static final ConfigKey<Duration> TIMEOUTS_CLIENT_HEADER = timeout("timeouts.client_header", 30)
             .like("proxy.config.http.accept_no_activity_timeout")
-            .says(
-                    "From the first byte of a request, or from accepting a connection, to the end of the request's head.");
+            .says("From the first byte of a request, or from accepting a connection, to the end of the request's"
+                    + " head.");
     public static final ConfigKey<Duration> TIMEOUTS_CLIENT_KEEP_ALIVE = timeout("timeouts.client_keep_alive", 120)
             .like("proxy.config.http.keep_alive_no_activity_timeout_in")
             .says("How long a client's connection stays open between two requests.");
@@ -348,8 +377,8 @@ public final class ConfigKeys {
     public static final ConfigKey<Integer> ORIGIN_QUEUE_MAX = draft("origin.queue_max", ValueType.INTEGER)
             .within(0, 1_000_000)
             .defaultsTo(1024)
-            .says(
-                    "Requests of one event loop that wait for a connection to one origin; further ones are answered with 503.");
+            .says("Requests of one event loop that wait for a connection to one origin; further ones are answered"
+                    + " with 503.");
     public static final ConfigKey<Duration> ORIGIN_QUEUE_WAIT = draft("origin.queue_wait", ValueType.DURATION)
             .within(Duration.ofMillis(1), Duration.ofMinutes(10))
             .defaultsTo(Duration.ofSeconds(10))

@@ -59,6 +59,12 @@ final class BackgroundValidation implements LegWaiter, ContentSink {
     }
 
     @Override
+    public void onBlocks(OriginLeg from, FetchedResponse response, StoredObject<StoredHead> object, boolean collapsed) {
+        object.release();
+        from.leaveBlocks();
+    }
+
+    @Override
     public void onConfirmed(OriginLeg from, StoredObject<StoredHead> object, StoredHead refreshed, boolean collapsed) {
         object.release();
     }

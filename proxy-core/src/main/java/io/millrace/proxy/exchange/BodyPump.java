@@ -47,6 +47,13 @@ final class BodyPump implements ContentSink {
         pump();
     }
 
+    /** Goes on with another source after a failure. */
+    void resume(ContentSource contentSource) {
+        over = false;
+        outstanding = false;
+        start(contentSource);
+    }
+
     /** The stream became writable, or may have. */
     void pump() {
         if (pumping) {

@@ -1,17 +1,24 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.caching.ContentRange;
+import io.millrace.proxy.caching.PartialContent;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.fill.ResponseTee;
+import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.observe.CacheResult;
 import io.millrace.proxy.serve.LocalAnswers;
+import io.millrace.proxy.serve.MultipartBody;
 import io.millrace.proxy.serve.Selection;
 import io.millrace.proxy.serve.StoredBody;
+import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The answer to one request on its way to the client: a stored response or a part of it, an origin's, or the proxy's own. Each
@@ -26,6 +33,9 @@ final class ClientAnswer {
     private final ExchangeReport report;
     private final BodyPump pump;
 
+    private @Nullable FetchedResponse fetched;
+    private long fetchedFirst;
+    private long fetchedEnd = -1;
     private boolean headSent;
 
     ClientAnswer(ExchangeLoop home, ClientStream stream, RequestHead request, ExchangeReport report, BodyPump pump) {
@@ -43,12 +53,19 @@ final class ClientAnswer {
     /** Sends a stored response, a part of it, or what the client's preconditions make of it; takes over the reference. */
     boolean sendStored(StoredObject<StoredHead> object, StoredHead stored, CacheResult result) {
         Selection selection;
+        long offset = 0;
         try {
             report.stored(stored, result, object.residentBody() != null);
-            selection = Selection.of(request, stored, object.length());
-            OutboundHead head = selection.fill(home.outbound(), stored, object.length());
-            report.addTo(head, stored, home.clock().millis());
-            send(head);
+            long length = object.length();
+            if (StoredParts.isPart(stored)) {
+                ContentRange part = PartialContent.rangeOf(stored);
+                offset = part.first();
+                length = part.length();
+                selection = Objects.requireNonNull(Selection.ofPart(request, stored, part), "the part has it");
+            } else {
+                selection = Selection.of(request, stored, length);
+            }
+            sendHead(selection, stored, length);
         } catch (RuntimeException | Error e) {
             object.release();
             throw e;
@@ -57,8 +74,31 @@ final class ClientAnswer {
             object.release();
             return false;
         }
-        pump.start(new StoredBody(object, stream.eventLoop(), pump, selection.first(), selection.end()));
+        if (selection.kind() == Selection.Kind.PARTS) {
+            pump.start(new MultipartBody(selection.parts(), object, stream.eventLoop(), pump));
+        } else {
+            long first = selection.first() - offset;
+            pump.start(new StoredBody(object, stream.eventLoop(), pump, first, selection.end() - offset));
+        }
         return true;
+    }
+
+    /** Sends a stored response whose missing blocks are fetched on the way. */
+    void sendPartial(PartialBody body, Selection selection, StoredHead stored, long length) {
+        try {
+            report.stored(stored, CacheResult.PARTIAL, false);
+            sendHead(selection, stored, length);
+        } catch (RuntimeException | Error e) {
+            body.close();
+            throw e;
+        }
+        pump.start(body);
+    }
+
+    private void sendHead(Selection selection, StoredHead stored, long length) {
+        OutboundHead head = selection.fill(home.outbound(), stored, length);
+        report.addTo(head, stored, home.clock().millis());
+        send(head);
     }
 
     /** Sends an origin's response, whole or, where it is stored, as the request selects; takes over the reader. */
@@ -81,23 +121,68 @@ final class ClientAnswer {
         return true;
     }
 
+    /**
+     * What a fetched response lacks whose origin broke off, when what came of it is kept.
+     *
+     * @param key where it is kept
+     * @param head its head
+     * @param position first byte that the client lacks
+     * @param end the position after the last byte that it wants
+     * @param length bytes of the whole body
+     */
+    record Missing(StoreKey key, StoredHead head, long position, long end, long length) {}
+
+    /** What is missing now, null when it cannot be had otherwise. */
+    @Nullable
+    Missing missing() {
+        FetchedResponse response = fetched;
+        if (response == null || response.keptUnder() == null || response.selectable() == null) {
+            return null;
+        }
+        long end = fetchedEnd < 0 ? response.length() : fetchedEnd;
+        return new Missing(
+                response.keptUnder(), response.selectable(), fetchedFirst + pump.bytes(), end, response.length());
+    }
+
     private boolean sendFetchedHead(FetchedResponse response, ResponseTee.Reader reader) {
-        StoredHead stored = response.stored();
-        Selection selection = stored == null ? null : Selection.of(request, stored, response.contentLength());
+        StoredHead stored = response.selectable();
+        Selection selection = select(response);
         OutboundHead head;
         boolean withContent = request.method() != Method.HEAD;
-        if (stored == null || selection == null || selection.kind() == Selection.Kind.WHOLE) {
+        if (stored == null || selection == null || isSentWhole(selection)) {
             head = ResponseHeads.fetched(home.outbound(), response, request.method() == Method.HEAD);
         } else {
-            head = selection.fill(home.outbound(), stored, response.contentLength());
+            head = selection.fill(home.outbound(), stored, response.length());
+            if (response.head().fields().contains(FieldName.AGE)) {
+                head.ageSeconds(stored.currentAgeSeconds(home.clock().millis()));
+            }
             withContent &= selection.hasContent();
             if (selection.kind() == Selection.Kind.PART) {
-                reader.narrow(selection.first(), selection.end());
+                long offset = response.part() == null ? 0 : response.part().first();
+                reader.narrow(selection.first() - offset, selection.end() - offset);
+                fetchedFirst = selection.first();
+                fetchedEnd = selection.end();
             }
         }
+        fetched = response;
         report.addTo(head);
         send(head);
         return withContent;
+    }
+
+    private @Nullable Selection select(FetchedResponse response) {
+        StoredHead stored = response.selectable();
+        if (stored == null) {
+            return null;
+        }
+        return response.part() == null
+                ? Selection.of(request, stored, response.contentLength())
+                : Selection.ofPart(request, stored, response.part());
+    }
+
+    /** Several parts are cut out of what is stored only: a server may answer with the whole as well (RFC 9110 s14.2). */
+    private static boolean isSentWhole(Selection selection) {
+        return selection.kind() == Selection.Kind.WHOLE || selection.kind() == Selection.Kind.PARTS;
     }
 
     /**

@@ -2,6 +2,7 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.config.FillConfig;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.observe.ForwardReason;
 import io.millrace.proxy.remap.Mapped;
@@ -32,6 +33,8 @@ final class Decision {
         FRESH_ENOUGH,
         /** The object must be validated first. */
         VALIDATE,
+        /** The object has a part of what is wanted: fetch what is missing. */
+        COMPLETE,
         /** Nothing usable is stored: fetch it. */
         MISS,
         /** Nothing usable is stored, and the client wants nothing else (RFC 9111 s5.2.1.7). */
@@ -128,6 +131,10 @@ final class Decision {
 
     CacheSettings cacheSettings() {
         return mapped().settings();
+    }
+
+    FillConfig fillConfig() {
+        return mapped().rule().config().cache().fill();
     }
 
     int deniedStatus() {

@@ -1,15 +1,15 @@
 package io.millrace.proxy.exchange;
 
-import io.millrace.proxy.caching.RangeSelection;
 import io.millrace.proxy.caching.StaleServing;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.StrongValidator;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
-import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.net.BadRequest;
@@ -18,6 +18,7 @@ import io.millrace.proxy.net.RequestHandler;
 import io.millrace.proxy.observe.CacheResult;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.ForwardReason;
+import io.millrace.proxy.serve.Selection;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
@@ -42,6 +43,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
     private final RequestHead request;
     private final long contentLength;
     private final ExchangeReport report;
+    private final FetchPlans plans;
     private final BodyPump pump;
     private final ClientAnswer answer;
     private final StaleCopy stale = new StaleCopy();
@@ -51,8 +53,11 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
     private @Nullable Decision decision;
     private @Nullable OriginLeg leg;
     private ExchangeOutcome outcome = ExchangeOutcome.INTERNAL;
+    private @Nullable PartialBody preparing;
+    private @Nullable OriginLeg blocksOf;
     private int lookups;
     private boolean requestEnded;
+    private boolean resumed;
 
     Exchange(ExchangeLoop home, ClientStream stream, RequestHead request, long contentLength) {
         this.home = home;
@@ -60,6 +65,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
         this.request = request;
         this.contentLength = contentLength;
         this.report = new ExchangeReport(home, stream, request);
+        this.plans = new FetchPlans(home, request, stream.connection(), contentLength);
         this.pump = new BodyPump(stream, this);
         this.answer = new ClientAnswer(home, stream, request, report, pump);
     }
@@ -85,7 +91,8 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
             case FRESH -> sendStored(next.takeObject(), CacheResult.HIT, ExchangeOutcome.HIT);
             case FRESH_ENOUGH -> sendStaleAsAllowed(next);
             case VALIDATE -> validate(next);
-            case MISS -> fill(next, true);
+            case COMPLETE -> complete(next);
+            case MISS -> fill(next);
             case UNAVAILABLE ->
                 answerLocally(504, "not in the cache, and only-if-cached was asked for", ExchangeOutcome.LOCAL);
         }
@@ -115,36 +122,77 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
     private void pass(ForwardReason reason) {
         report.forwarded(reason);
         enter(ExchangePhase.FETCHING);
-        startLeg(LegPlan.pass(current(), stream.connection(), contentLength));
+        startLeg(plans.pass(current()));
     }
 
-    private void fill(Decision next, boolean mayShare) {
+    private void fill(Decision next) {
         report.forwarded(next.forwardReason());
-        if (isRangeFarAhead()) {
-            enter(ExchangePhase.FETCHING);
-            startLeg(LegPlan.pass(next, stream.connection(), contentLength));
+        lead(plans.miss(next, true), ExchangePhase.FETCHING);
+    }
+
+    /** Fetches what is missing of a stored response. */
+    private void complete(Decision next) {
+        StoredObject<StoredHead> object = next.takeObject();
+        report.forwarded(next.forwardReason());
+        if (!StoredParts.isPart(object.head())) {
+            sendBlocks(object, object.head(), false);
             return;
         }
-        lead(LegPlan.fill(next, stream.connection(), mayShare), ExchangePhase.FETCHING);
+        LegPlan rest = plans.rest(next, object);
+        if (rest != null) {
+            lead(rest, ExchangePhase.FETCHING);
+        } else {
+            object.release();
+            fill(next);
+        }
     }
 
     private void validate(Decision next) {
         StoredObject<StoredHead> object = next.takeObject();
-        report.forwarded(next.forwardReason());
         stale.keep(object);
-        lead(LegPlan.validate(next, stream.connection(), object.retain(), true), ExchangePhase.VALIDATING);
+        report.forwarded(next.forwardReason());
+        lead(plans.validation(next, object), ExchangePhase.VALIDATING);
     }
 
-    /**
-     * Whether the request wants bytes that a fetch of the whole would bring late: then it goes to the origin as it is, since the
-     * client would wait for everything before them.
-     */
-    private boolean isRangeFarAhead() {
-        if (!request.fields().contains(FieldName.RANGE)) {
-            return false;
+    /** Sends what is stored in blocks, and fetches those that are missing; takes over the reference. */
+    private void sendBlocks(StoredObject<StoredHead> object, StoredHead stored, boolean collapsed) {
+        if (phase != ExchangePhase.FETCHING) {
+            enter(ExchangePhase.FETCHING);
         }
-        return RangeSelection.of(request.fields(), Long.MAX_VALUE) instanceof RangeSelection.Single single
-                && single.range().first() > home.settings().fillWindowBytes();
+        Selection selection = Selection.of(request, stored, object.length());
+        report.completed(collapsed);
+        if (request.method() == Method.HEAD || !selection.hasContent()) {
+            sendStored(object, stored, CacheResult.PARTIAL, ExchangeOutcome.FETCHED);
+        } else if (selection.kind() == Selection.Kind.PARTS) {
+            object.release();
+            startLeg(plans.pass(current()));
+        } else {
+            prepareBlocks(object, stored, selection, collapsed);
+        }
+    }
+
+    private void prepareBlocks(
+            StoredObject<StoredHead> object, StoredHead stored, Selection selection, boolean collapsed) {
+        long length = object.length();
+        PartialBody body =
+                new PartialBody(home, current(), stream.connection(), object, pump, selection.first(), selection.end());
+        preparing = body;
+        body.prepare(new PartialBody.Ready() {
+            @Override
+            public void onReady() {
+                preparing = null;
+                enter(ExchangePhase.SENDING_STORED);
+                outcome = collapsed ? ExchangeOutcome.COLLAPSED : ExchangeOutcome.FETCHED;
+                answer.sendPartial(body, selection, stored, length);
+            }
+
+            @Override
+            public void onNotReady(boolean changed) {
+                preparing = null;
+                body.close();
+                startLeg(changed ? plans.whole(current()) : plans.pass(current()));
+            }
+        });
     }
 
     /** Begins a leg, or joins the one that fetches the same key already. */
@@ -154,7 +202,12 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
             OriginLeg other = home.collapser().lead(plan.collapseKey(), mine);
             if (other != null) {
                 plan.release();
-                follow(other);
+                if (!other.isPart() && plans.isRangeFarAhead()) {
+                    enter(whenLeading);
+                    startLeg(plans.pass(current()));
+                } else {
+                    follow(other);
+                }
                 return;
             }
         }
@@ -196,7 +249,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
     private void fetchAlone() {
         followTimer.cancel();
         enter(ExchangePhase.FETCHING);
-        OriginLeg mine = new OriginLeg(home, LegPlan.fill(current(), stream.connection(), false));
+        OriginLeg mine = new OriginLeg(home, plans.miss(current(), false));
         leg = mine;
         mine.start(this);
     }
@@ -271,6 +324,23 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
     }
 
     @Override
+    public void onBlocks(OriginLeg from, FetchedResponse response, StoredObject<StoredHead> object, boolean collapsed) {
+        if (from != leg || answer.isHeadSent()) {
+            object.release();
+            from.leaveBlocks();
+            return;
+        }
+        followTimer.cancel();
+        stale.release();
+        if (collapsed) {
+            home.counters().increment(Counter.COLLAPSED_SERVED);
+        }
+        leg = null;
+        blocksOf = from;
+        sendBlocks(object, object.head(), collapsed);
+    }
+
+    @Override
     public void onConfirmed(OriginLeg from, StoredObject<StoredHead> object, StoredHead refreshed, boolean collapsed) {
         if (from != leg || answer.isHeadSent()) {
             object.release();
@@ -279,6 +349,10 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
         followTimer.cancel();
         stale.release();
         report.confirmed(collapsed);
+        if (StoredParts.of(request, object) == StoredParts.MISSING) {
+            sendBlocks(object, refreshed, collapsed);
+            return;
+        }
         sendStored(object, refreshed, CacheResult.REVALIDATED, ExchangeOutcome.REVALIDATED);
     }
 
@@ -318,7 +392,8 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
     }
 
     private boolean mayServeStale() {
-        return stale.mayAnswer(request, home.clock().millis(), current().cacheSettings());
+        return stale.isPresentFor(request)
+                && stale.mayAnswer(request, home.clock().millis(), current().cacheSettings());
     }
 
     // answers
@@ -368,8 +443,47 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
         finish();
     }
 
+    /** The origin broke off: where what came is kept as blocks, the rest is fetched like any that is missing. */
     @Override
     public void onBodyFailure(ContentFailure failure) {
+        ClientAnswer.Missing missing = failure == ContentFailure.ORIGIN_TRUNCATED && !resumed ? answer.missing() : null;
+        if (missing == null) {
+            breakOff(failure);
+            return;
+        }
+        resumed = true;
+        home.store().open(missing.key(), stream.eventLoop(), object -> {
+            if (phase.isTerminal()) {
+                if (object != null) {
+                    object.release();
+                }
+                return;
+            }
+            try {
+                resume(missing, object);
+            } catch (RuntimeException | Error e) {
+                onFault(e);
+            }
+        });
+    }
+
+    private void resume(ClientAnswer.Missing missing, @Nullable StoredObject<StoredHead> object) {
+        boolean same = object != null
+                && object.length() == missing.length()
+                && StrongValidator.isSame(object.head(), missing.head());
+        if (object == null || !same) {
+            if (object != null) {
+                object.release();
+            }
+            breakOff(ContentFailure.ORIGIN_TRUNCATED);
+            return;
+        }
+        home.counters().increment(Counter.FILLS_RESUMED);
+        pump.resume(
+                new PartialBody(home, current(), stream.connection(), object, pump, missing.position(), missing.end()));
+    }
+
+    private void breakOff(ContentFailure failure) {
         outcome = failure == ContentFailure.STORE_READ ? ExchangeOutcome.STORE_READ : ExchangeOutcome.TRUNCATED;
         stream.abort();
         leave(ExchangePhase.ABORTED);
@@ -477,6 +591,14 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
         stale.release();
         followTimer.cancel();
         leg = null;
+        if (preparing != null) {
+            preparing.close();
+            preparing = null;
+        }
+        if (blocksOf != null) {
+            blocksOf.leaveBlocks();
+            blocksOf = null;
+        }
         report.end(outcome, pump.bytes());
     }
 }

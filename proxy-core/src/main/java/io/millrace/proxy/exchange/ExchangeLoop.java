@@ -8,6 +8,7 @@ import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.lookup.Collapser;
+import io.millrace.proxy.lookup.UncacheableKeys;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.net.RequestHandler;
@@ -36,6 +37,7 @@ public final class ExchangeLoop implements RequestReceiver {
      *
      * @param store the cache
      * @param collapser fetches in flight
+     * @param uncacheable keys whose responses could not be stored
      * @param purger the invalidation engine
      * @param clock the time of day
      * @param settings the settings in force, a new snapshot after each reload
@@ -43,6 +45,7 @@ public final class ExchangeLoop implements RequestReceiver {
     public record Shared(
             CacheStore<StoredHead> store,
             Collapser<OriginLeg> collapser,
+            UncacheableKeys uncacheable,
             Purger purger,
             WallClock clock,
             Supplier<ExchangeSettings> settings) {
@@ -50,7 +53,7 @@ public final class ExchangeLoop implements RequestReceiver {
         /** The parts of a new proxy over a store. */
         public static Shared over(CacheStore<StoredHead> store, WallClock clock, Supplier<ExchangeSettings> settings) {
             Collapser<OriginLeg> collapser = new Collapser<>();
-            return new Shared(store, collapser, new Purger(store, collapser), clock, settings);
+            return new Shared(store, collapser, new UncacheableKeys(), new Purger(store, collapser), clock, settings);
         }
     }
 
@@ -139,6 +142,10 @@ public final class ExchangeLoop implements RequestReceiver {
 
     Collapser<OriginLeg> collapser() {
         return shared.collapser();
+    }
+
+    UncacheableKeys uncacheable() {
+        return shared.uncacheable();
     }
 
     Purger purger() {

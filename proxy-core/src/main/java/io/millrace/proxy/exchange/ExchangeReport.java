@@ -78,12 +78,18 @@ final class ExchangeReport {
     void fetched(FetchedResponse response, boolean fromOthersFetch) {
         originStatus = response.head().status();
         collapsed = fromOthersFetch;
-        stored = response.stored() != null;
+        stored = response.stored();
         contentType = response.head().fields().get(FieldName.CONTENT_TYPE);
     }
 
     void confirmed(boolean byOthersFetch) {
         originStatus = 304;
+        collapsed = byOthersFetch;
+    }
+
+    /** What is missing of the stored response came from the origin. */
+    void completed(boolean byOthersFetch) {
+        originStatus = 206;
         collapsed = byOthersFetch;
     }
 

@@ -19,6 +19,7 @@ import io.netty.util.AsciiString;
  * @param volumes which volume a response goes to
  * @param fetch deadlines and limits towards origins
  * @param fillWindowBytes bytes of an origin's body kept in RAM for its readers
+ * @param storesBlocks whether bodies are kept in blocks, so that any part of one may be: not without a disk
  * @param pseudonym the name of this proxy in Via and Cache-Status
  * @param via this proxy's member of Via
  * @param viaText the same for responses, ready to append
@@ -29,6 +30,7 @@ public record ExchangeSettings(
         VolumeChoice volumes,
         FetchSettings fetch,
         int fillWindowBytes,
+        boolean storesBlocks,
         String pseudonym,
         Via via,
         AsciiString viaText,
@@ -59,6 +61,7 @@ public record ExchangeSettings(
                 VolumeChoice.of(config),
                 fetch,
                 (int) Math.min(Integer.MAX_VALUE, config.cache().fillWindowBytes()),
+                !config.storage().isEmpty(),
                 PSEUDONYM,
                 new Via(PSEUDONYM),
                 AsciiString.cached("1.1 " + PSEUDONYM),

@@ -1,7 +1,9 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.caching.ContentRange;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.http.ResponseHead;
+import io.millrace.store.StoreKey;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,11 +11,40 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable.
  *
- * @param head as it came
- * @param stored what is being stored of it, null when it is not
+ * @param head as it came; where a 206 turned out to be the whole, that of a 200
+ * @param representation the head as that of the whole representation: what the rules of sharing look at
+ * @param selectable what a client's conditions and range are answered from; null when it is passed on as it came
+ * @param part which part of the representation the content is, null when it is the whole
+ * @param stored whether it is being stored
+ * @param keptUnder where what has come is kept when the origin breaks off, null when it is not
  * @param contentLength bytes of content to come, -1 when unknown
- * @param requestMillis when the request was sent, epoch milliseconds
  * @param responseMillis when the head came, epoch milliseconds
  */
 record FetchedResponse(
-        ResponseHead head, @Nullable StoredHead stored, long contentLength, long requestMillis, long responseMillis) {}
+        ResponseHead head,
+        ResponseHead representation,
+        @Nullable StoredHead selectable,
+        @Nullable ContentRange part,
+        boolean stored,
+        @Nullable StoreKey keptUnder,
+        long contentLength,
+        long responseMillis) {
+
+    /** One that is passed on as it came. */
+    static FetchedResponse passed(ResponseHead head, long contentLength, long responseMillis) {
+        return new FetchedResponse(head, head, null, null, false, null, contentLength, responseMillis);
+    }
+
+    /** Length of the whole representation, -1 when unknown. */
+    long length() {
+        return part == null ? contentLength : part.length();
+    }
+
+    FetchedResponse unstored() {
+        return new FetchedResponse(head, representation, selectable, part, false, null, contentLength, responseMillis);
+    }
+
+    FetchedResponse keptUnder(StoreKey key) {
+        return new FetchedResponse(head, representation, selectable, part, stored, key, contentLength, responseMillis);
+    }
+}

@@ -1,7 +1,10 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.fetch.OriginCall;
+import io.netty.buffer.ByteBuf;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one event loop.
  */
 final class HeldEvents {
+    private final List<ByteBuf> contents = new ArrayList<>();
     private @Nullable Queue<Runnable> events;
 
     /** Begins to hold. */
@@ -24,6 +28,12 @@ final class HeldEvents {
 
     boolean isHolding() {
         return events != null;
+    }
+
+    /** Keeps a piece of content, whose ownership it takes, and what is to be done with it; only while holding. */
+    void keep(ByteBuf content, Runnable event) {
+        keep(event);
+        contents.add(content);
     }
 
     /** Keeps the event; only while holding. */
@@ -39,6 +49,7 @@ final class HeldEvents {
     void release() {
         Queue<Runnable> queue = events;
         events = null;
+        contents.clear();
         while (queue != null && !queue.isEmpty()) {
             queue.remove().run();
         }
@@ -47,5 +58,7 @@ final class HeldEvents {
     /** Holds no more; what was held is not carried out. */
     void drop() {
         events = null;
+        contents.forEach(ByteBuf::release);
+        contents.clear();
     }
 }

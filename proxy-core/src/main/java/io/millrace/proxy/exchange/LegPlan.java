@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a leg is to fetch and what may become of the answer.
  *
- * <p>Immutable, but for the reference to the stale object, which the leg releases once.
+ * <p>Immutable, but for the reference to the stored object, which the leg releases once.
  */
 final class LegPlan {
     private final RequestHead request;
@@ -22,8 +22,10 @@ final class LegPlan {
     private final long contentLength;
     private final @Nullable StoreKey primaryKey;
     private final @Nullable StoredHead marker;
+    private final @Nullable StoreKey key;
     private final @Nullable StoreKey collapseKey;
     private final boolean mayStore;
+    private @Nullable RangeRequest range;
     private @Nullable StoredObject<StoredHead> stale;
 
     private LegPlan(
@@ -39,6 +41,7 @@ final class LegPlan {
         this.contentLength = contentLength;
         this.primaryKey = decision.primaryKey();
         this.marker = decision.marker();
+        this.key = mayStore ? decision.key() : null;
         this.collapseKey = collapseKey;
         this.mayStore = mayStore;
         this.stale = stale;
@@ -68,8 +71,33 @@ final class LegPlan {
         return new LegPlan(decision, client, 0, shared ? decision.key() : null, true, stale);
     }
 
+    /** As {@link #fill}, of a part. */
+    static LegPlan part(Decision decision, ClientConnection client, boolean shared, RangeRequest range) {
+        LegPlan plan = fill(decision, client, shared);
+        plan.range = range;
+        return plan;
+    }
+
+    /**
+     * The rest of a representation whose first part is stored.
+     *
+     * @param firstPart takes over the caller's reference
+     */
+    static LegPlan rest(
+            Decision decision, ClientConnection client, StoredObject<StoredHead> firstPart, RangeRequest range) {
+        LegPlan plan = validate(decision, client, firstPart, true);
+        plan.range = range;
+        return plan;
+    }
+
     RequestHead request() {
         return request;
+    }
+
+    /** The part to ask for, null for the whole. */
+    @Nullable
+    RangeRequest range() {
+        return range;
     }
 
     ClientConnection client() {
@@ -105,6 +133,12 @@ final class LegPlan {
         return marker;
     }
 
+    /** The key that was looked for, null when nothing may be stored. */
+    @Nullable
+    StoreKey key() {
+        return key;
+    }
+
     /** The key under which others may join, null when nobody may. */
     @Nullable
     StoreKey collapseKey() {
@@ -118,11 +152,18 @@ final class LegPlan {
     /** The stored response to validate; borrowed. */
     @Nullable
     StoredObject<StoredHead> stale() {
-        return stale;
+        return range == null ? stale : null;
     }
 
-    /** Gives up the stale object. */
+    /** The stored part whose rest is asked for; borrowed. */
+    @Nullable
+    StoredObject<StoredHead> firstPart() {
+        return range == null ? null : stale;
+    }
+
+    /** Gives up the stored object: what is asked for next is the whole, without conditions. */
     void release() {
+        range = null;
         StoredObject<StoredHead> object = stale;
         stale = null;
         if (object != null) {

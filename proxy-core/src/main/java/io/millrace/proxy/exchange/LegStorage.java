@@ -1,7 +1,10 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.caching.ContentRange;
+import io.millrace.proxy.caching.PartialContent;
 import io.millrace.proxy.caching.Storability;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.StrongValidator;
 import io.millrace.proxy.caching.Validation;
 import io.millrace.proxy.fetch.ResponseFraming;
 import io.millrace.proxy.http.ResponseHead;
@@ -23,6 +26,7 @@ final class LegStorage {
     private final OriginLeg leg;
 
     private @Nullable StoreKey joinedUnder;
+    private @Nullable StoreKey opened;
     private long purgeStamp;
 
     LegStorage(ExchangeLoop home, LegPlan plan, OriginLeg leg) {
@@ -37,18 +41,147 @@ final class LegStorage {
         purgeStamp = plan.mayStore() ? home.purger().stamp(plan.request().target()) : 0;
     }
 
-    /** What is to be stored of a response, null when nothing is. */
-    @Nullable
-    StoredHead storable(ResponseHead head, ResponseFraming framing, long requestMillis, long nowMillis) {
-        if (!plan.mayStore() || isPurged()) {
-            return null;
+    /**
+     * What becomes of a response.
+     *
+     * @param response as the exchanges see it
+     * @param writer the way to the store, or null
+     * @param inBlocks whether it is read from the store's blocks, where others may fill what it has not
+     */
+    record Reception(FetchedResponse response, @Nullable ObjectWriter<StoredHead> writer, boolean inBlocks) {}
+
+    /** Decides what becomes of a response, and opens the way to the store. Without one nobody joins from here on. */
+    Reception receive(ResponseHead head, ResponseFraming framing, long requestMillis, long nowMillis) {
+        Reception reception = head.status() == 206
+                ? receivePart(head, framing.contentLength(), requestMillis, nowMillis)
+                : receiveWhole(head, framing.contentLength(), requestMillis, nowMillis);
+        if (reception.writer() == null) {
+            endJoining();
+            return new Reception(reception.response().unstored(), null, false);
         }
-        if (Storability.of(plan.request(), head, nowMillis, plan.cacheSettings()) instanceof Storability.NotStorable) {
-            home.counters().increment(Counter.FILLS_NOT_STORABLE);
-            return null;
+        StoreKey key = opened;
+        return key != null && mayKeepPart(reception.response())
+                ? new Reception(reception.response().keptUnder(key), reception.writer(), false)
+                : reception;
+    }
+
+    private Reception receiveWhole(ResponseHead head, long length, long requestMillis, long nowMillis) {
+        boolean storable = plan.mayStore() && isStorable(head, nowMillis);
+        boolean selects = storable || (plan.mayStore() && head.status() == 200);
+        if (!selects) {
+            return new Reception(FetchedResponse.passed(head, length, nowMillis), null, false);
         }
         StoredHead stored = StoredHead.of(plan.request(), head, requestMillis, nowMillis, plan.cacheSettings());
-        return framing.contentLength() < 0 ? stored : stored.withContentLength(framing.contentLength());
+        StoredHead selectable = length < 0 ? stored : stored.withContentLength(length);
+        FetchedResponse response = new FetchedResponse(head, head, selectable, null, storable, null, length, nowMillis);
+        return new Reception(response, storable ? open(selectable, length) : null, false);
+    }
+
+    private Reception receivePart(ResponseHead head, long length, long requestMillis, long nowMillis) {
+        PartialContent content = plan.range() == null
+                ? null
+                : PartialContent.of(plan.request(), head, length, requestMillis, nowMillis, plan.cacheSettings());
+        if (content == null) {
+            home.counters().increment(Counter.FILLS_NOT_STORABLE);
+            return new Reception(FetchedResponse.passed(head, length, nowMillis), null, false);
+        }
+        if (!content.storable()) {
+            home.counters().increment(Counter.FILLS_NOT_STORABLE);
+        }
+        boolean storable = content.storable() && !isPurged();
+        ContentRange range = content.range();
+        if (range.isWhole()) {
+            ResponseHead whole = content.representation();
+            FetchedResponse response =
+                    new FetchedResponse(whole, whole, content.whole(), null, storable, null, range.length(), nowMillis);
+            return new Reception(response, storable ? open(content.whole(), range.length()) : null, false);
+        }
+        StoredHead selectable = content.asTold() ? content.whole() : null;
+        FetchedResponse response = new FetchedResponse(
+                head, content.representation(), selectable, range, storable, null, length, nowMillis);
+        if (!storable) {
+            return new Reception(response, null, false);
+        }
+        boolean inBlocks = home.settings().storesBlocks()
+                && range.length() > RangeRequest.PIECE_BYTES
+                && range.first() % RangeRequest.PIECE_BYTES == 0
+                && StrongValidator.isPresent(content.whole());
+        if (!inBlocks) {
+            return new Reception(response, open(content.part(), range.bytes()), false);
+        }
+        ObjectWriter<StoredHead> writer = open(content.whole(), range.length());
+        if (writer != null) {
+            writer.allowPartial();
+        }
+        return new Reception(response, writer, true);
+    }
+
+    /** Whether what has come when a fetch breaks off is worth keeping: another one can tell the same representation again. */
+    private boolean mayKeepPart(FetchedResponse response) {
+        StoredHead head = response.selectable();
+        return head != null
+                && response.part() == null
+                && response.contentLength() > RangeRequest.PIECE_BYTES
+                && plan.stale() == null
+                && head.status() == 200
+                && StrongValidator.isPresent(head);
+    }
+
+    private boolean isStorable(ResponseHead head, long nowMillis) {
+        if (isPurged()) {
+            return false;
+        }
+        StoreKey key = plan.key();
+        if (Storability.of(plan.request(), head, nowMillis, plan.cacheSettings())
+                instanceof Storability.NotStorable not) {
+            home.counters().increment(Counter.FILLS_NOT_STORABLE);
+            if (key != null && Storability.ofRequest(plan.request(), plan.cacheSettings()) != not.reason()) {
+                long seconds = plan.mapped().rule().config().cache().fill().uncacheableSeconds();
+                home.uncacheable().add(key, nowMillis, seconds);
+            }
+            return false;
+        }
+        if (key != null) {
+            home.uncacheable().remove(key);
+        }
+        return true;
+    }
+
+    /**
+     * What a 206 makes of a stored first part: the whole, where both are of one representation and leave no gap (RFC 9111 s3.4).
+     *
+     * @return null when they are not to be put together
+     */
+    @Nullable
+    Reception combine(
+            StoredObject<StoredHead> firstPart,
+            ResponseHead head,
+            ResponseFraming framing,
+            long requestMillis,
+            long nowMillis) {
+        PartialContent content = PartialContent.of(
+                plan.request(), head, framing.contentLength(), requestMillis, nowMillis, plan.cacheSettings());
+        ContentRange first = PartialContent.rangeOf(firstPart.head());
+        boolean fits = content != null
+                && content.storable()
+                && content.range().first() == first.end()
+                && content.range().end() == first.length()
+                && content.range().length() == first.length()
+                && StrongValidator.isSame(firstPart.head(), content.whole());
+        if (content == null || !fits) {
+            return null;
+        }
+        StoredHead whole =
+                content.combinedWith(plan.request(), firstPart.head(), requestMillis, nowMillis, plan.cacheSettings());
+        ResponseHead answer = ResponseHead.of(200, "OK", whole.fields());
+        FetchedResponse response =
+                new FetchedResponse(answer, answer, whole, null, true, null, first.length(), nowMillis);
+        ObjectWriter<StoredHead> writer = isPurged() ? null : open(whole, first.length());
+        if (writer == null) {
+            endJoining();
+            return new Reception(response.unstored(), null, false);
+        }
+        return new Reception(response, writer, false);
     }
 
     /**
@@ -56,8 +189,7 @@ final class LegStorage {
      *
      * @return null when the URL was purged meanwhile
      */
-    @Nullable
-    ObjectWriter<StoredHead> open(StoredHead stored, ResponseFraming framing) {
+    private @Nullable ObjectWriter<StoredHead> open(StoredHead stored, long length) {
         StoreKey key = home.variants().keyFor(plan, stored);
         ObjectWriter<StoredHead> writer =
                 home.store().create(key, home.variants().volumeFor(plan));
@@ -67,7 +199,8 @@ final class LegStorage {
             writer.abort();
             return null;
         }
-        writer.head(stored, framing.contentLength());
+        opened = key;
+        writer.head(stored, length);
         if (joinedUnder != null && !joinedUnder.equals(key)) {
             endJoining();
             if (home.collapser().lead(key, leg) == null) {

@@ -40,6 +40,12 @@ interface LegWaiter {
     /** The response answers the waiter's request; it owns the reader and closes it. */
     void onFetched(OriginLeg from, FetchedResponse response, ResponseTee.Reader reader, boolean collapsed);
 
+    /**
+     * The response is a part that goes into the store's blocks: read from there, and fetch what else is missing. The waiter owns
+     * the object's reference, and tells when it needs the leg no longer ({@link OriginLeg#leaveBlocks}).
+     */
+    void onBlocks(OriginLeg from, FetchedResponse response, StoredObject<StoredHead> object, boolean collapsed);
+
     /** The origin confirmed the stored response; the waiter owns the object's reference. */
     void onConfirmed(OriginLeg from, StoredObject<StoredHead> object, StoredHead refreshed, boolean collapsed);
 

@@ -1,5 +1,6 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.caching.ContentRange;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.WaiterReuse;
 import io.millrace.proxy.fetch.OriginCall;
@@ -7,16 +8,19 @@ import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.OriginRequest;
 import io.millrace.proxy.fetch.OriginResponseHandler;
 import io.millrace.proxy.fetch.ResponseFraming;
+import io.millrace.proxy.fill.BlockFill;
 import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.serve.Selection;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,7 +33,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Confined to the event loop of the exchange that began it; waiters of other loops are called on theirs by {@code execute}.
  */
-final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
+final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed, StoredPrefix.End {
     private static final Logger log = LoggerFactory.getLogger(OriginLeg.class);
 
     private enum State {
@@ -40,13 +44,20 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
 
     private final ExchangeLoop home;
     private final LegPlan plan;
+    private final boolean part;
     private final LegWaiters waiters;
     private final LegStorage storage;
     private final HeldEvents held = new HeldEvents();
+    private final BackgroundFill background;
 
     private State state = State.WAITING;
     private @Nullable OriginCall call;
     private @Nullable ResponseTee tee;
+    private @Nullable StoredPrefix prefix;
+    private @Nullable BlockFill blocks;
+    private @Nullable ObjectWriter<StoredHead> blockWriter;
+    private int blockReaders;
+    private boolean flowing = true;
     private @Nullable FetchedResponse fetched;
     private long requestMillis;
     private long requestNanos;
@@ -58,8 +69,11 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
     OriginLeg(ExchangeLoop home, LegPlan plan) {
         this.home = home;
         this.plan = plan;
+        this.part = plan.range() != null;
         this.waiters = new LegWaiters(home.loop());
         this.storage = new LegStorage(home, plan, this);
+        this.background =
+                new BackgroundFill(plan.mapped().rule().config().cache().fill(), home.loop());
     }
 
     /** Sends the request. The first waiter is the exchange that began the leg. */
@@ -91,7 +105,7 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
         switch (state) {
             case WAITING -> waiters.add(waiter);
             case STREAMING -> {
-                if (tee != null && tee.canRead(0)) {
+                if (blockWriter != null || (tee != null && tee.canRead(0))) {
                     offer(waiter, true);
                 } else {
                     waiters.tell(waiter, w -> w.onNotShared(this, LegWaiter.NotShared.REFUSED));
@@ -115,6 +129,11 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
             end();
             cancelCall();
         }
+    }
+
+    /** Whether it asks for a part only; any loop. */
+    boolean isPart() {
+        return part;
     }
 
     /** The origin's side, for an exchange that sends content; its own loop only. */
@@ -164,6 +183,11 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
             validated(stale, head);
             return;
         }
+        StoredObject<StoredHead> firstPart = plan.firstPart();
+        if (firstPart != null && (head.status() == 206 || head.status() == 416)) {
+            continued(firstPart, head, framing);
+            return;
+        }
         if (!plan.request().method().isSafe() && head.status() < 400) {
             held.hold(call);
             home.invalidate(plan.request(), head, () -> {
@@ -181,7 +205,7 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
     private void goOn(ResponseHead head, ResponseFraming framing) {
         deliver(head, framing);
         held.release();
-        if (call != null && state != State.ENDED) {
+        if (call != null && state != State.ENDED && flowing) {
             call.resumeReading();
         }
     }
@@ -212,65 +236,139 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
         end();
     }
 
-    private void deliver(ResponseHead head, ResponseFraming framing) {
+    /** The rest of a stored part came; where it does not fit, the whole is asked for. */
+    private void continued(StoredObject<StoredHead> firstPart, ResponseHead head, ResponseFraming framing) {
         if (state != State.WAITING) {
             return;
         }
+        LegStorage.Reception reception = head.status() == 206
+                ? storage.combine(
+                        firstPart, head, framing, requestMillis, home.clock().millis())
+                : null;
+        if (reception == null) {
+            cancelCall();
+            plan.release();
+            send();
+            return;
+        }
+        held.hold(call);
+        receive(reception, body -> {
+            prefix = new StoredPrefix(firstPart.retain(), home.loop(), body, this);
+            prefix.pump();
+        });
+    }
+
+    @Override
+    public void onPrefixEnd() {
+        prefix = null;
+        held.release();
+        if (call != null && state != State.ENDED && flowing) {
+            call.resumeReading();
+        }
+    }
+
+    @Override
+    public void onPrefixFailure(ContentFailure failure) {
+        prefix = null;
+        held.drop();
+        if (tee != null) {
+            tee.fail(failure);
+        }
+        end();
+        cancelCall();
+    }
+
+    private void deliver(ResponseHead head, ResponseFraming framing) {
+        if (state == State.WAITING) {
+            receive(storage.receive(head, framing, requestMillis, home.clock().millis()), body -> {});
+        }
+    }
+
+    /** Opens the way for the content, and gives it to everybody who waits and may have it. */
+    private void receive(LegStorage.Reception reception, Consumer<ResponseTee> first) {
         state = State.STREAMING;
-        long nowMillis = home.clock().millis();
-        StoredHead stored = storage.storable(head, framing, requestMillis, nowMillis);
-        ObjectWriter<StoredHead> writer = stored == null ? null : storage.open(stored, framing);
-        if (writer == null) {
-            stored = null;
-            storage.endJoining();
+        FetchedResponse response = reception.response();
+        ObjectWriter<StoredHead> writer = reception.writer();
+        fetched = response;
+        storing = writer != null;
+        if (writer != null && reception.inBlocks() && response.part() != null) {
+            ContentRange range = response.part();
+            blockWriter = writer;
+            // So that nobody else fetches the same.
+            writer.claim(range.first(), range.bytes());
+            blocks = new BlockFill(home.loop(), writer, range.first(), range.first(), range.end(), this::onFlow);
+        } else {
+            ResponseTee body = new ResponseTee(home.loop(), home.settings().fillWindowBytes(), writer != null, this);
+            tee = body;
+            if (writer != null) {
+                body.storeTo(writer, response.contentLength(), response.keptUnder() != null);
+            }
         }
-        ResponseTee body = new ResponseTee(home.loop(), home.settings().fillWindowBytes(), writer != null, this);
-        tee = body;
-        if (writer != null) {
-            body.storeTo(writer, framing.contentLength());
-            storing = true;
-        }
-        fetched = new FetchedResponse(head, stored, framing.contentLength(), requestMillis, nowMillis);
         offering = true;
         while (!waiters.isEmpty()) {
             LegWaiter next = waiters.next();
             offer(next, !waiters.isLeader(next));
         }
         offering = false;
+        ResponseTee body = tee;
+        if (body == null) {
+            return;
+        }
         if (!body.hasReaders()) {
             onNoReaders();
+        }
+        if (state == State.STREAMING) {
+            first.accept(body);
         }
     }
 
     /** Gives a waiter its reader, or sends it away when the response is not for its request. */
     private void offer(LegWaiter waiter, boolean collapsed) {
         FetchedResponse response = fetched;
-        ResponseTee body = tee;
-        if (response == null || body == null) {
+        if (response == null) {
             throw new IllegalStateException("no head yet");
         }
-        if (collapsed
-                && !(WaiterReuse.of(
-                                waiter.request(),
-                                plan.request(),
-                                response.head(),
-                                response.responseMillis(),
-                                plan.cacheSettings())
-                        instanceof WaiterReuse.Shared)) {
+        if (collapsed && !isFor(waiter, response)) {
             waiters.tell(waiter, w -> w.onNotShared(this, LegWaiter.NotShared.REFUSED));
             return;
         }
-        ResponseTee.Reader reader = body.read(waiter.waiterLoop(), waiter.sink());
-        waiters.tell(waiter, w -> w.onFetched(this, response, reader, collapsed));
+        ObjectWriter<StoredHead> writer = blockWriter;
+        ResponseTee body = tee;
+        if (writer != null) {
+            blockReaders++;
+            StoredObject<StoredHead> object = writer.object();
+            waiters.tell(waiter, w -> w.onBlocks(this, response, object, collapsed));
+        } else if (body != null) {
+            ResponseTee.Reader reader = body.read(waiter.waiterLoop(), waiter.sink());
+            waiters.tell(waiter, w -> w.onFetched(this, response, reader, collapsed));
+        }
+    }
+
+    private boolean isFor(LegWaiter waiter, FetchedResponse response) {
+        boolean shared = WaiterReuse.of(
+                        waiter.request(),
+                        plan.request(),
+                        response.representation(),
+                        response.responseMillis(),
+                        plan.cacheSettings())
+                instanceof WaiterReuse.Shared;
+        ContentRange range = response.part();
+        if (!shared || range == null || blockWriter != null) {
+            return shared;
+        }
+        return response.selectable() != null
+                && Selection.ofPart(waiter.request(), response.selectable(), range) != null;
     }
 
     @Override
     public void onContent(ByteBuf content) {
         if (held.isHolding()) {
-            held.keep(() -> onContent(content));
+            held.keep(content, () -> onContent(content));
             return;
         }
-        if (tee == null || discarding) {
+        if (blocks != null) {
+            blocks.content(content);
+        } else if (tee == null || discarding) {
             content.release();
         } else {
             tee.content(content);
@@ -296,6 +394,8 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
             if (storing) {
                 home.counters().increment(stored ? Counter.FILLS_STORED : Counter.FILLS_STORE_FAILED);
             }
+        } else if (blocks != null) {
+            home.counters().increment(blocks.isComplete() ? Counter.FILLS_STORED : Counter.FILLS_ORIGIN_FAILED);
         }
         end();
     }
@@ -307,10 +407,10 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
             return;
         }
         home.counters().increment(FailureCounters.of(failure.reason()));
+        if (storing) {
+            home.counters().increment(Counter.FILLS_ORIGIN_FAILED);
+        }
         if (tee != null) {
-            if (storing) {
-                home.counters().increment(Counter.FILLS_ORIGIN_FAILED);
-            }
             tee.fail(ContentFailure.ORIGIN_TRUNCATED);
         }
         List<LegWaiter> waiting = waiters.takeAll();
@@ -324,10 +424,12 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
 
     @Override
     public void onFlow(boolean open) {
-        if (call == null) {
+        flowing = open;
+        if (prefix != null) {
+            prefix.flow(open);
+        } else if (call == null || held.isHolding()) {
             return;
-        }
-        if (open) {
+        } else if (open) {
             call.resumeReading();
         } else {
             call.pauseReading();
@@ -336,13 +438,61 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
 
     @Override
     public void onNoReaders() {
-        if (!offering && state == State.STREAMING && (tee == null || !tee.isStoring())) {
-            if (tee != null) {
-                tee.fail(ContentFailure.ORIGIN_TRUNCATED);
-            }
-            end();
-            cancelCall();
+        ResponseTee body = tee;
+        if (offering || state != State.STREAMING || body == null) {
+            return;
         }
+        if (!body.isStoring() || !background.isWorthwhile(body.received(), lengthToCome())) {
+            giveUp();
+        } else {
+            background.bound(() -> {
+                if (state == State.STREAMING && !body.hasReaders()) {
+                    giveUp();
+                }
+            });
+        }
+    }
+
+    private long lengthToCome() {
+        return fetched == null ? -1 : fetched.contentLength();
+    }
+
+    /** One that read the blocks has left; any loop. */
+    void leaveBlocks() {
+        if (home.loop().inEventLoop()) {
+            leaveBlocksHere();
+        } else {
+            home.loop().execute(this::leaveBlocksHere);
+        }
+    }
+
+    private void leaveBlocksHere() {
+        blockReaders--;
+        if (blockReaders > 0 || state != State.STREAMING || blocks == null || fetched == null) {
+            return;
+        }
+        ContentRange range = fetched.part();
+        if (range == null || !background.isWorthwhile(blocks.position() - range.first(), range.bytes())) {
+            giveUp();
+        } else {
+            background.bound(() -> {
+                if (state == State.STREAMING && blockReaders == 0) {
+                    giveUp();
+                }
+            });
+        }
+    }
+
+    /** Nobody wants the rest. What is stored of it is kept where it can be put together with the rest another time. */
+    private void giveUp() {
+        if (storing) {
+            home.counters().increment(Counter.FILLS_CLIENT_LEFT);
+        }
+        if (tee != null) {
+            tee.fail(ContentFailure.ORIGIN_TRUNCATED);
+        }
+        end();
+        cancelCall();
     }
 
     private void cancelCall() {
@@ -356,6 +506,15 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed {
             return;
         }
         state = State.ENDED;
+        background.cancel();
+        held.drop();
+        if (prefix != null) {
+            prefix.close();
+            prefix = null;
+        }
+        if (blockWriter != null) {
+            blockWriter.keep();
+        }
         storage.endJoining();
         plan.release();
     }

@@ -16,8 +16,8 @@ import java.net.InetSocketAddress;
 
 /**
  * What an origin is asked: the client's end-to-end fields with this proxy's Host, Via and X-Forwarded-For. A fetch that is to be
- * stored asks for the whole representation: the client's Range and conditions stay here, and the stored response's validators go
- * in their place (RFC 9111 s4.3.1).
+ * stored asks for the whole representation, or for a part of the proxy's choice: the client's Range and conditions stay here, and
+ * the stored response's validators go in their place (RFC 9111 s4.3.1).
  *
  * <p>Immutable: no state.
  */
@@ -32,6 +32,13 @@ final class OriginRequests {
         StoredObject<StoredHead> stale = plan.stale();
         if (stale != null) {
             Validation.replaceConditions(stale.head(), fields);
+        }
+        RangeRequest range = plan.range();
+        if (range != null) {
+            fields.add(FieldName.RANGE, range.range());
+            if (range.ifRange() != null) {
+                fields.add(FieldName.IF_RANGE, range.ifRange());
+            }
         }
         fields.add(FieldName.VIA, "1." + request.minorVersion() + " " + settings.pseudonym());
         forwardedFor(request.fields(), plan.client().remoteAddress(), fields);

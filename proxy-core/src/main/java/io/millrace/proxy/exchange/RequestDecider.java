@@ -59,7 +59,8 @@ final class RequestDecider {
         if (request.method() != Method.GET && request.method() != Method.HEAD) {
             return decision.forward(Decision.Kind.PASS, ForwardReason.METHOD);
         }
-        if (contentLength != 0) {
+        boolean ranged = request.fields().contains(FieldName.RANGE);
+        if (contentLength != 0 || (ranged && !decision.fillConfig().rangeLookup())) {
             return decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
         }
         StoreKey key = shared.store().key(CacheKey.of(request.target()).bytes());
@@ -70,8 +71,8 @@ final class RequestDecider {
     /** Goes on with what the disk gave; takes over the reference. */
     Decision afterOpen(Decision decision, @Nullable StoredObject<StoredHead> found) {
         StoredObject<StoredHead> object = found;
-        if (object != null && !object.isComplete()) {
-            // What is in RAM is always complete; of a body that has lost blocks nothing is served yet.
+        if (object != null && !object.isComplete() && !PartialBody.isPossible(object)) {
+            // What is missing of it cannot be told again.
             object.release();
             object = null;
         }
@@ -133,13 +134,14 @@ final class RequestDecider {
             throw e;
         }
         if (reuse instanceof Reuse.Fresh) {
-            return decision.serve(Decision.Kind.FRESH, object);
+            return available(decision, object, Decision.Kind.FRESH);
         }
         if (reuse instanceof Reuse.ServeStale) {
-            return decision.serve(Decision.Kind.FRESH_ENOUGH, object);
+            return available(decision, object, Decision.Kind.FRESH_ENOUGH);
         }
         if (reuse instanceof Reuse.ServeStaleWhileRevalidating) {
-            return decision.serve(Decision.Kind.FRESH_ENOUGH, object).validatingAside();
+            decision.validatingAside();
+            return available(decision, object, Decision.Kind.FRESH_ENOUGH);
         }
         if (reuse instanceof Reuse.Validate validate) {
             return validate(decision, object, validate.reason());
@@ -152,13 +154,34 @@ final class RequestDecider {
         return miss(decision, reason);
     }
 
+    /**
+     * A response that may be reused: whether what the request wants of it is there. If-Match and If-Unmodified-Since are not a
+     * cache's to refuse by (RFC 9111 s4.3.2): where they are false for what is stored, the origin is asked.
+     */
+    private static Decision available(Decision decision, StoredObject<StoredHead> object, Decision.Kind kind) {
+        StoredParts parts = StoredParts.of(decision.request(), object);
+        if (parts == StoredParts.PRESENT) {
+            return decision.serve(kind, object);
+        }
+        if (parts == StoredParts.MISSING && kind == Decision.Kind.FRESH && !isOnlyIfCached(decision)) {
+            return decision.forward(Decision.Kind.COMPLETE, ForwardReason.PARTIAL)
+                    .serve(Decision.Kind.COMPLETE, object);
+        }
+        object.release();
+        return parts == StoredParts.REFUSED && !isOnlyIfCached(decision)
+                ? decision.forward(Decision.Kind.PASS, ForwardReason.REQUEST)
+                : miss(decision, parts == StoredParts.MISSING ? ForwardReason.PARTIAL : ForwardReason.MISS);
+    }
+
     private Decision validate(Decision decision, StoredObject<StoredHead> object, Reuse.ValidateReason why) {
         ForwardReason reason =
                 switch (why) {
                     case STALE, NO_CACHE -> ForwardReason.STALE;
                     case REQUEST_NO_CACHE, REQUEST_MAX_AGE, REQUEST_MIN_FRESH -> ForwardReason.REQUEST;
                 };
-        if (isOnlyIfCached(decision) || decision.request().method() == Method.HEAD) {
+        if (isOnlyIfCached(decision)
+                || decision.request().method() == Method.HEAD
+                || StoredParts.isPart(object.head())) {
             object.release();
             return miss(decision, reason);
         }

@@ -20,6 +20,12 @@ final class StaleCopy {
         object = stale;
     }
 
+    /** Whether all of it that a request wants is stored. */
+    boolean isPresentFor(RequestHead request) {
+        StoredObject<StoredHead> copy = object;
+        return copy != null && StoredParts.of(request, copy) == StoredParts.PRESENT;
+    }
+
     boolean mayAnswer(RequestHead request, long nowMillis, CacheSettings settings) {
         StoredObject<StoredHead> copy = object;
         return copy != null

@@ -74,6 +74,7 @@ public final class ResponseTee {
     private boolean open = true;
     private boolean ended;
     private boolean completed;
+    private boolean partKept;
     private long announcedLength = -1;
 
     @Nullable
@@ -101,9 +102,11 @@ public final class ResponseTee {
      *
      * @param length the body's length as the origin announced it, -1 when it did not. With its last byte the object is complete
      *     in the store before any reader gets that byte: a client that has the whole response and asks again finds it stored
+     * @param keepsPart whether what has come is kept when the origin breaks off
      */
-    public void storeTo(ObjectWriter<?> objectWriter, long length) {
+    public void storeTo(ObjectWriter<?> objectWriter, long length, boolean keepsPart) {
         assert received == 0 && writer == null;
+        partKept = keepsPart;
         writer = objectWriter;
         announcedLength = length;
         written = objectWriter.object();
@@ -172,7 +175,11 @@ public final class ResponseTee {
     private void abandonStored() {
         if (writer != null && !completed) {
             completed = true;
-            writer.abort();
+            if (partKept) {
+                writer.keep();
+            } else {
+                writer.abort();
+            }
         }
     }
 

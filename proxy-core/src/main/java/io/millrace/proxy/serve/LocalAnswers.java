@@ -41,8 +41,8 @@ public final class LocalAnswers {
         return head.reset(status, reason(status), fields.build()).contentLength(contentLength);
     }
 
-    /** The fields of a 416. */
-    static FieldSection unsatisfiable(long dateSeconds) {
+    /** The fields of a 412 or 416. */
+    static FieldSection withoutContent(long dateSeconds) {
         return FieldSection.builder()
                 .add(FieldName.DATE, HttpDates.format(dateSeconds))
                 .build();

@@ -1,37 +1,48 @@
 package io.millrace.proxy.serve;
 
+import io.millrace.proxy.caching.ContentRange;
 import io.millrace.proxy.caching.Preconditions;
 import io.millrace.proxy.caching.RangeSelection;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
 import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What a client gets of a stored response: all of it, a part, or only the word that its copy is good. Follows from the request's
- * preconditions, Range and If-Range (RFC 9110 s13.2.2, s14).
+ * What a client gets of a response: all of it, a part, several parts, or only the word that its copy is good. Follows from the
+ * request's preconditions, Range and If-Range (RFC 9110 s13.2.2, s14).
  *
  * <p>Immutable.
  *
  * @param kind which answer
  * @param first position of the first byte sent
  * @param end position after the last byte sent
+ * @param parts the parts of {@link Kind#PARTS}, else null
  */
-public record Selection(Kind kind, long first, long end) {
+public record Selection(
+        Kind kind, long first, long end, @Nullable ByteRanges parts) {
     /** Which answer. */
     public enum Kind {
         /** The stored status with the whole content. */
         WHOLE,
         /** 206 with one range. */
         PART,
+        /** 206 with several ranges as multipart/byteranges. */
+        PARTS,
         /** 304. */
         NOT_MODIFIED,
+        /** 412: If-Match or If-Unmodified-Since is false. */
+        PRECONDITION_FAILED,
         /** 416: no range asked for lies within the content. */
         UNSATISFIABLE
     }
 
-    private static final Selection NOT_MODIFIED = new Selection(Kind.NOT_MODIFIED, 0, 0);
-    private static final Selection UNSATISFIABLE = new Selection(Kind.UNSATISFIABLE, 0, 0);
+    private static final Selection NOT_MODIFIED = new Selection(Kind.NOT_MODIFIED, 0, 0, null);
+    private static final Selection PRECONDITION_FAILED = new Selection(Kind.PRECONDITION_FAILED, 0, 0, null);
+    private static final Selection UNSATISFIABLE = new Selection(Kind.UNSATISFIABLE, 0, 0, null);
 
     /**
      * Selects for a request.
@@ -39,31 +50,74 @@ public record Selection(Kind kind, long first, long end) {
      * @param length length of the whole content, or -1 while unknown: then there is no part
      */
     public static Selection of(RequestHead request, StoredHead stored, long length) {
-        if (Preconditions.evaluate(request, stored) == Preconditions.Outcome.NOT_MODIFIED) {
-            return NOT_MODIFIED;
+        Selection conditional = ofConditions(request, stored);
+        if (conditional != null) {
+            return conditional;
         }
         if (length >= 0) {
             RangeSelection range = RangeSelection.of(request, stored, length);
             if (range instanceof RangeSelection.Single single) {
-                return new Selection(
-                        Kind.PART, single.range().first(), single.range().last() + 1);
+                return part(single);
+            }
+            if (range instanceof RangeSelection.Multi multi) {
+                ByteRanges parts = ByteRanges.of(multi.ranges(), stored, length);
+                return parts.totalBytes() < length
+                        ? new Selection(Kind.PARTS, 0, parts.totalBytes(), parts)
+                        : new Selection(Kind.WHOLE, 0, length, null);
             }
             if (range instanceof RangeSelection.Unsatisfiable) {
                 return UNSATISFIABLE;
             }
         }
-        return new Selection(Kind.WHOLE, 0, length);
+        return new Selection(Kind.WHOLE, 0, length, null);
+    }
+
+    /**
+     * Selects for a request from a part of the content, positions being those of the whole.
+     *
+     * @return null when the request asks for more than the part has
+     */
+    public static @Nullable Selection ofPart(RequestHead request, StoredHead stored, ContentRange part) {
+        Selection conditional = ofConditions(request, stored);
+        if (conditional != null) {
+            return conditional;
+        }
+        boolean ranged = request.method() == Method.GET
+                && request.fields().contains(FieldName.RANGE)
+                && Preconditions.allowsRange(request, stored)
+                && part.length() >= 0;
+        if (!ranged) {
+            return null;
+        }
+        RangeSelection range = RangeSelection.of(request.fields(), part.length());
+        if (range instanceof RangeSelection.Single single) {
+            Selection selected = part(single);
+            return part.covers(selected.first, selected.end) ? selected : null;
+        }
+        return range instanceof RangeSelection.Unsatisfiable ? UNSATISFIABLE : null;
+    }
+
+    private static Selection part(RangeSelection.Single single) {
+        return new Selection(Kind.PART, single.range().first(), single.range().last() + 1, null);
+    }
+
+    private static @Nullable Selection ofConditions(RequestHead request, StoredHead stored) {
+        return switch (Preconditions.evaluate(request, stored)) {
+            case NOT_MODIFIED -> NOT_MODIFIED;
+            case FAILED -> PRECONDITION_FAILED;
+            case PROCEED -> null;
+        };
     }
 
     /** Whether content follows the head, unless the request was HEAD. */
     public boolean hasContent() {
-        return kind == Kind.PART || (kind == Kind.WHOLE && end != 0);
+        return kind == Kind.PART || kind == Kind.PARTS || (kind == Kind.WHOLE && end != 0);
     }
 
     /**
      * Fills the head of the answer.
      *
-     * @param length as given to {@link #of}
+     * @param length as given to {@link #of}, or the whole content's with {@link #ofPart}
      */
     public OutboundHead fill(OutboundHead head, StoredHead stored, long length) {
         boolean knowsLength = stored.contentLength() >= 0;
@@ -73,12 +127,24 @@ public record Selection(Kind kind, long first, long end) {
             case PART ->
                 head.resetWire(206, stored.partialBytes(first, end - 1, length), true)
                         .contentLength(end - first);
+            case PARTS -> parts().fill(head, stored);
             case NOT_MODIFIED ->
                 head.resetWire(304, stored.notModifiedBytes(), true).withoutContent();
+            case PRECONDITION_FAILED ->
+                head.reset(412, LocalAnswers.reason(412), LocalAnswers.withoutContent(stored.dateSeconds()))
+                        .contentLength(0);
             case UNSATISFIABLE ->
-                head.reset(416, LocalAnswers.reason(416), LocalAnswers.unsatisfiable(stored.dateSeconds()))
+                head.reset(416, LocalAnswers.reason(416), LocalAnswers.withoutContent(stored.dateSeconds()))
                         .contentRange(AsciiString.cached("bytes */" + length))
                         .contentLength(0);
         };
+    }
+
+    @Override
+    public ByteRanges parts() {
+        if (parts == null) {
+            throw new IllegalStateException("not several parts: " + kind);
+        }
+        return parts;
     }
 }

@@ -135,7 +135,7 @@ class ResponseTeeTest {
     void slowReaderOfAStoredBodyReadsBehindTheWindowFromTheStore() {
         ResponseTee tee = new ResponseTee(HERE, WINDOW, true, feed);
         RecordedWriter writer = new RecordedWriter();
-        tee.storeTo(writer, -1);
+        tee.storeTo(writer, -1, false);
         Reading slow = Reading.stalled(tee);
         byte[] body = bytes(WINDOW * 5);
         feed(tee, body, 10);
@@ -152,7 +152,7 @@ class ResponseTeeTest {
     void storedObjectIsCompleteBeforeAReaderHasItsLastByte() {
         ResponseTee tee = new ResponseTee(HERE, WINDOW, true, feed);
         RecordedWriter writer = new RecordedWriter();
-        tee.storeTo(writer, 20);
+        tee.storeTo(writer, 20, false);
         List<Long> completedWhenReceived = new ArrayList<>();
         Reading reading = Reading.stalled(tee);
         reading.onPiece = () -> completedWhenReceived.add(writer.completedLength);
@@ -167,7 +167,7 @@ class ResponseTeeTest {
     void originIsPausedWhileTheStoreIsFull() {
         ResponseTee tee = new ResponseTee(HERE, WINDOW, true, feed);
         RecordedWriter writer = new RecordedWriter();
-        tee.storeTo(writer, -1);
+        tee.storeTo(writer, -1, false);
         Reading.of(tee);
         writer.writable = false;
         feed(tee, bytes(10), 10);
@@ -181,7 +181,7 @@ class ResponseTeeTest {
     void failedFillIsGivenUpInTheStore() {
         ResponseTee tee = new ResponseTee(HERE, WINDOW, true, feed);
         RecordedWriter writer = new RecordedWriter();
-        tee.storeTo(writer, -1);
+        tee.storeTo(writer, -1, false);
         Reading.of(tee);
         feed(tee, bytes(10), 10);
         tee.fail(ContentFailure.ORIGIN_TRUNCATED);
@@ -231,7 +231,7 @@ class ResponseTeeTest {
             ResponseTee tee = new ResponseTee(HERE, 1 + random.nextInt(200), true, flow);
             byte[] body = bytes(random.nextInt(1000));
             if (random.nextBoolean()) {
-                tee.storeTo(new RecordedWriter(), random.nextBoolean() ? -1 : body.length);
+                tee.storeTo(new RecordedWriter(), random.nextBoolean() ? -1 : body.length, false);
             }
             List<Reading> readings = new ArrayList<>();
             readings.add(Reading.of(tee));

@@ -1,0 +1,200 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.caching.PartialContent;
+import io.millrace.proxy.caching.Storability;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.StrongValidator;
+import io.millrace.proxy.fetch.OriginCall;
+import io.millrace.proxy.fetch.OriginFailure;
+import io.millrace.proxy.fetch.OriginResponseHandler;
+import io.millrace.proxy.fetch.ResponseFraming;
+import io.millrace.proxy.fill.BlockFill;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.store.ObjectWriter;
+import io.millrace.store.StoredObject;
+import io.netty.buffer.ByteBuf;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Fetches missing blocks of a stored response by a Range request with If-Range. What comes goes to the store only when it is that
+ * very part of the same representation by an equal strong validator (RFC 9111 s3.4); the fields of the answer then update the
+ * stored ones.
+ *
+ * <p>Confined to one event loop.
+ */
+final class BlockFetch implements OriginResponseHandler {
+    /** Learns how it goes; exactly one of the last two ends it. */
+    interface End {
+        /** The blocks are on their way. */
+        void onBlocksComing();
+
+        /** All came. */
+        void onBlocksEnd();
+
+        /**
+         * They did not come, or not all.
+         *
+         * @param changed whether the origin has another representation now: what is stored of the old one is of no use
+         */
+        void onBlocksFailure(boolean changed);
+    }
+
+    private final ExchangeLoop home;
+    private final LegPlan plan;
+    private final StoredObject<StoredHead> object;
+    private final ObjectWriter<StoredHead> writer;
+    private final ObjectWriter.Claim claim;
+    private final End end;
+
+    private @Nullable OriginCall call;
+    private @Nullable BlockFill fill;
+    private long requestMillis;
+    private boolean hasRest;
+    private boolean ended;
+
+    /** Borrows object and writer until the end. */
+    BlockFetch(
+            ExchangeLoop home,
+            LegPlan plan,
+            StoredObject<StoredHead> object,
+            ObjectWriter<StoredHead> writer,
+            ObjectWriter.Claim claim,
+            End end) {
+        this.home = home;
+        this.plan = plan;
+        this.object = object;
+        this.writer = writer;
+        this.claim = claim;
+        this.end = end;
+    }
+
+    /** The position after the last byte wanted. */
+    private long wantedEnd() {
+        return Math.min(claim.position() + claim.length(), object.length());
+    }
+
+    /** The bytes that a claim stands for, as a request. */
+    static RangeRequest rangeOf(ObjectWriter.Claim claim, StoredObject<StoredHead> object) {
+        long until = Math.min(claim.position() + claim.length(), object.length());
+        return RangeRequest.of(claim.position(), until, StrongValidator.ifRange(object.head()));
+    }
+
+    void start() {
+        requestMillis = home.clock().millis();
+        home.counters().increment(Counter.ORIGIN_REQUESTS_FETCH);
+        call = home.origins().fetch(OriginRequests.compose(plan, home.settings()), this);
+    }
+
+    /** Share of what is wanted that has come, as a number of bytes; and how many are wanted. */
+    long received() {
+        return fill == null ? 0 : Math.max(0, fill.position() - claim.position());
+    }
+
+    long wanted() {
+        return wantedEnd() - claim.position();
+    }
+
+    /** Ends it; nothing more is reported. */
+    void cancel() {
+        if (call != null) {
+            call.cancel();
+        }
+    }
+
+    @Override
+    public void onHead(ResponseHead head, ResponseFraming framing) {
+        long nowMillis = home.clock().millis();
+        StoredHead update = null;
+        boolean same = false;
+        long from = claim.position();
+        long until = wantedEnd();
+        if (head.status() == 206) {
+            PartialContent content = PartialContent.of(
+                    plan.request(), head, framing.contentLength(), requestMillis, nowMillis, plan.cacheSettings());
+            same = content != null && StrongValidator.isSame(object.head(), content.whole());
+            if (content != null
+                    && same
+                    && content.storable()
+                    && content.range().length() == object.length()
+                    && content.range().first() == from) {
+                until = Math.min(until, content.range().end());
+                hasRest = content.range().end() > until;
+                update = content.combinedWith(
+                        plan.request(), object.head(), requestMillis, nowMillis, plan.cacheSettings());
+            }
+        } else if (head.status() == 200 && framing.contentLength() == object.length()) {
+            // The origin ignores ranges: what comes before the missing blocks is dropped.
+            StoredHead whole = StoredHead.of(plan.request(), head, requestMillis, nowMillis, plan.cacheSettings());
+            same = StrongValidator.isSame(object.head(), whole);
+            if (same && isStorable(head, nowMillis)) {
+                from = 0;
+                hasRest = object.length() > until;
+                update = whole.withContentLength(object.length());
+            }
+        }
+        if (update == null) {
+            cancel();
+            end.onBlocksFailure(!same && (head.status() == 200 || head.status() == 206 || head.status() == 416));
+            return;
+        }
+        home.store().update(object, update);
+        fill = new BlockFill(home.loop(), writer, from, claim.position(), until, this::onFlow);
+        end.onBlocksComing();
+    }
+
+    private boolean isStorable(ResponseHead head, long nowMillis) {
+        return Storability.of(plan.request(), head, nowMillis, plan.cacheSettings()) instanceof Storability.Storable;
+    }
+
+    private void onFlow(boolean open) {
+        if (call == null) {
+            return;
+        }
+        if (open) {
+            call.resumeReading();
+        } else {
+            call.pauseReading();
+        }
+    }
+
+    @Override
+    public void onContent(ByteBuf content) {
+        if (fill == null) {
+            content.release();
+        } else {
+            fill.content(content);
+            if (hasRest && fill.isComplete()) {
+                // The rest of a response to a range that was ignored is of no use.
+                finish();
+            }
+        }
+    }
+
+    private void finish() {
+        if (!ended) {
+            ended = true;
+            cancel();
+            home.counters().increment(Counter.FILLS_STORED);
+            end.onBlocksEnd();
+        }
+    }
+
+    @Override
+    public void onComplete(@Nullable FieldSection trailers) {
+        if (fill != null && fill.isComplete()) {
+            finish();
+        } else {
+            home.counters().increment(Counter.FILLS_ORIGIN_FAILED);
+            end.onBlocksFailure(false);
+        }
+    }
+
+    @Override
+    public void onFailure(OriginFailure failure) {
+        home.counters().increment(FailureCounters.of(failure.reason()));
+        home.counters().increment(Counter.FILLS_ORIGIN_FAILED);
+        end.onBlocksFailure(false);
+    }
+}

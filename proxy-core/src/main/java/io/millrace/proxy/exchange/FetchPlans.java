@@ -1,0 +1,100 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.caching.ContentRange;
+import io.millrace.proxy.caching.PartialContent;
+import io.millrace.proxy.caching.RangeSelection;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.StrongValidator;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.store.StoredObject;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an exchange asks the origin for: the request as it came, the whole representation, the part that is wanted of it, or the
+ * rest of a stored one; and whether others may wait for the answer.
+ *
+ * <p>Confined to one event loop.
+ */
+final class FetchPlans {
+    private final ExchangeLoop home;
+    private final RequestHead request;
+    private final ClientConnection client;
+    private final long contentLength;
+
+    FetchPlans(ExchangeLoop home, RequestHead request, ClientConnection client, long contentLength) {
+        this.home = home;
+        this.request = request;
+        this.client = client;
+        this.contentLength = contentLength;
+    }
+
+    LegPlan pass(Decision decision) {
+        return LegPlan.pass(decision, client, contentLength);
+    }
+
+    /** The whole, without anybody else waiting for it. */
+    LegPlan whole(Decision decision) {
+        return LegPlan.fill(decision, client, false);
+    }
+
+    /** What to ask for when nothing that is stored can be used. */
+    LegPlan miss(Decision decision, boolean mayShare) {
+        boolean whole = decision.fillConfig().rangeWrite();
+        if (whole ? isRangeFarAhead() : RangeRequest.isForSeveral(request)) {
+            return pass(decision);
+        }
+        boolean shared = mayShare && mayWait(decision);
+        RangeRequest range = whole ? null : rangeToFetch();
+        return range == null ? LegPlan.fill(decision, client, shared) : LegPlan.part(decision, client, shared, range);
+    }
+
+    /** The stored response with its validators; borrows the object. */
+    LegPlan validation(Decision decision, StoredObject<StoredHead> stale) {
+        boolean shared = mayWait(decision);
+        return LegPlan.validate(decision, client, stale.retain(), shared);
+    }
+
+    /**
+     * The rest of a stored part.
+     *
+     * @param object a stored part; its reference is taken over when there is a plan
+     * @return null when the part is not the beginning, or not all is wanted
+     */
+    @Nullable
+    LegPlan rest(Decision decision, StoredObject<StoredHead> object) {
+        ContentRange part = PartialContent.rangeOf(object.head());
+        if (part.first() != 0 || rangeToFetch() != null || RangeRequest.isForSeveral(request)) {
+            return null;
+        }
+        RangeRequest rest = RangeRequest.from(part.end(), StrongValidator.ifRange(object.head()));
+        return LegPlan.rest(decision, client, object, rest);
+    }
+
+    /**
+     * Whether the request wants bytes that a fetch of the whole would bring late: then it goes to the origin as it is, since the
+     * client would wait for everything before them.
+     */
+    boolean isRangeFarAhead() {
+        return request.fields().contains(FieldName.RANGE)
+                && RangeSelection.of(request.fields(), Long.MAX_VALUE) instanceof RangeSelection.Single single
+                && single.range().first() > home.settings().fillWindowBytes();
+    }
+
+    private @Nullable RangeRequest rangeToFetch() {
+        boolean ranged = request.method() == Method.GET && request.fields().contains(FieldName.RANGE);
+        return ranged ? RangeRequest.forMiss(request) : null;
+    }
+
+    /** Whether a fetch may be waited for by others: not while its key is known for responses that cannot be stored. */
+    private boolean mayWait(Decision decision) {
+        if (!home.uncacheable().contains(decision.key(), home.clock().millis())) {
+            return true;
+        }
+        home.counters().increment(Counter.COLLAPSED_UNCACHEABLE);
+        return false;
+    }
+}

@@ -1,0 +1,289 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.StrongValidator;
+import io.millrace.proxy.http.ContentFailure;
+import io.millrace.proxy.http.ContentSink;
+import io.millrace.proxy.http.ContentSource;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.store.ObjectWriter;
+import io.millrace.store.StoredObject;
+import io.netty.buffer.ByteBuf;
+import io.netty.util.concurrent.EventExecutor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Bytes of a stored response of which not all blocks are stored: reads those that are, and fetches those that are missing. Who
+ * finds a block missing claims it and fetches it; who finds it claimed waits for it, so that each block is asked for once however
+ * many want it. The fetch runs at the store's pace, this at its client's.
+ *
+ * <pre>
+ *   0 ..... position ........................ end ........ length
+ *           | stored | claimed by another | missing: claimed here, one Range request at a time
+ * </pre>
+ *
+ * <p>Confined to the exchange's event loop.
+ */
+final class PartialBody implements ContentSource, BlockFetch.End {
+    /** Bytes that are waited for and read at a time. 64 KiB: a client is kept busy, and does not wait for a whole block. */
+    private static final int STEP_BYTES = 64 * 1024;
+
+    /** Fetches that may fail one after the other without a byte between them. */
+    private static final int FAILURES_MAX = 2;
+
+    /** Learns whether the first bytes can be had. */
+    interface Ready {
+        void onReady();
+
+        /**
+         * They cannot.
+         *
+         * @param changed whether the origin has another representation now
+         */
+        void onNotReady(boolean changed);
+    }
+
+    private final ExchangeLoop home;
+    private final Decision decision;
+    private final ClientConnection client;
+    private final StoredObject<StoredHead> object;
+    private final ContentSink sink;
+    private final long end;
+    private final BackgroundFill background;
+
+    private @Nullable ObjectWriter<StoredHead> writer;
+    private @Nullable BlockFetch fetch;
+    private @Nullable Ready ready;
+    private long position;
+    private int failures;
+    private boolean pulled;
+    private boolean asking;
+    private boolean closed;
+    private boolean released;
+
+    /**
+     * @param object takes over the caller's reference; its length is known and it has a strong validator
+     * @param position first byte wanted
+     * @param end the position after the last byte wanted
+     */
+    PartialBody(
+            ExchangeLoop home,
+            Decision decision,
+            ClientConnection client,
+            StoredObject<StoredHead> object,
+            ContentSink sink,
+            long position,
+            long end) {
+        this.home = home;
+        this.decision = decision;
+        this.client = client;
+        this.object = object;
+        this.sink = sink;
+        this.position = position;
+        this.end = end;
+        this.background =
+                new BackgroundFill(decision.mapped().rule().config().cache().fill(), home.loop());
+    }
+
+    /** Whether an object can be read so. */
+    static boolean isPossible(StoredObject<StoredHead> object) {
+        return object.length() >= 0 && StrongValidator.isPresent(object.head());
+    }
+
+    /** Answers as soon as the first bytes are there or on their way; before the first pull. */
+    void prepare(Ready whoAsks) {
+        ready = whoAsks;
+        advance();
+    }
+
+    @Override
+    public void pull() {
+        pulled = true;
+        advance();
+    }
+
+    private int step() {
+        return (int) Math.min(STEP_BYTES, end - position);
+    }
+
+    private void advance() {
+        if (closed || asking) {
+            return;
+        }
+        if (position >= end) {
+            pulled = false;
+            sink.onEnd();
+        } else if (object.hasRange(position, step())) {
+            // Whoever is told may pull at once.
+            tellReady();
+            if (pulled && !asking && !closed) {
+                read();
+            }
+        } else {
+            fetchOrWait();
+        }
+    }
+
+    private void read() {
+        asking = true;
+        EventExecutor loop = home.loop();
+        object.read(position, step(), loop, (content, failure) -> onRead(content));
+    }
+
+    private void onRead(@Nullable ByteBuf content) {
+        asking = false;
+        if (closed) {
+            if (content != null) {
+                content.release();
+            }
+            releaseIfOver();
+        } else if (content == null) {
+            // The block is gone since it was looked for: it may be claimed now.
+            onNothing();
+        } else {
+            failures = 0;
+            pulled = false;
+            position += content.readableBytes();
+            sink.onContent(content);
+        }
+    }
+
+    private void fetchOrWait() {
+        ObjectWriter<StoredHead> extension = writer;
+        if (extension == null) {
+            extension = home.store().extend(object);
+            writer = extension;
+        }
+        if (extension.isFailed()) {
+            fail(false);
+            return;
+        }
+        if (fetch == null) {
+            ObjectWriter.Claim claim = extension.claim(position, end - position);
+            if (claim != null) {
+                LegPlan plan = LegPlan.part(decision, client, false, BlockFetch.rangeOf(claim, object));
+                fetch = new BlockFetch(home, plan, object, extension, claim, this);
+                fetch.start();
+            }
+        }
+        asking = true;
+        object.onRange(position, step(), home.loop(), this::onRange);
+    }
+
+    private void onRange(boolean readable) {
+        asking = false;
+        if (closed) {
+            releaseIfOver();
+        } else if (readable) {
+            advance();
+        } else {
+            onNothing();
+        }
+    }
+
+    private void onNothing() {
+        failures++;
+        if (failures > FAILURES_MAX) {
+            fail(false);
+        } else if (fetch == null) {
+            advance();
+        }
+        // A fetch that is under way goes on by its own events.
+    }
+
+    @Override
+    public void onBlocksComing() {
+        tellReady();
+        if (closed) {
+            return;
+        }
+        advance();
+    }
+
+    @Override
+    public void onBlocksEnd() {
+        fetch = null;
+        if (closed) {
+            releaseIfOver();
+        } else {
+            advance();
+        }
+    }
+
+    @Override
+    public void onBlocksFailure(boolean changed) {
+        fetch = null;
+        ObjectWriter<StoredHead> extension = writer;
+        writer = null;
+        if (extension != null) {
+            // What was claimed and did not come is given up with the writer.
+            extension.keep();
+        }
+        if (closed) {
+            releaseIfOver();
+            return;
+        }
+        failures++;
+        if (changed || failures > FAILURES_MAX || ready != null) {
+            fail(changed);
+        } else {
+            advance();
+        }
+    }
+
+    private void tellReady() {
+        Ready whoAsks = ready;
+        ready = null;
+        if (whoAsks != null) {
+            whoAsks.onReady();
+        }
+    }
+
+    private void fail(boolean changed) {
+        if (changed) {
+            home.store().remove(object.key(), home.loop(), (wasPresent, failure) -> {});
+        }
+        Ready whoAsks = ready;
+        ready = null;
+        if (whoAsks != null) {
+            whoAsks.onNotReady(changed);
+        } else if (pulled) {
+            pulled = false;
+            sink.onFailure(changed ? ContentFailure.ORIGIN_TRUNCATED : ContentFailure.STORE_READ);
+        }
+    }
+
+    /** The client needs no more; what is being fetched may be worth having. */
+    @Override
+    public void close() {
+        closed = true;
+        BlockFetch current = fetch;
+        if (current != null && background.isWorthwhile(current.received(), current.wanted())) {
+            background.bound(this::giveUp);
+        } else {
+            giveUp();
+        }
+        releaseIfOver();
+    }
+
+    private void giveUp() {
+        BlockFetch current = fetch;
+        fetch = null;
+        if (current != null) {
+            current.cancel();
+        }
+        releaseIfOver();
+    }
+
+    private void releaseIfOver() {
+        if (released || asking || fetch != null) {
+            return;
+        }
+        released = true;
+        background.cancel();
+        if (writer != null) {
+            writer.keep();
+        }
+        object.release();
+    }
+}

@@ -1,0 +1,70 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.caching.RangeSelection;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.RequestHead;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The part that an origin is asked for.
+ *
+ * <p>Immutable.
+ *
+ * @param range the Range field's value
+ * @param ifRange the If-Range field's value, or null
+ */
+record RangeRequest(String range, @Nullable String ifRange) {
+    /**
+     * Parts are asked for by whole pieces of this many bytes, counted from the first: they are the store's blocks, or several of
+     * them, so that what comes can be kept, and a short response comes whole. 1 MiB.
+     */
+    static final long PIECE_BYTES = 1L << 20;
+
+    /** A client's Range whose last position is left to the origin has one beyond this when read for an endless content. */
+    private static final long ENDLESS = Long.MAX_VALUE;
+
+    /**
+     * What to ask for when a client's range is not stored. The client's If-Range stays: its answer is right for this client either
+     * way, and may be stored either way.
+     *
+     * @return null when the whole is to be fetched: the range begins near the first byte and has no end, or is no range
+     */
+    static @Nullable RangeRequest forMiss(RequestHead request) {
+        if (!(RangeSelection.of(request.fields(), ENDLESS) instanceof RangeSelection.Single single)) {
+            return null;
+        }
+        String ifRange = request.fields().joined(FieldName.IF_RANGE);
+        long first = single.range().first();
+        long last = single.range().last();
+        boolean isOpen = last == ENDLESS - 1;
+        if (isOpen && first > ENDLESS / 2) {
+            return new RangeRequest("bytes=-" + (ENDLESS - first), ifRange);
+        }
+        long start = first / PIECE_BYTES * PIECE_BYTES;
+        if (isOpen) {
+            return start == 0 ? null : new RangeRequest("bytes=" + start + "-", ifRange);
+        }
+        return new RangeRequest("bytes=" + start + "-" + (roundedUp(last) - 1), ifRange);
+    }
+
+    /** Whether a client asks for several parts. */
+    static boolean isForSeveral(RequestHead request) {
+        return request.fields().contains(FieldName.RANGE)
+                && RangeSelection.of(request.fields(), ENDLESS) instanceof RangeSelection.Multi;
+    }
+
+    /** Bytes {@code [position, end)} of the representation that {@code ifRange} names. */
+    static RangeRequest of(long position, long end, @Nullable String ifRange) {
+        return new RangeRequest("bytes=" + position + "-" + (end - 1), ifRange);
+    }
+
+    /** All from {@code position} on. */
+    static RangeRequest from(long position, @Nullable String ifRange) {
+        return new RangeRequest("bytes=" + position + "-", ifRange);
+    }
+
+    private static long roundedUp(long last) {
+        long pieces = last / PIECE_BYTES + 1;
+        return pieces > ENDLESS / PIECE_BYTES ? ENDLESS : pieces * PIECE_BYTES;
+    }
+}

@@ -1,0 +1,88 @@
+package io.millrace.proxy.serve;
+
+import io.millrace.proxy.http.ContentFailure;
+import io.millrace.proxy.http.ContentSink;
+import io.millrace.proxy.http.ContentSource;
+import io.millrace.store.StoredObject;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.util.concurrent.EventExecutor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Several ranges of a stored response as a source: each range's preface, then its bytes, then the closing line.
+ *
+ * <p>Confined to the sink's event loop.
+ */
+public final class MultipartBody implements ContentSource, ContentSink {
+    private final ByteRanges ranges;
+    private final StoredObject<?> object;
+    private final EventExecutor loop;
+    private final ContentSink sink;
+
+    private int next;
+    private @Nullable StoredBody current;
+    private boolean closingSent;
+
+    /** Takes over the caller's reference to the object. */
+    public MultipartBody(ByteRanges ranges, StoredObject<?> object, EventExecutor loop, ContentSink sink) {
+        this.ranges = ranges;
+        this.object = object;
+        this.loop = loop;
+        this.sink = sink;
+    }
+
+    @Override
+    public void pull() {
+        StoredBody body = current;
+        if (body != null) {
+            body.pull();
+        } else if (next < ranges.parts().size()) {
+            ByteRanges.Part part = ranges.parts().get(next);
+            next++;
+            current = new StoredBody(
+                    object.retain(),
+                    loop,
+                    this,
+                    part.range().first(),
+                    part.range().last() + 1);
+            sink.onContent(Unpooled.wrappedBuffer(part.preface()));
+        } else if (!closingSent) {
+            closingSent = true;
+            sink.onContent(Unpooled.wrappedBuffer(ranges.closing()));
+        } else {
+            sink.onEnd();
+        }
+    }
+
+    @Override
+    public void onContent(ByteBuf content) {
+        sink.onContent(content);
+    }
+
+    /** One range is through. */
+    @Override
+    public void onEnd() {
+        endCurrent();
+        pull();
+    }
+
+    @Override
+    public void onFailure(ContentFailure failure) {
+        sink.onFailure(failure);
+    }
+
+    private void endCurrent() {
+        StoredBody body = current;
+        current = null;
+        if (body != null) {
+            body.close();
+        }
+    }
+
+    @Override
+    public void close() {
+        endCurrent();
+        object.release();
+    }
+}

@@ -1,0 +1,82 @@
+package io.millrace.proxy;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.millrace.proxy.observe.Counter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Requests for what cannot be stored are never served one after the other. */
+class UncacheableTest {
+    private static final int CLIENTS = 50;
+    private static final byte[] CONTENT = RawInput.latin1("content");
+
+    @RegisterExtension
+    final ProxyExtension proxy = new ProxyExtension();
+
+    private volatile String fields = "Cache-Control: no-store\r\n";
+    private volatile CountDownLatch gate = new CountDownLatch(0);
+
+    private void start() throws Exception {
+        proxy.start(
+                request -> {
+                    gate.await();
+                    request.ok(fields, CONTENT);
+                },
+                config -> config.set("worker.event_loops", "2"));
+    }
+
+    /** Sends from all clients while the origin answers nobody; says how many requests it has got when it opens. */
+    private void askAtOnce(int atOrigin) throws Exception {
+        int before = proxy.origin().requests();
+        gate = new CountDownLatch(1);
+        List<RawClient> clients = new ArrayList<>();
+        for (int i = 0; i < CLIENTS; i++) {
+            clients.add(proxy.client().get("/a"));
+        }
+        ProxyExtension.await(
+                atOrigin + " requests at the origin", () -> proxy.origin().requests() - before == atOrigin);
+        gate.countDown();
+        for (RawClient client : clients) {
+            assertEquals(200, client.response().status());
+        }
+    }
+
+    @Test
+    void allReachTheOriginAtOnceTheSecondTime() throws Exception {
+        start();
+        proxy.get("/a");
+        askAtOnce(CLIENTS);
+        assertEquals(CLIENTS, proxy.counted(Counter.COLLAPSED_UNCACHEABLE));
+    }
+
+    @Test
+    void isForgottenAfterItsTime() throws Exception {
+        start();
+        proxy.get("/a");
+        proxy.advanceSeconds(120);
+        askAtOnce(1);
+    }
+
+    @Test
+    void isForgottenWhenAResponseCanBeStored() throws Exception {
+        start();
+        proxy.get("/a");
+        fields = "Cache-Control: max-age=10\r\n";
+        proxy.get("/a");
+        proxy.advanceSeconds(11);
+        askAtOnce(1);
+    }
+
+    /** A client's own no-store says nothing of the others' responses. */
+    @Test
+    void noStoreOfOneClientKeepsNobodyFromWaiting() throws Exception {
+        fields = "Cache-Control: max-age=10\r\n";
+        start();
+        proxy.get("/a", "Cache-Control: no-store\r\n");
+        askAtOnce(1);
+    }
+}
