@@ -123,6 +123,9 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      * @param segmentsReclaimed segments given back to the ring
      * @param bytesScrubbed bytes of records verified in the background
      * @param recordsDamagedByScrub records that did not pass their checks then
+     * @param removalsRefused removals forgotten because too many were to be remembered while the volumes were handed over
+     * @param claimsRefused claims of a writer refused because too many of its body's are remembered
+     * @param rangesRefused readers told at once that a range is not to be expected, as too many waited for the body
      */
     public record Counters(
             long ramHits,
@@ -138,5 +141,8 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
             long objectsRefilled,
             long segmentsReclaimed,
             long bytesScrubbed,
-            long recordsDamagedByScrub) {}
+            long recordsDamagedByScrub,
+            long removalsRefused,
+            long claimsRefused,
+            long rangesRefused) {}
 }

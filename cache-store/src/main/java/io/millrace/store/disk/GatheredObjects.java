@@ -37,6 +37,9 @@ final class GatheredObjects {
         /** An I/O error. */
         void failed(IOException e);
 
+        /** The index cannot be read or written any more; what callers are to be told. */
+        IOException indexFailed(Throwable e);
+
         /** The key holds nothing although the log cannot say so. */
         void forget(DiskKey key);
 
@@ -65,6 +68,8 @@ final class GatheredObjects {
             owner.forget(key);
             owner.failed(e);
             then.appended(e);
+        } catch (RuntimeException | InternalError e) {
+            then.appended(owner.indexFailed(e));
         }
     }
 
@@ -85,6 +90,9 @@ final class GatheredObjects {
         } catch (IOException e) {
             // A tombstone is still owed; these records count.
             owner.failed(e);
+        } catch (RuntimeException | InternalError e) {
+            IOException said = owner.indexFailed(e);
+            members.forEach(member -> member.failed(said));
         } finally {
             members.forEach(this::tell);
         }
@@ -105,7 +113,7 @@ final class GatheredObjects {
             } catch (IOException e) {
                 member.failed(e);
             } catch (RuntimeException | InternalError e) {
-                member.failed(new IOException("index failed", e));
+                member.failed(owner.indexFailed(e));
             }
         }
         IOException failure = member.failure();

@@ -141,6 +141,35 @@ public final class RecordReader {
         }
     }
 
+    /**
+     * Whether the record is an object whose header reached the disk and not all of the rest, and which nothing but itself
+     * stood for: a COMPLETE record, or a HEAD for the body of one. Of a sound record, and of one of another kind, it says
+     * false.
+     */
+    public boolean isTornObject(int segment, long offset, long tag) throws IOException {
+        ByteBuf start = allocator.directBuffer(RecordHeader.BYTES);
+        try {
+            fill(segment, offset, start, RecordHeader.BYTES);
+            RecordHeader header = header(segment, offset, tag, start);
+            boolean whole = header.type() == RecordType.COMPLETE
+                    || (header.type() == RecordType.HEAD && header.has(RecordHeader.FLAG_BODY_ELSEWHERE));
+            if (!whole) {
+                return false;
+            }
+            try {
+                readHead(segment, offset, tag).release();
+                verifyContent(segment, offset, header);
+                return false;
+            } catch (DamagedRecordException e) {
+                return true;
+            }
+        } catch (DamagedRecordException e) {
+            return false;
+        } finally {
+            start.release();
+        }
+    }
+
     /** Reads on until the buffer holds {@code length} bytes. */
     private void fill(int segment, long offset, ByteBuf buffer, int length) throws IOException {
         int have = buffer.readableBytes();

@@ -2,26 +2,21 @@ package io.millrace.store.disk;
 
 import io.millrace.store.index.Location;
 import io.millrace.store.index.MappedIndex;
-import io.millrace.store.io.FileFaults;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One storage path at work: its log, its index, its readers, and whether it still can be trusted to work.
@@ -36,11 +31,11 @@ public final class Volume {
     /** I/O errors in a row after which the volume is given up. */
     public static final int ERRORS_IN_A_ROW_MAX = 8;
 
-    private static final Logger LOG = LoggerFactory.getLogger(Volume.class);
     private static final int QUEUE_TASKS_MAX = 1 << 16;
-    private static final int OWED_MAX = 1000;
+    /** Tasks beyond a full queue that give something up; with more of them the volume cannot be trusted to catch up. */
+    private static final int REMOVALS_BEYOND_MAX = 1 << 14;
+
     private static final long FULL_QUEUE_WAIT_NANOS = 100_000;
-    private static final byte[] NO_KEY = {};
 
     private final VolumeParts parts;
     private final MappedIndex index;
@@ -49,23 +44,17 @@ public final class Volume {
     private final RecordReader reader;
     private final SegmentLog log;
     private final CarryForward carry;
-    private final GatheredObjects gathered;
     private final VolumeThread thread;
+    private final VolumeHealth health;
+    private final VolumeMembership membership;
+    private final VolumeWriter writer;
+    private final VolumeEnding ending;
     private final Listener listener;
-    /** Keys whose tombstones could not be appended. Confined to the volume's thread. */
-    private final ArrayDeque<DiskKey> owed = new ArrayDeque<>();
 
     private final AtomicLong queuedBytes = new AtomicLong();
-    private final AtomicLong errors = new AtomicLong();
-    private final AtomicInteger errorsInARow = new AtomicInteger();
-    private volatile Superblock superblock;
-    private volatile State state;
-    /** Whether anything was written since the last force. */
-    private volatile boolean dirty;
+    /** Pins taken through this volume; {@link SegmentPins} may be shared with the volume that took its place. */
+    private final AtomicLong pinned = new AtomicLong();
 
-    private final ReentrantLock forcing = new ReentrantLock();
-
-    private volatile @Nullable IOException lastError;
     /** Keys that are not found although the index may still have them. */
     private volatile @Nullable Set<Hash> hidden;
 
@@ -82,7 +71,23 @@ public final class Volume {
         /** Given up after errors. */
         OFFLINE,
         /** Closed. */
-        CLOSED
+        CLOSED;
+
+        /** Whether records can be found and written. */
+        public boolean isWorking() {
+            return this == OPENING || this == ONLINE;
+        }
+
+        /** Whether a volume may go from this state to the next. */
+        boolean mayBecome(State next) {
+            return switch (this) {
+                case OPENING -> next != OPENING;
+                case ONLINE -> next == OFFLINE || next == SUSPENDED || next == CLOSED;
+                case OFFLINE -> next == SUSPENDED || next == CLOSED;
+                case SUSPENDED -> next == CLOSED;
+                case CLOSED -> false;
+            };
+        }
     }
 
     /** Is told of changes; called on any thread of the store. */
@@ -123,16 +128,17 @@ public final class Volume {
     public Volume(VolumeParts parts, ByteBufAllocator allocator, Listener listener, @Nullable Rebuild rebuild) {
         this.parts = parts;
         this.listener = listener;
-        superblock = parts.superblock();
         index = parts.index();
         table = parts.table();
-        segments = new SegmentFile(parts.file(), superblock);
+        segments = new SegmentFile(parts.file(), parts.superblock());
         reader = new RecordReader(segments, allocator);
         log = new SegmentLog(segments, parts, () -> listener.segmentSealed(this));
-        gathered = new GatheredObjects(log, index, new GatheringOwner());
-        carry = new CarryForward(log, parts, segments, reader, gathered::settle);
+        health = new VolumeHealth(parts.directory(), rebuild == null ? State.ONLINE : State.OPENING, this::givenUp);
+        membership = new VolumeMembership(parts.file(), parts.superblock(), health);
+        writer = new VolumeWriter(
+                parts, segments, log, health, (high, low, location) -> listener.stored(this, high, low, location));
+        carry = new CarryForward(log, parts, segments, reader, writer::settle);
         log.carry(carry);
-        state = rebuild == null ? State.ONLINE : State.OPENING;
         if (rebuild == null) {
             carry.enable();
         }
@@ -146,59 +152,32 @@ public final class Volume {
             works.add(settled(new Shrinking(parts, segments, log, new ShrinkingOwner())));
         }
         thread = new VolumeThread(
-                "millrace-store-" + parts.directory().getFileName(), QUEUE_TASKS_MAX, works, gathered::settle);
+                "millrace-store-" + parts.directory().getFileName(), QUEUE_TASKS_MAX, works, writer::settle);
+        ending = new VolumeEnding(parts, thread, health, segments);
     }
 
     /** Work that looks at the log: what was gathered is to be there. */
     private VolumeThread.BackgroundWork settled(VolumeThread.BackgroundWork work) {
         return () -> {
-            gathered.settle();
+            writer.settle();
             return work.step();
         };
-    }
-
-    private final class GatheringOwner implements GatheredObjects.Owner {
-        @Override
-        public void checkWorking() throws IOException {
-            Volume.this.checkWorking();
-        }
-
-        @Override
-        public void succeeded() throws IOException {
-            Volume.this.succeeded();
-        }
-
-        @Override
-        public void failed(IOException e) {
-            Volume.this.failed(e);
-        }
-
-        @Override
-        public void forget(DiskKey key) {
-            Volume.this.forget(key);
-        }
-
-        @Override
-        public void stored(DiskKey key, long location) {
-            listener.stored(Volume.this, key.hashHigh(), key.hashLow(), location);
-        }
     }
 
     private final class ShrinkingOwner implements Shrinking.Owner {
         @Override
         public State state() {
-            return state;
+            return health.state();
         }
 
         @Override
         public void cutOff(int segmentCount) throws IOException {
-            superblock = superblock.withSegments(segmentCount).write(parts.file());
-            parts.file().resize(superblock.fileBytes());
+            membership.cutOff(segmentCount);
         }
 
         @Override
         public IOException failed(IOException e) {
-            return Volume.this.failed(e);
+            return health.failed(e);
         }
     }
 
@@ -213,21 +192,23 @@ public final class Volume {
     }
 
     private boolean step(Rebuild rebuild) {
-        if (state != State.OPENING) {
+        if (health.state() != State.OPENING) {
             return false;
         }
         try {
             if (rebuild.step()) {
                 return true;
             }
-            state = State.ONLINE;
-            carry.enable();
-            listener.opened(this);
+            if (health.opened()) {
+                carry.enable();
+                listener.opened(this);
+            }
         } catch (IOException e) {
-            failed(e);
-            giveUp(e);
-        } catch (RuntimeException | InternalError e) {
-            giveUp(new IOException("rebuild of the index failed", e));
+            health.failed(e);
+            health.giveUp(e);
+        } catch (RuntimeException | Error e) {
+            // Whatever it was: a volume left half open would be waited for, and never answer.
+            health.giveUp(new IOException("rebuild of the index failed: " + e, e));
         }
         return false;
     }
@@ -236,8 +217,8 @@ public final class Volume {
     private long tendIndex() {
         try {
             return isWorking() && index.step() ? VolumeThread.BackgroundWork.AT_ONCE : VolumeThread.BackgroundWork.IDLE;
-        } catch (RuntimeException | InternalError e) {
-            giveUp(new IOException("index failed", e));
+        } catch (RuntimeException | Error e) {
+            health.indexFailed(e);
             return VolumeThread.BackgroundWork.IDLE;
         }
     }
@@ -249,18 +230,17 @@ public final class Volume {
 
     /** Whether it works. */
     public State state() {
-        return state;
+        return health.state();
     }
 
     /** Whether records can be found and written. */
     public boolean isWorking() {
-        State now = state;
-        return now == State.ONLINE || now == State.OPENING;
+        return health.isWorking();
     }
 
     /** What the volume is. */
     public Superblock superblock() {
-        return superblock;
+        return membership.superblock();
     }
 
     /** Who reads its segments. */
@@ -280,7 +260,7 @@ public final class Volume {
 
     /** Longest record that it can take. */
     public int recordLengthMax() {
-        return SegmentLog.recordLengthMax(superblock.segmentBytes());
+        return SegmentLog.recordLengthMax(segments.segmentBytes());
     }
 
     /** Where the hash's newest record lies, {@link Location#NONE} when it has none or the volume does not work. */
@@ -289,18 +269,30 @@ public final class Volume {
         if (!isWorking() || (out != null && out.contains(new Hash(hashHigh, hashLow)))) {
             return Location.NONE;
         }
-        long location = index.find(hashHigh, hashLow);
-        return location != Location.NONE && table.isLive(location) ? location : Location.NONE;
+        try {
+            long location = index.find(hashHigh, hashLow);
+            return location != Location.NONE && table.isLive(location) ? location : Location.NONE;
+        } catch (RuntimeException | InternalError e) {
+            health.indexFailed(e);
+            return Location.NONE;
+        }
     }
 
     /** Whether the hash may have a record: as {@link #find}, but true for all while the index is being rebuilt. */
     public boolean mayHold(long hashHigh, long hashLow) {
-        return state == State.OPENING || find(hashHigh, hashLow) != Location.NONE;
+        return health.state() == State.OPENING || find(hashHigh, hashLow) != Location.NONE;
     }
 
     /** Notes in the index that the entry was used. */
     public void hit(long hashHigh, long hashLow) {
-        index.hit(hashHigh, hashLow);
+        if (!isWorking()) {
+            return;
+        }
+        try {
+            index.hit(hashHigh, hashLow);
+        } catch (RuntimeException | InternalError e) {
+            health.indexFailed(e);
+        }
     }
 
     /**
@@ -313,10 +305,11 @@ public final class Volume {
             return 0;
         }
         parts.pins().add(segment);
+        pinned.incrementAndGet();
         // Looked at after the pin was set: who suspends sets the state first and then looks at the pins.
         long tag = isWorking() ? table.tag(segment) : 0;
         if (tag == 0) {
-            parts.pins().remove(segment);
+            unpin(segment);
         }
         return tag;
     }
@@ -329,11 +322,33 @@ public final class Volume {
     /** Ends a {@link #pin}. */
     public void unpin(int segment) {
         parts.pins().remove(segment);
+        pinned.decrementAndGet();
+    }
+
+    /** Whether nobody reads through this volume: once it is suspended, nobody will. */
+    public boolean isUnread() {
+        return pinned.get() == 0;
     }
 
     /** Queues a task for the volume's thread; false, and it will never run, when it cannot be taken. */
     public boolean execute(Runnable task) {
         return isWorking() && thread.execute(task);
+    }
+
+    /**
+     * As {@link #execute}, for a task that takes away what a key holds: a working volume takes it also when its queue is
+     * full. Beyond a limit of those the volume is given up: what it holds is then not found any more, and what it missed
+     * not brought back. False when the volume does not work, or not any more.
+     */
+    public boolean executeRemoval(Runnable task) {
+        if (!isWorking()) {
+            return false;
+        }
+        boolean taken = thread.executeBeyond(task, REMOVALS_BEYOND_MAX);
+        if (!taken && !thread.isEnding()) {
+            health.giveUp(new IOException("removals waiting behind a full queue: limit=" + REMOVALS_BEYOND_MAX));
+        }
+        return taken;
     }
 
     /** Counts bytes that wait to be written (negative: that no longer wait). */
@@ -364,57 +379,13 @@ public final class Volume {
      */
     public void appendComplete(DiskKey key, long objectId, int expiry, ByteBuf head, ByteBuf body, Appended then) {
         RecordHeader header = RecordHeader.complete(key, objectId, head.readableBytes(), expiry, body.readableBytes());
-        if (SegmentLog.isGathered(header.recordLength())) {
-            gathered.add(header, key, head, body, then);
-            return;
-        }
-        gathered.settle();
-        IOException failure = null;
-        try {
-            appendObject(header, null, key, head, body);
-        } catch (IOException e) {
-            failure = e;
-        }
-        then.appended(failure);
+        writer.appendComplete(header, key, head, body, then);
     }
 
     /** As {@link #appendComplete}, for an object whose body was appended before. */
     public void appendHead(DiskKey key, long objectId, int expiry, ByteBuf head, BodyPlace place) throws IOException {
         RecordHeader header = RecordHeader.head(key, objectId, head.readableBytes(), expiry, place);
-        appendObject(header, place, key, head, Unpooled.EMPTY_BUFFER);
-    }
-
-    private void appendObject(RecordHeader header, @Nullable BodyPlace place, DiskKey key, ByteBuf head, ByteBuf body)
-            throws IOException {
-        try {
-            checkWorking();
-            BodyPlace placeNow = afterPacing(header, place, key);
-            long location = log.write(header, placeNow, key.bytes(), head, body);
-            // What was asked for often stays so under a new head.
-            int hits = index.hits(key.hashHigh(), key.hashLow());
-            index.put(key.hashHigh(), key.hashLow(), location, header.expiry(), hits);
-            succeeded();
-            listener.stored(this, key.hashHigh(), key.hashLow(), location);
-        } catch (IOException e) {
-            forget(key);
-            throw failed(e);
-        }
-    }
-
-    /**
-     * Has carried what is due before the record. Should the body of the new head be among that, it lies from now on where
-     * the key's newest record does; its old place is about to be given up.
-     */
-    private @Nullable BodyPlace afterPacing(RecordHeader header, @Nullable BodyPlace place, DiskKey key)
-            throws IOException {
-        long before = index.find(key.hashHigh(), key.hashLow());
-        log.pace(header.recordLength());
-        long now = index.find(key.hashHigh(), key.hashLow());
-        if (place == null || place.blockBytes() > 0 || now == before || now == Location.NONE) {
-            return place;
-        }
-        int segment = Location.segment(now);
-        return BodyPlace.inRecord(place.bodyLength(), segment, Location.offset(now), table.tag(segment));
+        writer.appendObject(header, place, key, head, Unpooled.EMPTY_BUFFER);
     }
 
     /**
@@ -423,52 +394,24 @@ public final class Volume {
      * @param keyHash lower half of the hash of the object's key
      */
     public long appendBlock(long keyHash, long objectId, int number, ByteBuf content) throws IOException {
-        try {
-            checkWorking();
-            RecordHeader header = RecordHeader.block(keyHash, objectId, number, content.readableBytes());
-            long location = log.append(header, null, NO_KEY, Unpooled.EMPTY_BUFFER, content);
-            index.putBlock(header.hashHigh(), header.hashLow(), location);
-            succeeded();
-            return location;
-        } catch (IOException e) {
-            throw failed(e);
-        }
+        return writer.appendBlock(keyHash, objectId, number, content);
     }
 
     /** Appends a tombstone; from here on the key holds nothing, come what may. On the volume's thread. */
     public boolean appendTombstone(DiskKey key) throws IOException {
         boolean present = mayHold(key.hashHigh(), key.hashLow());
-        try {
-            checkWorking();
-            long location = log.append(
-                    RecordHeader.tombstone(key), null, key.bytes(), Unpooled.EMPTY_BUFFER, Unpooled.EMPTY_BUFFER);
-            if (state == State.OPENING) {
-                index.putTombstone(key.hashHigh(), key.hashLow(), location);
-            } else {
-                index.remove(key.hashHigh(), key.hashLow());
-            }
-            succeeded();
-            return present;
-        } catch (IOException e) {
-            forget(key);
-            throw failed(e);
-        }
+        writer.appendTombstone(key);
+        return present;
     }
 
     /** Removes an object found damaged, if the key still has that record. On the volume's thread. */
     public void drop(DiskKey key, long location) {
-        if (index.find(key.hashHigh(), key.hashLow()) == location) {
-            try {
-                appendTombstone(key);
-            } catch (IOException e) {
-                LOG.debug("{}: tombstone of a damaged object is owed", directory());
-            }
-        }
+        writer.drop(key, location);
     }
 
     /** Takes a block out of the index. On the volume's thread. */
     public void dropBlock(long hashHigh, long hashLow, long location) {
-        index.removeIf(hashHigh, hashLow, location);
+        writer.dropBlock(hashHigh, hashLow, location);
     }
 
     /**
@@ -476,98 +419,33 @@ public final class Volume {
      * it takes records again, so that no rebuild brings the key's old record back. On the volume's thread.
      */
     public void forget(DiskKey key) {
-        gathered.settle();
-        if (state == State.OPENING) {
-            index.hide(key.hashHigh(), key.hashLow());
-        } else {
-            index.remove(key.hashHigh(), key.hashLow());
-        }
-        if (isWorking()) {
-            owed.add(key);
-        }
-        if (owed.size() > OWED_MAX) {
-            giveUp(new IOException("tombstones owed: " + owed.size()));
-        }
-    }
-
-    private void payOwed() throws IOException {
-        while (!owed.isEmpty()) {
-            DiskKey key = owed.peek();
-            // A newer object of the key is not to be hidden: its own record hides the old one.
-            if (index.find(key.hashHigh(), key.hashLow()) == Location.NONE) {
-                log.append(
-                        RecordHeader.tombstone(key), null, key.bytes(), Unpooled.EMPTY_BUFFER, Unpooled.EMPTY_BUFFER);
-                log.applied();
-            }
-            owed.remove();
-        }
-    }
-
-    private void checkWorking() throws IOException {
-        if (!isWorking()) {
-            throw new IOException(directory() + ": volume is " + state);
-        }
-    }
-
-    private void succeeded() throws IOException {
-        log.applied();
-        dirty = true;
-        payOwed();
-        errorsInARow.set(0);
+        writer.forget(key);
     }
 
     /** Counts an I/O error of any thread; returns it. */
     public IOException failed(IOException e) {
-        if (e instanceof AppendRefusedException || e instanceof DamagedRecordException || !isWorking()) {
-            return e;
-        }
-        errors.incrementAndGet();
-        lastError = e;
-        if (errorsInARow.incrementAndGet() >= ERRORS_IN_A_ROW_MAX) {
-            giveUp(e);
-        } else {
-            LOG.warn("{}: {}", directory(), e.toString());
-        }
-        return e;
+        return health.failed(e);
     }
 
-    private void giveUp(IOException cause) {
-        if (isWorking()) {
-            state = State.OFFLINE;
-            IOException said = FileFaults.explain(directory(), cause);
-            lastError = said;
-            LOG.error("{}: volume taken out after I/O errors: {}", directory(), FileFaults.words(said));
-            // It misses removals from now on. That is written down, if it can be.
-            thread.execute(this::leave);
-            listener.offline(this);
-        }
+    private void givenUp() {
+        // It misses removals from now on. That is written down, if it can be.
+        thread.executeBeyond(membership::leave, Integer.MAX_VALUE);
+        listener.offline(this);
     }
 
     /** Writes the superblock with another generation and other members. On the volume's thread. */
     public void membership(long generation, List<UUID> members) {
-        try {
-            Superblock next = superblock.with(superblock.storeId(), generation, superblock.openCount(), members);
-            superblock = next.write(parts.file());
-        } catch (IOException e) {
-            failed(e);
-        }
-    }
-
-    /** Writes the superblock as of one that is no member any more: opened as one it starts empty. */
-    private void leave() {
-        List<UUID> others = new ArrayList<>(superblock.members());
-        others.remove(id());
-        membership(superblock.generation(), others);
+        membership.write(generation, members);
     }
 
     /** Queues what makes the volume leave its store; to be drained. */
     public void leaveSoon() {
-        execute(this::leave);
+        thread.executeBeyond(membership::leave, Integer.MAX_VALUE);
     }
 
     /** Whether it is not, or no longer, a member of its store. To be asked by who ended its thread. */
     public boolean hasLeft() {
-        return !superblock.members().contains(id());
+        return membership.hasLeft();
     }
 
     /**
@@ -582,31 +460,25 @@ public final class Volume {
         hidden = out;
         boolean taken = execute(() -> {
             for (DiskKey key : keys) {
-                if (state == State.OPENING || index.find(key.hashHigh(), key.hashLow()) != Location.NONE) {
-                    hideForGood(key);
-                }
+                writer.changedMeanwhile(key);
             }
             hidden = null;
         });
         if (!taken) {
-            throw new IOException(directory() + ": volume is " + state + " or its queue is full");
+            throw new IOException(directory() + ": volume is " + state() + " or its queue is full");
         }
     }
 
     /** Appends the key's tombstone, or owes it. On the volume's thread. */
     public void hideForGood(DiskKey key) {
-        try {
-            appendTombstone(key);
-        } catch (IOException e) {
-            LOG.debug("{}: tombstone of a key that changed meanwhile is owed", directory());
-        }
+        writer.hideForGood(key);
     }
 
     /** Waits until what was queued before has been done. Not for the volume's own thread. */
     public void drain() throws IOException {
         CountDownLatch done = new CountDownLatch(1);
         while (!execute(done::countDown)) {
-            checkWorking();
+            health.checkWorking();
             // The queue is full: there is room as soon as the thread has done some of it.
             LockSupport.parkNanos(FULL_QUEUE_WAIT_NANOS);
         }
@@ -620,19 +492,7 @@ public final class Volume {
 
     /** Forces what was written to the device, if anything was. Blocks. */
     public void force() throws IOException {
-        // Held over the device's work: who finds nothing to do may rely on it being done.
-        forcing.lock();
-        try {
-            if (dirty) {
-                dirty = false;
-                segments.force();
-            }
-        } catch (IOException e) {
-            dirty = true;
-            throw failed(e);
-        } finally {
-            forcing.unlock();
-        }
+        writer.force();
     }
 
     /**
@@ -640,94 +500,31 @@ public final class Volume {
      * records stay readable until {@link #closeFile}; if the next owner could not be told, reads fail at once.
      */
     public void suspend() throws IOException {
-        end(State.SUSPENDED);
+        ending.end(State.SUSPENDED, () -> listener.stopping(this, false));
     }
 
     /** As {@link #suspend}, and closes the file: reads fail from here on. */
     public void close() throws IOException {
         try {
-            end(State.CLOSED);
+            ending.end(State.CLOSED, () -> listener.stopping(this, true));
         } finally {
-            closeFile();
+            ending.closeFile();
         }
     }
 
     /** Closes the file: reads fail from here on. */
     public void closeFile() throws IOException {
-        try {
-            parts.file().close();
-        } finally {
-            parts.readers().untell();
-        }
+        ending.closeFile();
     }
 
     /** Tells the next owner which pins have gone since {@link #suspend}. Blocks on the disk. */
     public void shortenReaderList() {
-        try {
-            parts.readers().shorten(parts.pins(), table);
-        } catch (IOException e) {
-            LOG.warn("{}: list of segments still read: {}", directory(), e.toString());
-        }
+        ending.shortenReaderList();
     }
 
     /** The pins are another volume's of this process now, which owns the path again. */
     public void passOnReaders() throws IOException {
-        parts.readers().untell();
-    }
-
-    private void end(State last) throws IOException {
-        IOException[] failure = {null};
-        try {
-            thread.stop(() -> {
-                try {
-                    listener.stopping(this, last == State.CLOSED);
-                } finally {
-                    State before = state;
-                    state = last;
-                    failure[0] = finish(before);
-                }
-            });
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException(directory() + ": interrupted while closing", e);
-        } finally {
-            parts.lease().close();
-        }
-        if (failure[0] != null) {
-            throw failure[0];
-        }
-    }
-
-    private @Nullable IOException finish(State before) {
-        try {
-            if (before == State.ONLINE) {
-                segments.force();
-                if (state == State.CLOSED) {
-                    index.close();
-                }
-            }
-            return null;
-        } catch (IOException e) {
-            return e;
-        } finally {
-            if (state == State.SUSPENDED) {
-                tellReaders();
-            }
-        }
-    }
-
-    private void tellReaders() {
-        try {
-            parts.readers().tell(parts.pins(), table);
-        } catch (IOException e) {
-            lastError = e;
-            LOG.error("{}: list of segments still read: {}; what is being read is cut off", directory(), e.toString());
-            try {
-                parts.file().close();
-            } catch (IOException closing) {
-                LOG.warn("{}: {}", directory(), closing.toString());
-            }
-        }
+        ending.passOnReaders();
     }
 
     /**
@@ -739,14 +536,23 @@ public final class Volume {
         return segments.records(segment, tag, mayHaveHoles);
     }
 
-    /** Sequence of the last record in the index. */
-    public long applied() {
-        return index.applied();
+    private long ofIndex(LongSupplier figure) {
+        try {
+            return figure.getAsLong();
+        } catch (RuntimeException | InternalError e) {
+            health.indexFailed(e);
+            return 0;
+        }
     }
 
-    /** Objects in the index. */
+    /** Sequence of the last record in the index; 0 when the index has failed. */
+    public long applied() {
+        return ofIndex(index::applied);
+    }
+
+    /** Objects in the index; 0 when it has failed. */
     public long entries() {
-        return index.objects();
+        return ofIndex(index::objects);
     }
 
     /** Index entries that had to go because the index was full and could not grow. */
@@ -761,17 +567,17 @@ public final class Volume {
 
     /** Bytes of all segments. */
     public long bytesMax() {
-        return (long) superblock.segmentBytes() * table.usable();
+        return (long) segments.segmentBytes() * table.usable();
     }
 
     /** I/O errors so far. */
     public long errors() {
-        return errors.get();
+        return health.errors();
     }
 
     /** The last I/O error. */
     public @Nullable IOException lastError() {
-        return lastError;
+        return health.lastError();
     }
 
     /** Bytes of records appended so far. */
@@ -791,6 +597,6 @@ public final class Volume {
 
     /** Id of the volume. */
     public UUID id() {
-        return superblock.volumeId();
+        return membership.superblock().volumeId();
     }
 }

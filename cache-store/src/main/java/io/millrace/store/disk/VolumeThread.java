@@ -3,6 +3,7 @@ package io.millrace.store.disk;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -18,12 +19,17 @@ import org.slf4j.LoggerFactory;
  * <p>What {@link Gathering} tasks put together is settled as soon as no such task is queued next: so one of them alone
  * waits for nothing, and those that came while others were written go out together.
  *
+ * <p>Tasks that must not be lost for a full queue may go to a second, bounded one. While that holds any, the first takes no
+ * more: so tasks run in the order in which they were taken.
+ *
  * <p>Thread-safe.
  */
 final class VolumeThread {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeThread.class);
 
     private final MpscBlockingConsumerArrayQueue<Runnable> queue;
+    private final ConcurrentLinkedQueue<Runnable> overflow = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger overflowing = new AtomicInteger();
     private final Thread thread;
     private final CountDownLatch ended = new CountDownLatch(1);
     /** Threads inside {@link #execute}: the last look at the queue waits for them. */
@@ -88,16 +94,40 @@ final class VolumeThread {
     /** Queues a task; false, and it will not run, when the queue is full or closed. A task taken in runs for sure. */
     boolean execute(Runnable task) {
         offering.incrementAndGet();
-        boolean taken = !closed && queue.offer(task);
+        boolean taken = !closed && overflowing.get() == 0 && queue.offer(task);
         offering.decrementAndGet();
         return taken;
+    }
+
+    /**
+     * As {@link #execute}, but goes beyond the queue's capacity by up to {@code beyond} tasks: for what gives something up
+     * and must not be refused because much is being stored.
+     */
+    boolean executeBeyond(Runnable task, int beyond) {
+        offering.incrementAndGet();
+        boolean taken = !closed && overflowing.get() == 0 && queue.offer(task);
+        if (!taken && !closed) {
+            taken = overflowing.incrementAndGet() <= beyond && overflow.add(task);
+            if (!taken) {
+                overflowing.decrementAndGet();
+            }
+            // The queue may have run empty meanwhile; when it is full the thread needs no waking.
+            queue.offer(VolumeThread::wakeUp);
+        }
+        offering.decrementAndGet();
+        return taken;
+    }
+
+    /** Whether it takes no more tasks, or soon will not. */
+    boolean isEnding() {
+        return closed || last != null;
     }
 
     /** Takes no more tasks, runs those queued and then {@code end}, ends the thread, and waits for that. Once only. */
     void stop(Runnable end) throws InterruptedException {
         last = end;
         // When the queue is full the thread needs no waking.
-        execute(VolumeThread::wakeUp);
+        queue.offer(VolumeThread::wakeUp);
         ended.await();
     }
 
@@ -128,7 +158,7 @@ final class VolumeThread {
 
     /** The next task; null when background work is due first. */
     private @Nullable Runnable nextTask() throws InterruptedException {
-        Runnable task = queue.poll();
+        Runnable task = pollTask();
         if (task != null) {
             return task;
         }
@@ -142,6 +172,18 @@ final class VolumeThread {
             return null;
         }
         return wait == BackgroundWork.IDLE ? queue.take() : queue.poll(wait, TimeUnit.NANOSECONDS);
+    }
+
+    private @Nullable Runnable pollTask() {
+        Runnable task = queue.poll();
+        if (task == null) {
+            task = overflow.poll();
+            if (task != null) {
+                // What the queue takes from now on runs after it.
+                overflowing.decrementAndGet();
+            }
+        }
+        return task;
     }
 
     private void takeTurn() {
@@ -178,7 +220,7 @@ final class VolumeThread {
         while (offering.get() > 0) {
             Thread.onSpinWait();
         }
-        for (Runnable task = queue.poll(); task != null; task = queue.poll()) {
+        for (Runnable task = pollTask(); task != null; task = pollTask()) {
             runInOrder(task);
         }
         Runnable end = last;

@@ -264,6 +264,7 @@ final class FillingBody<H> extends Counted {
                 to++;
             }
             if (!claims.claim(writer, from, to)) {
+                register.pool().claimRefused();
                 return null;
             }
             long start = (long) from * blockBytes;
@@ -624,6 +625,7 @@ final class FillingBody<H> extends Counted {
         if (waits) {
             settleWaiters();
         } else {
+            register.pool().rangeRefused();
             waiter.deliver();
         }
     }

@@ -354,13 +354,7 @@ final class ObjectChanges<H> {
         for (VolumeGroup.Slot slot : volumes.slots()) {
             Volume other = slot.volume();
             if (other != null && other != volume && other.mayHold(key.hashHigh(), key.hashLow())) {
-                other.execute(() -> {
-                    try {
-                        other.appendTombstone(diskKey(key));
-                    } catch (IOException e) {
-                        other.forget(diskKey(key));
-                    }
-                });
+                other.executeRemoval(() -> other.hideForGood(diskKey(key)));
             }
         }
     }
@@ -507,7 +501,11 @@ final class ObjectChanges<H> {
         }
         if (volumes.isConfigured() && (suspended || closed)) {
             removal.refuse(new IOException("the volumes are handed over"));
-            return pending.size() < DEFERRED_REMOVALS_MAX ? removal.change() : before;
+            if (pending.size() < DEFERRED_REMOVALS_MAX) {
+                return removal.change();
+            }
+            counters.removalsRefused.increment();
+            return before;
         }
         boolean needed = false;
         for (VolumeGroup.Slot slot : volumes.slots()) {

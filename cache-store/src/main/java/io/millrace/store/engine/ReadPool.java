@@ -7,6 +7,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The threads that read from disk, with one bounded queue; before it those wait, a limited number, for whose content
@@ -23,6 +24,9 @@ final class ReadPool {
     private final StoreCounters counters;
     private final MemoryBudget budget;
     private final ArrayBlockingQueue<Read> waiting = new ArrayBlockingQueue<>(WAITING_MAX);
+
+    /** Calls of {@link #resume} since one of them set to work; that one looks again for the others. */
+    private final AtomicInteger resuming = new AtomicInteger();
 
     /** A read that allocates so many bytes. */
     private record Read(int bytes, Runnable task, Runnable refused) {}
@@ -87,8 +91,19 @@ final class ReadPool {
         }
     }
 
-    /** Starts those that wait, as far as there is memory. */
+    /** Starts those that wait, as far as there is memory. Who starts one that is refused makes room, and comes here again. */
     private void resume() {
+        int seen = resuming.incrementAndGet();
+        if (seen > 1) {
+            return;
+        }
+        do {
+            startWaiting();
+            seen = resuming.addAndGet(-seen);
+        } while (seen > 0);
+    }
+
+    private void startWaiting() {
         for (Read next = waiting.peek(); next != null; next = waiting.peek()) {
             // Announced before the look, so that no release in between is missed.
             budget.awaitRoom();
@@ -112,6 +127,16 @@ final class ReadPool {
     /** Whether nobody waits for a thread. */
     boolean isIdle() {
         return executor.getQueue().isEmpty() && waiting.isEmpty();
+    }
+
+    /** A writer may not claim more of a body. */
+    void claimRefused() {
+        counters.claimsRefused.increment();
+    }
+
+    /** A reader may not wait for a range. */
+    void rangeRefused() {
+        counters.rangesRefused.increment();
     }
 
     /** A record did not pass its checks. */

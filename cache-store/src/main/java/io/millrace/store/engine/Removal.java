@@ -51,19 +51,30 @@ final class Removal<H> {
 
     void appendTo(Volume volume, DiskKey diskKey) {
         outstanding.incrementAndGet();
-        boolean taken = volume.execute(() -> {
+        boolean taken = volume.executeRemoval(() -> {
+            boolean appended = false;
             try {
                 if (volume.appendTombstone(diskKey)) {
                     present = true;
                 }
+                appended = true;
             } catch (IOException e) {
                 failure.compareAndSet(null, e);
             } finally {
+                if (!appended) {
+                    failure.compareAndSet(null, new IOException(volume.directory() + ": the tombstone failed"));
+                }
                 done();
             }
         });
         if (!taken) {
-            refuse(new IOException(volume.directory() + ": no room for the tombstone, the queue is full"));
+            IOException reason = new IOException(volume.directory() + ": volume is " + volume.state());
+            if (volume.state() == Volume.State.OFFLINE) {
+                // It finds nothing any more, and will not be trusted with what it missed.
+                failure.compareAndSet(null, reason);
+            } else {
+                refuse(reason);
+            }
             done();
         }
     }

@@ -22,6 +22,9 @@ final class StoreCounters {
     final LongAdder objectsRefilled = new LongAdder();
     final LongAdder bytesScrubbed = new LongAdder();
     final LongAdder recordsDamagedByScrub = new LongAdder();
+    final LongAdder removalsRefused = new LongAdder();
+    final LongAdder claimsRefused = new LongAdder();
+    final LongAdder rangesRefused = new LongAdder();
 
     StoreStatistics.Counters snapshot(long segmentsReclaimed) {
         return new StoreStatistics.Counters(
@@ -38,6 +41,9 @@ final class StoreCounters {
                 objectsRefilled.sum(),
                 segmentsReclaimed,
                 bytesScrubbed.sum(),
-                recordsDamagedByScrub.sum());
+                recordsDamagedByScrub.sum(),
+                removalsRefused.sum(),
+                claimsRefused.sum(),
+                rangesRefused.sum());
     }
 }

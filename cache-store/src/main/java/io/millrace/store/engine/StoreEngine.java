@@ -33,6 +33,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The store: RAM tier, volumes, and what is between them.
@@ -53,6 +55,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
     private static final long RAM_RESIZE_NANOS = 500_000_000;
     /** One object takes at most this part of its volume, so that it does not push out everything else. */
     private static final int VOLUME_SHARE = 4;
+
+    private static final Logger LOG = LoggerFactory.getLogger(StoreEngine.class);
 
     private final StoreConfig config;
     private final StoreMemory memory;
@@ -251,11 +255,11 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     private void openAdmitted(StoreKey key, Executor replyOn, OpenCallback<H> reply) {
         volumes.requested(key);
-        StoreObject<H> found = load(key);
+        StoreObject<H> found = loadOrMiss(key);
         if (found == null && volumes.isOpening() && !changes.isSuspended()) {
             boolean waits = waiting.add(
                     () -> {
-                        if (!reads.execute(() -> answer(load(key), replyOn, reply))) {
+                        if (!reads.execute(() -> answer(loadOrMiss(key), replyOn, reply))) {
                             answer(null, replyOn, reply);
                         }
                     },
@@ -297,6 +301,16 @@ public final class StoreEngine<H> implements CacheStore<H> {
             return load(key);
         } finally {
             memory.budget().release(MemoryBudget.Part.READING, config.ramObjectBytesMax());
+        }
+    }
+
+    /** A fault of a mapped page shows in the thread that met it, perhaps after the volume has returned from the access. */
+    private @Nullable StoreObject<H> loadOrMiss(StoreKey key) {
+        try {
+            return load(key);
+        } catch (InternalError e) {
+            LOG.warn("a mapped file failed, the object counts as absent: {}", e.toString());
+            return null;
         }
     }
 

@@ -495,10 +495,15 @@ final class VolumeGroup {
                 // Back since the slots were looked at.
                 Volume volume = working(slot.number());
                 if (volume != null) {
-                    volume.execute(() -> volume.hideForGood(ObjectAppender.diskKey(key)));
+                    volume.executeRemoval(() -> volume.hideForGood(ObjectAppender.diskKey(key)));
                 }
             }
         }
+    }
+
+    /** Volumes that were handed over and taken back, and are still open. */
+    int handedOver() {
+        return handedOver.size();
     }
 
     /** Gives the leases back; handles held stay readable. */
@@ -506,10 +511,21 @@ final class VolumeGroup {
         endAll(Volume::suspend);
     }
 
-    /** Tells the next owners of what was handed over which readers have ended. Blocks on the disk. */
+    /**
+     * Tells the next owners of what was handed over which readers have ended, and closes what was taken back as another
+     * volume and is read no more. Blocks on the disk.
+     */
     void shortenReaderLists() {
-        for (Volume volume : handedOver) {
-            volume.shortenReaderList();
+        for (Volume volume : List.copyOf(handedOver)) {
+            if (volume.isUnread() && handedOver.remove(volume)) {
+                try {
+                    volume.closeFile();
+                } catch (IOException e) {
+                    LOG.warn("{}: was handed over and taken back: {}", volume.directory(), e.toString());
+                }
+            } else {
+                volume.shortenReaderList();
+            }
         }
         for (Slot slot : slots) {
             Volume volume = slot.volume();

@@ -8,7 +8,13 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** Words of a mapped file, little-endian. */
+/**
+ * Words of a mapped file, little-endian.
+ *
+ * <p>When the file was cut off under the mapping, or its device cannot be read, a load or store raises an
+ * {@link InternalError}, perhaps a little later in the same thread. A compare-and-set would end the process where the
+ * virtual machine runs it as a call: so there is none.
+ */
 final class MappedMemory extends TableMemory {
     private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     /** Words of one mapping: a ByteBuffer ends at 2 GiB, a power of two below it is 1 GiB. */
@@ -76,8 +82,8 @@ final class MappedMemory extends TableMemory {
     }
 
     @Override
-    boolean compareAndSet(long word, long expected, long value) {
-        return LONGS.compareAndSet(region(word), at(word), expected, value);
+    void setByte(long word, int number, byte value) {
+        region(word).put(at(word) + number, value);
     }
 
     @Override

@@ -164,11 +164,15 @@ final class SlotTable {
         return (meta & FLAG_TOMBSTONE) != 0;
     }
 
-    /** Counts a hit: one try, nothing when the count is at its largest. A hit that is lost to another change is lost. */
+    /**
+     * Counts a hit, nothing when the count is at its largest. It stores the byte of the hits alone: a hit that is lost to
+     * another change is lost, and an entry that takes the slot at this moment may begin with the count of the last one.
+     */
     void hit(long slot) {
         long meta = meta(slot);
-        if (hits(meta) < HITS_MAX) {
-            slots.compareAndSet(word(slot) + 3, meta, meta + (1L << HITS_SHIFT));
+        int hits = hits(meta);
+        if (hits < HITS_MAX) {
+            slots.setByte(word(slot) + 3, HITS_SHIFT / Byte.SIZE, (byte) (hits + 1));
         }
     }
 

@@ -21,7 +21,11 @@ abstract class TableMemory {
 
     abstract void setRelease(long word, long value);
 
-    abstract boolean compareAndSet(long word, long expected, long value);
+    /**
+     * Sets one byte of a word, the lowest being number 0. Never a compare-and-set: see {@link MappedMemory}. What others
+     * store into the word at the same time may be lost in that byte, and only there.
+     */
+    abstract void setByte(long word, int number, byte value);
 
     /** Forces what was written to the device. */
     abstract void force() throws IOException;

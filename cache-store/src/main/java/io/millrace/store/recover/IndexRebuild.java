@@ -1,6 +1,7 @@
 package io.millrace.store.recover;
 
 import io.millrace.store.disk.RecordHeader;
+import io.millrace.store.disk.RecordReader;
 import io.millrace.store.disk.RecordType;
 import io.millrace.store.disk.SegmentFile;
 import io.millrace.store.disk.SegmentHeader;
@@ -9,6 +10,7 @@ import io.millrace.store.disk.SegmentTable;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.index.Location;
 import io.millrace.store.index.MappedIndex;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -27,22 +29,32 @@ import org.slf4j.LoggerFactory;
  * <p>A segment that cannot be read may have held tombstones. What is older than it is given up rather than brought back
  * to life. So is what is older than the first record that the index had no room for.
  *
+ * <p>A power failure may have kept an object's header and lost some of the rest. In the segments begun last, which may
+ * not have been forced, such an object is passed over, and what its key held before counts, unless a tombstone or another
+ * change stands between. Objects in blocks are not looked at: an older head may name blocks that were taken back.
+ *
  * <p>Confined to the volume's thread, once prepared.
  */
 final class IndexRebuild implements Volume.Rebuild {
     private static final Logger LOG = LoggerFactory.getLogger(IndexRebuild.class);
     private static final int STEP_RECORDS = 1000;
+    /** Bytes of records verified in a step. */
+    private static final int STEP_BYTES = 1 << 20;
+    /** Of the newest segments, so many may hold what was not forced: one is forced while the next is written. */
+    private static final int UNFORCED_SEGMENTS = 2;
 
     private final Path directory;
     private final SegmentFile segments;
     private final SegmentTable table;
     private final MappedIndex index;
+    private final RecordReader reader;
     private final List<SegmentHeader> newestFirst;
     private int next;
     /** What is left of the segment before {@link #next}: its first records. */
     private List<SegmentSummary.Entry> left = List.of();
 
     private long entries;
+    private long torn;
 
     private IndexRebuild(
             Path directory,
@@ -55,6 +67,7 @@ final class IndexRebuild implements Volume.Rebuild {
         this.table = table;
         this.index = index;
         this.newestFirst = newestFirst;
+        this.reader = new RecordReader(segments, UnpooledByteBufAllocator.DEFAULT);
     }
 
     /** Reads the segments' headers and enters them in the table, all as sealed: the log goes on in a new one. */
@@ -117,7 +130,12 @@ final class IndexRebuild implements Volume.Rebuild {
         if (index.finishRebuildStep()) {
             return true;
         }
-        LOG.info("{}: index rebuilt, segments={}, records={}", directory, newestFirst.size(), entries);
+        LOG.info(
+                "{}: index rebuilt, segments={}, records={}, torn objects passed over={}",
+                directory,
+                newestFirst.size(),
+                entries,
+                torn);
         return false;
     }
 
@@ -144,16 +162,37 @@ final class IndexRebuild implements Volume.Rebuild {
             return;
         }
         int end = Math.max(0, left.size() - STEP_RECORDS);
+        boolean verified = next <= UNFORCED_SEGMENTS;
+        long bytes = 0;
         for (int i = left.size() - 1; i >= end; i--) {
-            if (!enter(segment, left.get(i))) {
+            SegmentSummary.Entry entry = left.get(i);
+            bytes += verified ? entry.length() : 0;
+            if (verified && isTorn(segment, entry)) {
+                torn++;
+            } else if (!enter(segment, entry)) {
                 LOG.warn("{}: the index has no room for segments older than {}", directory, segment.segment());
                 left = List.of();
                 giveUpFrom(next);
                 return;
             }
             entries++;
+            if (bytes > STEP_BYTES) {
+                end = i;
+            }
         }
         left = left.subList(0, end);
+    }
+
+    private boolean isTorn(SegmentHeader segment, SegmentSummary.Entry entry) {
+        if (entry.type() != RecordType.COMPLETE && entry.type() != RecordType.HEAD) {
+            return false;
+        }
+        try {
+            return reader.isTornObject(segment.segment(), entry.offset(), segment.tag());
+        } catch (IOException e) {
+            LOG.info("{}: segment {}: {}", directory, segment.segment(), e.toString());
+            return false;
+        }
     }
 
     private List<SegmentSummary.Entry> records(SegmentHeader segment) throws IOException {

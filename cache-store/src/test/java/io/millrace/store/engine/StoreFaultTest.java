@@ -215,4 +215,60 @@ class StoreFaultTest {
             object.release();
         }
     }
+
+    /** After a reboot without an index, with the bytes of one body or head damaged that is on no other record. */
+    private static TestStore rebuiltWithout(FaultyFileIo io, byte[] damaged) throws java.io.IOException {
+        FaultyFileIo next = io.afterReboot();
+        Path file = Path.of("/volume0/volume");
+        next.flipBit(file, next.find(file, damaged) * 8);
+        next.delete(Path.of("/volume0/index"));
+        return new TestStore(StoreContractTest.volumes(2).ramBytes(0), next).withoutCheck();
+    }
+
+    @Test
+    void whatATornObjectReplacedCountsAgain() throws java.io.IOException {
+        FaultyFileIo io = new FaultyFileIo();
+        try (TestStore test = new TestStore(StoreContractTest.volumes(2).ramBytes(0), io)) {
+            test.put("a", "first", TestStore.body(1, 3000));
+            test.put("b", "first", TestStore.body(2, 3000));
+            test.sync();
+            test.put("a", "second", TestStore.body(3, 3000));
+            test.sync();
+        }
+        try (TestStore test = rebuiltWithout(io, java.util.Arrays.copyOf(TestStore.body(3, 3000), 50))) {
+            assertEquals("first", test.head("a"));
+            assertArrayEquals(TestStore.body(1, 3000), test.read("a"));
+            assertEquals("first", test.head("b"));
+        }
+    }
+
+    @Test
+    void theHeadBeforeATornOneCountsAgain() throws java.io.IOException {
+        FaultyFileIo io = new FaultyFileIo();
+        try (TestStore test = new TestStore(StoreContractTest.volumes(2).ramBytes(0), io)) {
+            test.put("a", "first", TestStore.body(1, 3000));
+            test.sync();
+            test.update("a", "the second head");
+            test.sync();
+        }
+        try (TestStore test =
+                rebuiltWithout(io, "the second head".getBytes(java.nio.charset.StandardCharsets.ISO_8859_1))) {
+            assertEquals("first", test.head("a"));
+            assertArrayEquals(TestStore.body(1, 3000), test.read("a"));
+        }
+    }
+
+    @Test
+    void notBehindATombstone() throws java.io.IOException {
+        FaultyFileIo io = new FaultyFileIo();
+        try (TestStore test = new TestStore(StoreContractTest.volumes(2).ramBytes(0), io)) {
+            test.put("a", "first", TestStore.body(1, 3000));
+            test.remove("a");
+            test.put("a", "second", TestStore.body(3, 3000));
+            test.sync();
+        }
+        try (TestStore test = rebuiltWithout(io, java.util.Arrays.copyOf(TestStore.body(3, 3000), 50))) {
+            assertNull(test.find("a"));
+        }
+    }
 }

@@ -52,9 +52,11 @@ class HeapMemory extends TableMemory {
     }
 
     @Override
-    boolean compareAndSet(long word, long expected, long value) {
+    void setByte(long word, int number, byte value) {
         accessed();
-        return words.compareAndSet((int) word, expected, value);
+        long mask = 0xFFL << (number * Byte.SIZE);
+        long bits = (value & 0xFFL) << (number * Byte.SIZE);
+        words.updateAndGet((int) word, before -> (before & ~mask) | bits);
     }
 
     @Override

@@ -69,6 +69,9 @@ public final class FaultyFileIo implements FileIo {
             // The header, mapped last, first: what it says is then true of the rest.
             for (int i = mapped.size() - 1; i >= 0; i--) {
                 Mapped region = mapped.get(i);
+                if (region.buffer.limit() == 0) {
+                    continue;
+                }
                 region.buffer.get(0, bytes, (int) region.position, region.buffer.capacity());
                 unforced.set((int) region.position / SECTOR, (bytes.length + SECTOR - 1) / SECTOR);
             }
@@ -382,6 +385,18 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
+    /** From now on every access to what is mapped of the file fails, as after it was cut off. */
+    public void unmap(Path path) {
+        lock.lock();
+        try {
+            Content content = files.get(path);
+            content.pull();
+            content.mapped.forEach(region -> region.buffer.limit(0));
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Length of a file. */
     public long length(Path path) {
         lock.lock();
@@ -690,7 +705,7 @@ public final class FaultyFileIo implements FileIo {
                     throw new EOFException(path + ": mapped past the end");
                 }
                 for (Mapped known : content.mapped) {
-                    if (known.position == position && known.buffer.capacity() == length) {
+                    if (known.position == position && known.buffer.limit() == length) {
                         return new MemoryRegion(known);
                     }
                 }
@@ -721,6 +736,9 @@ public final class FaultyFileIo implements FileIo {
                 lock.lock();
                 try {
                     FaultyFileIo.this.check(failWrites, path);
+                    if (region.buffer.limit() == 0) {
+                        throw new IOException(path + ": cut off");
+                    }
                     region.buffer.get(0, content.durable, (int) region.position, region.buffer.capacity());
                 } finally {
                     lock.unlock();

@@ -1,0 +1,114 @@
+package io.millrace.store.disk;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How a volume ends: its thread, its lease, its file, and what its next owner is told of readers that go on.
+ *
+ * <p>Thread-safe.
+ */
+final class VolumeEnding {
+    private static final Logger LOG = LoggerFactory.getLogger(VolumeEnding.class);
+
+    private final VolumeParts parts;
+    private final VolumeThread thread;
+    private final VolumeHealth health;
+    private final SegmentFile segments;
+    private final Path directory;
+
+    VolumeEnding(VolumeParts parts, VolumeThread thread, VolumeHealth health, SegmentFile segments) {
+        this.parts = parts;
+        this.thread = thread;
+        this.health = health;
+        this.segments = segments;
+        this.directory = parts.directory();
+    }
+
+    /**
+     * Writes what is queued, forces it and gives the lease back. Once only.
+     *
+     * @param last the state to end in: SUSPENDED, and the next owner is told which segments are pinned, or CLOSED
+     * @param stopping runs on the volume's thread when nothing is appended any more
+     */
+    void end(Volume.State last, Runnable stopping) throws IOException {
+        IOException[] failure = {null};
+        try {
+            thread.stop(() -> {
+                try {
+                    stopping.run();
+                } finally {
+                    failure[0] = finish(health.end(last), last);
+                }
+            });
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException(directory + ": interrupted while closing", e);
+        } finally {
+            parts.lease().close();
+        }
+        if (failure[0] != null) {
+            throw failure[0];
+        }
+    }
+
+    private @Nullable IOException finish(Volume.State before, Volume.State last) {
+        try {
+            if (before == Volume.State.ONLINE) {
+                segments.force();
+                if (last == Volume.State.CLOSED) {
+                    parts.index().close();
+                }
+            }
+            return null;
+        } catch (IOException e) {
+            return e;
+        } catch (RuntimeException | InternalError e) {
+            return new IOException(directory + ": index could not be closed: " + e, e);
+        } finally {
+            if (last == Volume.State.SUSPENDED) {
+                tellReaders();
+            }
+        }
+    }
+
+    private void tellReaders() {
+        try {
+            parts.readers().tell(parts.pins(), parts.table());
+        } catch (IOException e) {
+            health.note(e);
+            LOG.error("{}: list of segments still read: {}; what is being read is cut off", directory, e.toString());
+            try {
+                parts.file().close();
+            } catch (IOException closing) {
+                LOG.warn("{}: {}", directory, closing.toString());
+            }
+        }
+    }
+
+    /** Closes the file: reads fail from here on. */
+    void closeFile() throws IOException {
+        try {
+            parts.file().close();
+        } finally {
+            parts.readers().untell();
+        }
+    }
+
+    /** Tells the next owner which pins have gone. Blocks on the disk. */
+    void shortenReaderList() {
+        try {
+            parts.readers().shorten(parts.pins(), parts.table());
+        } catch (IOException e) {
+            LOG.warn("{}: list of segments still read: {}", directory, e.toString());
+        }
+    }
+
+    /** The pins are another volume's of this process now, which owns the path again. */
+    void passOnReaders() throws IOException {
+        parts.readers().untell();
+    }
+}

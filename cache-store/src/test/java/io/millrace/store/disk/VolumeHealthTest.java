@@ -1,0 +1,89 @@
+package io.millrace.store.disk;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.store.disk.Volume.State;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class VolumeHealthTest {
+    private static final Map<State, Set<State>> MOVES = Map.of(
+            State.OPENING, EnumSet.of(State.ONLINE, State.OFFLINE, State.SUSPENDED, State.CLOSED),
+            State.ONLINE, EnumSet.of(State.OFFLINE, State.SUSPENDED, State.CLOSED),
+            State.OFFLINE, EnumSet.of(State.SUSPENDED, State.CLOSED),
+            State.SUSPENDED, EnumSet.of(State.CLOSED),
+            State.CLOSED, EnumSet.noneOf(State.class));
+
+    private final AtomicInteger givenUp = new AtomicInteger();
+
+    private VolumeHealth health(State first) {
+        return new VolumeHealth(Path.of("/v"), first, givenUp::incrementAndGet);
+    }
+
+    @Test
+    void goesFromEachStateToTheseOnly() {
+        for (State from : State.values()) {
+            for (State to : State.values()) {
+                assertEquals(MOVES.get(from).contains(to), from.mayBecome(to), from + " to " + to);
+                VolumeHealth health = health(from);
+                assertEquals(from, health.end(to));
+                assertEquals(from.mayBecome(to) ? to : from, health.state());
+            }
+        }
+    }
+
+    @Test
+    void theEndOfARebuildDoesNotBringBackWhatErrorsTookOut() {
+        VolumeHealth health = health(State.OPENING);
+        for (int i = 0; i < Volume.ERRORS_IN_A_ROW_MAX; i++) {
+            health.failed(new IOException("Input/output error"));
+        }
+        assertFalse(health.opened());
+        assertEquals(State.OFFLINE, health.state());
+        assertEquals(1, givenUp.get());
+    }
+
+    @Test
+    void anErrorAfterTheEndDoesNotChangeIt() {
+        VolumeHealth health = health(State.ONLINE);
+        health.end(State.SUSPENDED);
+        health.giveUp(new IOException("late"));
+        assertEquals(State.SUSPENDED, health.state());
+        assertEquals(0, givenUp.get());
+    }
+
+    @Test
+    void aFailedIndexEndsItAtOnceAndOnce() {
+        VolumeHealth health = health(State.ONLINE);
+        health.indexFailed(new InternalError("a fault occurred in an unsafe memory access operation"));
+        health.indexFailed(new InternalError("another"));
+        assertEquals(State.OFFLINE, health.state());
+        assertEquals(1, givenUp.get());
+        IOException last = health.lastError();
+        assertNotNull(last);
+        assertTrue(last.toString().contains("a fault occurred"), last::toString);
+        assertThrows(IOException.class, health::checkWorking);
+    }
+
+    @Test
+    void onlyErrorsInARowCount() {
+        VolumeHealth health = health(State.ONLINE);
+        for (int i = 0; i < 3 * Volume.ERRORS_IN_A_ROW_MAX; i++) {
+            if (i % (Volume.ERRORS_IN_A_ROW_MAX - 1) == 0) {
+                health.succeeded();
+            }
+            health.failed(new IOException("Input/output error"));
+        }
+        assertEquals(State.ONLINE, health.state());
+        assertEquals(3 * Volume.ERRORS_IN_A_ROW_MAX, health.errors());
+    }
+}
