@@ -231,56 +231,105 @@ public final class StoreEngine<H> implements CacheStore<H> {
         }
         if (known != null || (change != null && change.object() == null)) {
             Replies.opened(replyOn, reply, known);
-        } else if (!reads.execute(() -> openNow(key, replyOn, reply))) {
+        } else if (!reads.execute(new Opening(key, replyOn, reply))) {
             counters.opensRefused.increment();
             Replies.opened(replyOn, reply, null);
         }
     }
 
-    /** On an I/O thread. */
-    private void openNow(StoreKey key, Executor replyOn, OpenCallback<H> reply) {
-        if (!memory.budget().reserve(MemoryBudget.Part.READING, config.ramObjectBytesMax())) {
-            memory.budget().refused(MemoryBudget.Part.READING);
-            counters.opensRefused.increment();
-            Replies.opened(replyOn, reply, null);
-            return;
-        }
-        try {
-            openAdmitted(key, replyOn, reply);
-        } finally {
-            // What was read is counted by itself.
-            memory.budget().release(MemoryBudget.Part.READING, config.ramObjectBytesMax());
-        }
-    }
+    /**
+     * An open on an I/O thread. It answers once whatever happens: a fault of a mapped page shows in the thread that met
+     * it some time after the access, and is a miss.
+     */
+    private final class Opening implements Runnable {
+        private final StoreKey key;
+        private final Executor replyOn;
+        private final OpenCallback<H> reply;
+        private boolean answered;
 
-    private void openAdmitted(StoreKey key, Executor replyOn, OpenCallback<H> reply) {
-        volumes.requested(key);
-        StoreObject<H> found = loadOrMiss(key);
-        if (found == null && volumes.isOpening() && !changes.isSuspended()) {
-            boolean waits = waiting.add(
-                    () -> {
-                        if (!reads.execute(() -> answer(loadOrMiss(key), replyOn, reply))) {
-                            answer(null, replyOn, reply);
-                        }
-                    },
-                    () -> {
-                        counters.opensRefused.increment();
-                        answer(null, replyOn, reply);
-                    });
-            if (waits) {
+        Opening(StoreKey key, Executor replyOn, OpenCallback<H> reply) {
+            this.key = key;
+            this.replyOn = replyOn;
+            this.reply = reply;
+        }
+
+        @Override
+        public void run() {
+            guarded(this::open);
+        }
+
+        /** A second time, when an index is whole that was not. */
+        private void again() {
+            guarded(() -> answer(load(key)));
+        }
+
+        private void guarded(Runnable open) {
+            try {
+                open.run();
+            } catch (InternalError e) {
+                LOG.warn("a mapped file failed: {}", e.toString());
+            } finally {
+                if (!answered) {
+                    answer(null);
+                }
+            }
+        }
+
+        private void open() {
+            if (!memory.budget().reserve(MemoryBudget.Part.READING, config.ramObjectBytesMax())) {
+                memory.budget().refused(MemoryBudget.Part.READING);
+                refuse();
+                return;
+            }
+            try {
+                openAdmitted();
+            } finally {
+                // What was read is counted by itself.
+                memory.budget().release(MemoryBudget.Part.READING, config.ramObjectBytesMax());
+            }
+        }
+
+        private void openAdmitted() {
+            volumes.requested(key);
+            StoreObject<H> found = load(key);
+            if (found == null && volumes.isOpening() && !changes.isSuspended() && waits()) {
                 if (!volumes.isOpening()) {
                     // It became whole just before it was told of this one.
                     waiting.retry();
                 }
                 return;
             }
+            answer(found);
         }
-        answer(found, replyOn, reply);
-    }
 
-    private void answer(@Nullable StoreObject<H> found, Executor replyOn, OpenCallback<H> reply) {
-        (found == null ? counters.diskMisses : counters.diskHits).increment();
-        Replies.opened(replyOn, reply, found);
+        private boolean waits() {
+            // From here on the one that waits answers, or the opening that it makes.
+            answered = true;
+            boolean taken = waiting.add(
+                    () -> {
+                        if (!reads.execute(new Opening(key, replyOn, reply)::again)) {
+                            answer(null);
+                        }
+                    },
+                    () -> {
+                        counters.opensRefused.increment();
+                        answer(null);
+                    });
+            answered = taken;
+            return taken;
+        }
+
+        private void refuse() {
+            answered = true;
+            counters.opensRefused.increment();
+            Replies.opened(replyOn, reply, null);
+        }
+
+        private void answer(@Nullable StoreObject<H> found) {
+            answered = true;
+            (found == null ? counters.diskMisses : counters.diskHits).increment();
+            Replies.opened(replyOn, reply, found);
+        }
     }
 
     /** What a volume holds of a key, retained. */
@@ -301,16 +350,6 @@ public final class StoreEngine<H> implements CacheStore<H> {
             return load(key);
         } finally {
             memory.budget().release(MemoryBudget.Part.READING, config.ramObjectBytesMax());
-        }
-    }
-
-    /** A fault of a mapped page shows in the thread that met it, perhaps after the volume has returned from the access. */
-    private @Nullable StoreObject<H> loadOrMiss(StoreKey key) {
-        try {
-            return load(key);
-        } catch (InternalError e) {
-            LOG.warn("a mapped file failed, the object counts as absent: {}", e.toString());
-            return null;
         }
     }
 

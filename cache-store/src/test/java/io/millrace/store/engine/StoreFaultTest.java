@@ -8,8 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.store.ObjectWriter;
+import io.millrace.store.StoreConfig;
 import io.millrace.store.StoreStatistics;
 import io.millrace.store.StoredObject;
+import io.millrace.store.disk.Volume;
 import io.millrace.store.io.FaultyFileIo;
 import io.netty.buffer.Unpooled;
 import java.io.UncheckedIOException;
@@ -137,6 +139,36 @@ class StoreFaultTest {
             assertArrayEquals(TestStore.body(1, 1000), test.read("a"));
             assertTrue(test.remove("a"));
             assertFalse(test.store.contains(test.key("a")));
+        }
+    }
+
+    @Test
+    void theLastVolumeGoneByReadErrorsLeavesAStoreThatPassesOn() {
+        FaultyFileIo io = new FaultyFileIo();
+        StoreConfig.Builder config = StoreContractTest.volumes(2).ramBytes(0).ramObjectBytesMax(0);
+        try (TestStore test = new TestStore(config, io).withoutCheck()) {
+            for (int i = 0; i < 20; i++) {
+                assertTrue(test.put("k" + i, "h", TestStore.body(i, 1000)));
+            }
+            test.sync();
+            io.failReads(true, VOLUME);
+            for (int i = 0; i < 20; i++) {
+                assertNull(test.find("k" + i));
+            }
+            StoreStatistics.Volume volume = test.store.statistics().volumes().get(0);
+            assertEquals(StoreStatistics.State.OFFLINE, volume.state());
+            assertEquals(Volume.ERRORS_IN_A_ROW_MAX, volume.errors());
+            io.failReads(false, VOLUME);
+            assertFalse(test.store.contains(test.key("k1")));
+            assertFalse(test.put("new", "h", TestStore.body(1, 1000)));
+            assertNull(test.find("new"));
+            assertFalse(test.remove("k1"));
+        }
+        // It may have missed removals while it was out.
+        try (TestStore test = new TestStore(StoreContractTest.volumes(2).ramBytes(0), io)) {
+            assertNull(test.find("k1"));
+            assertTrue(test.put("k1", "again", TestStore.body(1, 1000)));
+            assertEquals("again", test.head("k1"));
         }
     }
 
