@@ -256,6 +256,14 @@ public final class RecordHeader {
         return type == RecordType.HEAD ? detail : 0;
     }
 
+    /**
+     * Whether the record is an object whose body is all in one record, this or another. Only such a one does a rebuild
+     * pass over when it is torn.
+     */
+    public boolean isObjectInOneRecord() {
+        return type == RecordType.COMPLETE || (type == RecordType.HEAD && has(FLAG_BODY_ELSEWHERE));
+    }
+
     /** Bytes of the key. */
     public int keyLength() {
         return keyLength;

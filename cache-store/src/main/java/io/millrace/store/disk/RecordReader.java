@@ -151,9 +151,7 @@ public final class RecordReader {
         try {
             fill(segment, offset, start, RecordHeader.BYTES);
             RecordHeader header = header(segment, offset, tag, start);
-            boolean whole = header.type() == RecordType.COMPLETE
-                    || (header.type() == RecordType.HEAD && header.has(RecordHeader.FLAG_BODY_ELSEWHERE));
-            if (!whole) {
+            if (!header.isObjectInOneRecord()) {
                 return false;
             }
             try {

@@ -176,7 +176,8 @@ public final class StoreCheck {
             }
         } else if (named == Location.NONE || !states.isLive(named)) {
             orphans.note(header.hashHigh(), header.hashLow(), header.sequence(), owed ? location : 0);
-        } else if (isNewer(location, named)) {
+        } else if (isNewer(location, named) && (sound || !header.isObjectInOneRecord())) {
+            // A torn one gave way to what it replaced when the index was rebuilt.
             report.finding(
                     Kind.WRONG,
                     "index entry for " + Location.describe(named) + ", but a newer record is " + header + " at "
