@@ -55,6 +55,12 @@ final class BufferPool extends AbstractByteBufAllocator implements ByteBufAlloca
         return current == null ? UnpooledByteBufAllocator.DEFAULT.metric() : current.metric();
     }
 
+    /** Bytes of the chunks that buffers have now, those that threads keep for their next ones not counted. Locks every arena. */
+    long pinnedBytes() {
+        PooledByteBufAllocator current = pool;
+        return current == null ? 0 : current.pinnedDirectMemory();
+    }
+
     /** The pool itself; null once it is closed. */
     @Nullable
     PooledByteBufAllocator pool() {

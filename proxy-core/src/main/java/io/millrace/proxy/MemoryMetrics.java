@@ -9,15 +9,25 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where the memory of the process is. The parts that the kernel can tell apart by address are measured there; buffers
- * and metaspace are what their owners count, and {@code jvm} is what the kernel sees beyond all of them. Immutable.
+ * and metaspace are what their owners count; {@code unaccounted} is what the kernel sees beyond all of them.
+ *
+ * <p>All parts are of one moment, as old as the map of {@link ProcessMemory}. Thread-safe; not for event loops.
  */
 final class MemoryMetrics {
+    /** What is left when every other part is taken off. */
+    static final String UNACCOUNTED = "unaccounted";
+
+    /** The parts as of one map, and what the kernel counted then. */
+    private record Snapshot(MemoryMap map, Map<String, Long> parts, long anonymous) {}
+
     private final ProcessMemory process = new ProcessMemory();
     private final Supplier<StoreStatistics.Memory> store;
     private final BufferPool connections;
+    private volatile @Nullable Snapshot last;
 
     MemoryMetrics(Supplier<StoreStatistics.Memory> store, BufferPool connections) {
         this.store = store;
@@ -28,7 +38,7 @@ final class MemoryMetrics {
         for (String part : parts().keySet()) {
             metrics.supplyGauge(MetricFamily.MEMORY, () -> parts().getOrDefault(part, 0L), part);
         }
-        metrics.supplyGauge(MetricFamily.MEMORY_ANONYMOUS, ProcessMemory::anonymousBytes);
+        metrics.supplyGauge(MetricFamily.MEMORY_ANONYMOUS, () -> snapshot().anonymous());
         mapped(metrics, "index", MemoryMap::index);
         mapped(metrics, "inventory", MemoryMap::inventory);
         mapped(metrics, "files", MemoryMap::files);
@@ -43,21 +53,49 @@ final class MemoryMetrics {
 
     /** Bytes of each part of the anonymous memory. */
     Map<String, Long> parts() {
+        return snapshot().parts();
+    }
+
+    @SuppressWarnings("ReferenceEquality") // another map is another moment, whatever it says
+    private Snapshot snapshot() {
         MemoryMap map = process.map();
+        Snapshot known = last;
+        if (known == null || known.map() != map) {
+            known = new Snapshot(map, count(map), ProcessMemory.anonymousBytes());
+            last = known;
+        }
+        return known;
+    }
+
+    private Map<String, Long> count(MemoryMap map) {
         StoreStatistics.Memory memory = store.get();
         Map<String, Long> parts = new LinkedHashMap<>();
         parts.put("store_resident", memory.residentBytes());
         parts.put("store_filling", memory.fillingBytes() + memory.writingBytes());
         parts.put("store_reading", memory.readingBytes());
-        parts.put("store_idle", memory.idleBytes());
-        parts.put("connections", connections.metric().usedDirectMemory());
-        parts.put("metaspace", ProcessMemory.metaspaceBytes());
-        long counted = parts.values().stream().mapToLong(Long::longValue).sum();
-        parts.put("jvm", Math.max(0, map.other() - counted));
+        long chunks = connections.metric().usedDirectMemory();
+        long used = Math.min(chunks, connections.pinnedBytes());
+        parts.put("connections", used);
+        long inUse = sum(parts);
+        long idle = memory.idleBytes() + chunks - used;
+        // A new chunk has no pages yet, so that of idle memory only some is there.
+        long idleThere = Math.max(0, Math.min(idle, map.blocks() - inUse));
+        long storeIdle = idle == 0 ? 0 : Math.round((double) idleThere * memory.idleBytes() / idle);
+        parts.put("store_idle", storeIdle);
+        parts.put("connections_idle", idleThere - storeIdle);
+        long metaspace = ProcessMemory.metaspaceBytes();
+        parts.put("metaspace", metaspace);
+        parts.put("jvm", Math.max(0, map.jvm() - metaspace));
         parts.put("heap", map.heap());
         parts.put("code", map.code());
         parts.put("stacks", map.stacks());
         parts.put("data", map.data());
+        parts.put("malloc", map.malloc());
+        parts.put(UNACCOUNTED, Math.max(0, map.anonymous() - sum(parts)));
         return parts;
+    }
+
+    private static long sum(Map<String, Long> parts) {
+        return parts.values().stream().mapToLong(Long::longValue).sum();
     }
 }

@@ -15,6 +15,7 @@ import io.millrace.proxy.net.TlsContexts;
 import io.millrace.proxy.net.Transport;
 import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.observe.ProcessMemory;
 import io.millrace.proxy.observe.log.AccessLog;
 import io.millrace.store.CacheStore;
 import io.millrace.store.engine.StoreEngine;
@@ -94,6 +95,7 @@ public final class ProxyServer implements AutoCloseable {
         int loopCount = config.worker().eventLoops() == 0
                 ? Runtime.getRuntime().availableProcessors()
                 : config.worker().eventLoops();
+        ProcessMemory.noteJvm();
         allocator = new BufferPool(loopCount);
         accessLog = accessLog(config);
         try {

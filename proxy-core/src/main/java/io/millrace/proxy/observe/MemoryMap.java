@@ -1,24 +1,37 @@
 package io.millrace.proxy.observe;
 
+import java.util.ArrayList;
 import java.util.List;
 
 /**
  * Resident memory of a process by what it is for, as the kernel sees it: the sums of the mappings in {@code smaps}. All
- * figures are bytes. Anonymous are the first five; the others are pages of files and cost nothing that cannot be had back.
+ * figures are bytes. Anonymous are the first seven; the others are pages of files and cost nothing that cannot be had back.
  *
  * @param heap the Java heap
  * @param code compiled code
  * @param stacks of threads
  * @param data private copies of pages of files: data of libraries, class data archives
- * @param other all other anonymous memory: direct buffers, metaspace, the JVM's own
+ * @param malloc the GNU C library's malloc, without blocks that it maps one by one: its first arena ({@code [heap]}) and
+ *     the others, which it alone maps without reserving swap ({@code nr} in {@code VmFlags})
+ * @param jvm what lies where the JVM had set addresses aside when it started: metaspace, the collector's tables
+ * @param blocks anonymous memory that was mapped since: malloc's large blocks, which the chunks of pools are
  * @param index pages of the volumes' indexes
  * @param inventory pages of inventories
  * @param files pages of all other files
  */
 public record MemoryMap(
-        long heap, long code, long stacks, long data, long other, long index, long inventory, long files) {
+        long heap,
+        long code,
+        long stacks,
+        long data,
+        long malloc,
+        long jvm,
+        long blocks,
+        long index,
+        long inventory,
+        long files) {
     /** Nothing known. */
-    static final MemoryMap NONE = new MemoryMap(0, 0, 0, 0, 0, 0, 0, 0);
+    static final MemoryMap NONE = new MemoryMap(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
     private static final long GUARD_BYTES_MAX = 64 << 10;
     private static final long STACK_BYTES_MAX = 16 << 20;
@@ -30,6 +43,13 @@ public record MemoryMap(
 
         boolean has(long address) {
             return Long.compareUnsigned(address, start) >= 0 && Long.compareUnsigned(address, end) < 0;
+        }
+
+        /** How many addresses it has in common with another. */
+        long common(long otherStart, long otherEnd) {
+            long from = Long.compareUnsigned(start, otherStart) > 0 ? start : otherStart;
+            long to = Long.compareUnsigned(end, otherEnd) < 0 ? end : otherEnd;
+            return Long.compareUnsigned(from, to) < 0 ? to - from : 0;
         }
 
         /** From the lowest to the highest address named in the text as {@code 0x...}; empty when there is none. */
@@ -51,27 +71,42 @@ public record MemoryMap(
         }
     }
 
-    /** Sums over the lines of {@code smaps}. */
-    static MemoryMap of(List<String> lines, Range heap, Range code) {
-        Sums sums = new Sums(heap, code);
+    /** Addresses without a name in {@code smaps}, but for stacks and malloc's arenas. */
+    static List<Range> unnamed(List<String> lines) {
+        Sums sums = new Sums(Range.EMPTY, Range.EMPTY, List.of());
+        lines.forEach(sums::line);
+        return sums.unnamed;
+    }
+
+    /**
+     * Sums over the lines of {@code smaps}.
+     *
+     * @param jvm what was {@link #unnamed} when the process started
+     */
+    static MemoryMap of(List<String> lines, Range heap, Range code, List<Range> jvm) {
+        Sums sums = new Sums(heap, code, jvm);
         lines.forEach(sums::line);
         return sums.result();
     }
 
     /** Anonymous bytes in all. */
     public long anonymous() {
-        return heap + code + stacks + data + other;
+        return heap + code + stacks + data + malloc + jvm + blocks;
     }
 
     /** The sums so far, and the mapping that the next lines are about. */
     private static final class Sums {
         private final Range heapRange;
         private final Range codeRange;
+        private final List<Range> jvmRanges;
+        private final List<Range> unnamed = new ArrayList<>();
         private long heap;
         private long code;
         private long stacks;
         private long data;
-        private long other;
+        private long malloc;
+        private long jvm;
+        private long blocks;
         private long index;
         private long inventory;
         private long files;
@@ -80,20 +115,28 @@ public record MemoryMap(
         private long end;
         private long rss;
         private String path = "";
+        private long anonymous;
         private boolean stack;
+        /** Addresses that are set aside and have no memory. */
+        private boolean reserved;
+        /** End of the last mapping of malloc's; what is set aside from there is the rest of an arena. */
+        private long arenaEnd;
         /** End of the mapping before when that was a guard; 0 when it was not. */
         private long guardEnd;
 
-        Sums(Range heap, Range code) {
+        Sums(Range heap, Range code, List<Range> jvm) {
             heapRange = heap;
             codeRange = code;
+            jvmRanges = jvm;
         }
 
         void line(String line) {
             if (line.startsWith("Rss:")) {
                 rss = kilobytes(line);
             } else if (line.startsWith("Anonymous:")) {
-                add(kilobytes(line));
+                anonymous = kilobytes(line);
+            } else if (line.startsWith("VmFlags:")) {
+                add(line.endsWith(" nr") || line.contains(" nr "));
             } else if (!line.isEmpty() && Character.digit(line.charAt(0), 16) >= 0 && line.indexOf('-') > 0) {
                 mapping(line);
             }
@@ -110,7 +153,8 @@ public record MemoryMap(
             start = Long.parseUnsignedLong(words[0], 0, dash, 16);
             end = Long.parseUnsignedLong(words[0], dash + 1, words[0].length(), 16);
             path = words.length == 6 ? words[5].trim() : "";
-            boolean guard = words[1].startsWith("---") && end - start <= GUARD_BYTES_MAX;
+            reserved = words[1].startsWith("---");
+            boolean guard = reserved && end - start <= GUARD_BYTES_MAX;
             stack = "[stack]".equals(path)
                     || (path.isEmpty()
                             && words[1].startsWith("rw")
@@ -119,7 +163,7 @@ public record MemoryMap(
             guardEnd = guard ? end : 0;
         }
 
-        private void add(long anonymous) {
+        private void add(boolean noReserve) {
             if (heapRange.has(start)) {
                 heap += anonymous;
             } else if (codeRange.has(start)) {
@@ -129,9 +173,24 @@ public record MemoryMap(
             } else if (path.startsWith("/")) {
                 data += anonymous;
                 addPages(rss - anonymous);
-            } else {
-                other += anonymous;
+            } else if ("[heap]".equals(path) || (noReserve && !reserved)) {
+                malloc += anonymous;
+                arenaEnd = end;
+            } else if (!reserved || start != arenaEnd) {
+                unnamed.add(new Range(start, end));
+                long ofJvm = shareOfJvm();
+                jvm += ofJvm;
+                blocks += anonymous - ofJvm;
             }
+        }
+
+        /** Bytes of a mapping in the JVM's addresses; the kernel joins neighbours, so that it may be a part. */
+        private long shareOfJvm() {
+            long inside = 0;
+            for (Range range : jvmRanges) {
+                inside += range.common(start, end);
+            }
+            return Math.round((double) anonymous * inside / (end - start));
         }
 
         private void addPages(long pages) {
@@ -146,7 +205,7 @@ public record MemoryMap(
         }
 
         MemoryMap result() {
-            return new MemoryMap(heap, code, stacks, data, other, index, inventory, files);
+            return new MemoryMap(heap, code, stacks, data, malloc, jvm, blocks, index, inventory, files);
         }
     }
 }

@@ -238,8 +238,9 @@ public enum MetricFamily {
             "millrace_memory_bytes",
             Kind.GAUGE,
             "bytes",
-            "Anonymous memory of the process by what it is for; the parts add up to millrace_memory_anonymous_bytes. A"
-                    + " store_idle or jvm that only grows is worth a report.",
+            "Anonymous memory of the process by what it is for, each part measured or counted by itself; unaccounted is what"
+                    + " millrace_memory_anonymous_bytes has beyond them. A store_idle, malloc or unaccounted that only grows is"
+                    + " worth a report.",
             "part"),
     MEMORY_ANONYMOUS(
             "millrace_memory_anonymous_bytes",

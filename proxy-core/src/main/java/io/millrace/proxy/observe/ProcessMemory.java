@@ -6,6 +6,7 @@ import java.lang.management.MemoryPoolMXBean;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import javax.management.JMException;
@@ -24,10 +25,18 @@ public final class ProcessMemory {
     private static final long AGE_NANOS_MAX = TimeUnit.SECONDS.toNanos(2);
     private static final long KIB = 1024;
 
+    /** Where the JVM had its memory before any proxy of this process had buffers. */
+    private static final List<MemoryMap.Range> JVM = jvm();
+
     private final ReentrantLock reading = new ReentrantLock();
     private @Nullable MemoryMap last;
     private long lastNanos;
     private MemoryMap.@Nullable Range heap;
+
+    /** Has the JVM's own memory noted, once in a process: to be called before the first proxy allocates buffers. */
+    public static void noteJvm() {
+        assert JVM != null; // the call has loaded the class
+    }
 
     /** The mappings, summed up. */
     public MemoryMap map() {
@@ -46,6 +55,14 @@ public final class ProcessMemory {
         }
     }
 
+    private static List<MemoryMap.Range> jvm() {
+        try {
+            return MemoryMap.unnamed(Files.readAllLines(SMAPS, StandardCharsets.ISO_8859_1));
+        } catch (IOException e) {
+            return List.of();
+        }
+    }
+
     private MemoryMap read() {
         MemoryMap.Range heapRange = heap;
         if (heapRange == null) {
@@ -56,7 +73,8 @@ public final class ProcessMemory {
             return MemoryMap.of(
                     Files.readAllLines(SMAPS, StandardCharsets.ISO_8859_1),
                     heapRange,
-                    MemoryMap.Range.of(ask("compilerCodecache")));
+                    MemoryMap.Range.of(ask("compilerCodecache")),
+                    JVM);
         } catch (IOException e) {
             return MemoryMap.NONE;
         }
