@@ -3,6 +3,7 @@ package io.millrace.store;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
@@ -118,25 +119,26 @@ public interface CacheStore<H> extends Closeable {
     void scrubRate(long bytesPerSecond);
 
     /**
-     * Takes a volume out of use until {@link #online} or the next start: what is queued for it is written and synced, its
-     * lease is given back and its files are closed. Objects whose home it was are stored in the others from now on; reads
-     * of handles to its objects fail. Never blocks; completed on a thread of the store.
+     * Takes a storage path out of use until {@link #online} or the next start, with the shares of named volumes in the
+     * directories below it: what is queued is written and synced, leases are given back and files are closed. Objects
+     * whose home was there are stored in the others from now on; reads of handles to its objects fail. Never blocks;
+     * completed on a thread of the store.
      *
-     * @param path its storage path as configured
+     * @param path the storage path as configured; or the directory of one share, for that alone
      * @param reason for the statistics
-     * @return fails with an {@link IOException} that says why not; with {@link java.nio.file.NoSuchFileException} when no
+     * @return the paths of the volumes that were changed; fails with an {@link IOException} that says why not; with {@link java.nio.file.NoSuchFileException} when no
      *     volume has that path
      */
-    CompletionStage<@Nullable Void> offline(Path path, String reason);
+    CompletionStage<List<Path>> offline(Path path, String reason);
 
     /**
-     * Brings back a volume that was taken out, was given up after errors, or could not be opened at the start. One that
-     * was taken out keeps its content, less what changed meanwhile, if nobody else used it and it did not miss too much;
-     * every other one starts empty. Never blocks; completed on a thread of the store.
+     * Brings back a storage path, and the shares below it, that was taken out, was given up after errors, or could not be
+     * opened at the start. A volume that was taken out keeps its content, less what changed meanwhile, if nobody else used
+     * it and it did not miss too much; every other one starts empty. Never blocks; completed on a thread of the store.
      *
      * @return as of {@link #offline}
      */
-    CompletionStage<@Nullable Void> online(Path path);
+    CompletionStage<List<Path>> online(Path path);
 
     /** Waits until everything handed over before is appended and forced to the device. Not for event loops. */
     void sync() throws IOException;

@@ -37,6 +37,9 @@ final class ProxyMetrics {
                 MetricFamily.STORE_DAMAGED_RECORDS,
                 () -> store.statistics().counters().recordsDamagedByScrub(),
                 "scrub");
+        refused(metrics, store, "removal", StoreStatistics.Counters::removalsRefused);
+        refused(metrics, store, "claim", StoreStatistics.Counters::claimsRefused);
+        refused(metrics, store, "range", StoreStatistics.Counters::rangesRefused);
         List<StoreStatistics.Volume> volumes = store.statistics().volumes();
         for (int i = 0; i < volumes.size(); i++) {
             String path = volumes.get(i).path().toString();
@@ -70,6 +73,17 @@ final class ProxyMetrics {
         if (accessLog != null) {
             accessLog.bindTo(metrics);
         }
+    }
+
+    private static void refused(
+            MetricsRegistry metrics,
+            CacheStore<StoredHead> store,
+            String what,
+            ToLongFunction<StoreStatistics.Counters> value) {
+        metrics.supplyCounter(
+                MetricFamily.STORE_REFUSED,
+                () -> value.applyAsLong(store.statistics().counters()),
+                what);
     }
 
     private static void ring(

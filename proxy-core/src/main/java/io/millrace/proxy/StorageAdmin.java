@@ -49,19 +49,17 @@ final class StorageAdmin implements StorageControl {
     }
 
     @Override
-    public CompletionStage<Volume> offline(String path, String reason) {
+    public CompletionStage<List<Volume>> offline(String path, String reason) {
         Path parsed = parsed(path);
         return parsed == null
                 ? CompletableFuture.failedFuture(unknown(path))
-                : answer(path, parsed, store.offline(parsed, reason.isEmpty() ? "no reason given" : reason));
+                : answer(path, store.offline(parsed, reason.isEmpty() ? "no reason given" : reason));
     }
 
     @Override
-    public CompletionStage<Volume> online(String path) {
+    public CompletionStage<List<Volume>> online(String path) {
         Path parsed = parsed(path);
-        return parsed == null
-                ? CompletableFuture.failedFuture(unknown(path))
-                : answer(path, parsed, store.online(parsed));
+        return parsed == null ? CompletableFuture.failedFuture(unknown(path)) : answer(path, store.online(parsed));
     }
 
     private static @Nullable Path parsed(String path) {
@@ -72,18 +70,15 @@ final class StorageAdmin implements StorageControl {
         }
     }
 
-    private CompletionStage<Volume> answer(String given, Path path, CompletionStage<@Nullable Void> done) {
-        return done.handle((nothing, failure) -> {
+    private CompletionStage<List<Volume>> answer(String given, CompletionStage<List<Path>> done) {
+        return done.handle((changed, failure) -> {
             if (failure != null) {
                 throw new CompletionException(refused(given, failure));
             }
-            Path wanted = path.toAbsolutePath().normalize();
-            for (StoreStatistics.Volume volume : store.statistics().volumes()) {
-                if (volume.path().toAbsolutePath().normalize().equals(wanted)) {
-                    return volume(volume);
-                }
-            }
-            throw new CompletionException(unknown(given));
+            return store.statistics().volumes().stream()
+                    .filter(volume -> changed.contains(volume.path()))
+                    .map(StorageAdmin::volume)
+                    .toList();
         });
     }
 

@@ -13,12 +13,12 @@ import picocli.CommandLine.Parameters;
         name = "offline",
         abbreviateSynopsis = true,
         description = {
-            "Take a storage path out of use: writes what is queued, closes its files.",
+            "Take a storage path and its shares out of use: writes what is queued, closes files.",
             "The others go on. It stays out until 'online', or the next worker."
         },
         footer = {"", "Example: millctl storage offline /var/cache/millrace --reason disk"})
 final class StorageOfflineCommand extends ApiCommand {
-    @Parameters(paramLabel = "PATH", description = "The storage path as configured.")
+    @Parameters(paramLabel = "PATH", description = "The storage path as configured; or the directory of one share.")
     private String path = "";
 
     @Option(

@@ -540,15 +540,18 @@ public final class StoreEngine<H> implements CacheStore<H> {
     }
 
     @Override
-    public CompletionStage<@Nullable Void> offline(Path path, String reason) {
+    public CompletionStage<List<Path>> offline(Path path, String reason) {
         return commands.run(() -> volumes.takeOut(path, reason));
     }
 
     @Override
-    public CompletionStage<@Nullable Void> online(Path path) {
+    public CompletionStage<List<Path>> online(Path path) {
         return commands.run(() -> {
-            volumes.bringBack(path);
-            addInventories();
+            try {
+                return volumes.bringBack(path);
+            } finally {
+                addInventories();
+            }
         });
     }
 

@@ -2,11 +2,12 @@ package io.millrace.store.engine;
 
 import io.netty.util.concurrent.FastThreadLocalThread;
 import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Runs what an operator orders for a volume: one command at a time, each on a thread of its own, as it waits for disks.
@@ -18,10 +19,11 @@ final class VolumeCommands {
     private final ObjectChanges<?> changes;
     private final AtomicBoolean busy = new AtomicBoolean();
 
-    /** What is done to a volume; blocks. */
+    /** What is done to volumes; blocks. */
     @FunctionalInterface
     interface Command {
-        void run() throws IOException;
+        /** Returns the paths of those that it changed. */
+        List<Path> run() throws IOException;
     }
 
     /** Commands that hold {@code lifeCycle} while they run. */
@@ -30,25 +32,26 @@ final class VolumeCommands {
         this.changes = changes;
     }
 
-    CompletionStage<@Nullable Void> run(Command command) {
+    CompletionStage<List<Path>> run(Command command) {
         if (!busy.compareAndSet(false, true)) {
             return CompletableFuture.failedFuture(new IOException("another volume is being taken out or brought back"));
         }
-        CompletableFuture<@Nullable Void> done = new CompletableFuture<>();
+        CompletableFuture<List<Path>> done = new CompletableFuture<>();
         Thread thread = new FastThreadLocalThread(() -> runNow(command, done), "millrace-store-command");
         thread.setDaemon(true);
         thread.start();
         return done;
     }
 
-    private void runNow(Command command, CompletableFuture<@Nullable Void> done) {
+    private void runNow(Command command, CompletableFuture<List<Path>> done) {
+        List<Path> changed = List.of();
         Throwable failure = null;
         lifeCycle.lock();
         try {
             if (changes.isClosed() || changes.isSuspended()) {
                 throw new IOException("the volumes are handed over");
             }
-            command.run();
+            changed = command.run();
         } catch (IOException | RuntimeException e) {
             failure = e;
         } finally {
@@ -56,7 +59,7 @@ final class VolumeCommands {
             busy.set(false);
         }
         if (failure == null) {
-            done.complete(null);
+            done.complete(changed);
         } else {
             done.completeExceptionally(failure);
         }

@@ -318,17 +318,32 @@ final class VolumeGroup {
     }
 
     /**
-     * Takes a volume out: what is queued for it is written and synced, the others are told that it will miss removals,
-     * its lease is given back and its file closed. Holding the life cycle lock; blocks.
+     * Takes the path's volume out, and the shares below it that are not out: what is queued for them is written and
+     * synced, the others are told that they will miss removals, their leases are given back and their files closed.
+     * Holding the life cycle lock; blocks.
      *
-     * @throws IOException when there is no such volume, or it is out already
+     * @return the paths of those that are out now and were not
+     * @throws IOException when there is no such volume, or all are out already
      */
-    void takeOut(Path path, String reason) throws IOException {
-        Slot slot = slot(path);
-        if (slot.absence() != null) {
-            throw new IOException(
-                    path + ": is offline already: " + slot.absence().reason());
+    List<Path> takeOut(Path path, String reason) throws IOException {
+        List<Slot> found = withShares(path);
+        List<Path> taken = new ArrayList<>();
+        for (Slot slot : found) {
+            if (slot.absence() == null) {
+                // As it is now: one before it may have been its last companion.
+                takeOut(slots[slot.number()], reason);
+                taken.add(slot.config().path());
+            }
         }
+        Absence known = found.get(0).absence();
+        if (taken.isEmpty() && known != null) {
+            throw new IOException(path + ": is offline already: " + known.reason());
+        }
+        return taken;
+    }
+
+    private void takeOut(Slot slot, String reason) {
+        Path path = slot.config().path();
         Absence absence = new Absence(reason);
         Volume volume = slot.volume();
         if (volume == null) {
@@ -356,18 +371,41 @@ final class VolumeGroup {
     }
 
     /**
-     * Brings a volume back that was taken out, was given up, or could not be opened. It keeps what it held if that can
-     * be trusted, less what changed meanwhile; else it starts empty. Holding the life cycle lock; blocks.
+     * Brings the path's volume back, and the shares below it, that were taken out, were given up, or could not be
+     * opened. Each keeps what it held if that can be trusted, less what changed meanwhile; else it starts empty. Holding
+     * the life cycle lock; blocks.
      *
-     * @throws IOException when it works already, or cannot be opened
+     * @return the paths of those that are back
+     * @throws IOException when all work already, or one cannot be opened; the others are back then all the same
      */
-    void bringBack(Path path) throws IOException {
-        Slot slot = slot(path);
+    List<Path> bringBack(Path path) throws IOException {
+        List<Slot> found = withShares(path);
+        List<Path> back = new ArrayList<>();
+        IOException failure = null;
+        for (Slot slot : found) {
+            if (slot.volume() == null || !slot.volume().isWorking()) {
+                try {
+                    bringBack(slot);
+                    back.add(slot.config().path());
+                } catch (IOException e) {
+                    failure = failure == null ? e : failure;
+                }
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+        Volume working = found.get(0).volume();
+        if (back.isEmpty() && working != null) {
+            throw new IOException(path + ": is " + working.state().name().toLowerCase(Locale.ROOT) + " already");
+        }
+        return back;
+    }
+
+    private void bringBack(Slot slot) throws IOException {
+        Path path = slot.config().path();
         Volume before = slot.volume();
         if (before != null) {
-            if (before.isWorking()) {
-                throw new IOException(path + ": is " + before.state().name().toLowerCase(Locale.ROOT) + " already");
-            }
             try {
                 before.close();
             } catch (IOException e) {
@@ -471,14 +509,22 @@ final class VolumeGroup {
         }
     }
 
-    private Slot slot(Path path) throws IOException {
+    /** The volume of that path and the shares below it, which are directories of the shares' names; at least one. */
+    private List<Slot> withShares(Path path) throws IOException {
         Path wanted = path.toAbsolutePath().normalize();
+        List<Slot> found = new ArrayList<>();
         for (Slot slot : slots) {
-            if (slot.config().path().toAbsolutePath().normalize().equals(wanted)) {
-                return slot;
+            Path own = slot.config().path().toAbsolutePath().normalize();
+            String name = slot.config().name();
+            boolean share = !name.equals(VolumeConfig.DEFAULT_NAME) && own.equals(wanted.resolve(name));
+            if (own.equals(wanted) || share) {
+                found.add(slot);
             }
         }
-        throw new NoSuchFileException(path.toString(), null, "no storage path of this store");
+        if (found.isEmpty()) {
+            throw new NoSuchFileException(path.toString(), null, "no storage path of this store");
+        }
+        return found;
     }
 
     private void put(Slot slot) {

@@ -14,6 +14,8 @@ import io.millrace.store.io.FaultyFileIo;
 import io.netty.buffer.Unpooled;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** Volumes that are some objects' share of the space. */
@@ -123,6 +125,57 @@ class NamedVolumesTest {
         try (TestStore test = new TestStore(config(), last).toleratingDamage()) {
             assertEquals("new", test.head("k"));
         }
+    }
+
+    private static List<Path> done(CompletionStage<List<Path>> command) {
+        return TestStore.await(command.toCompletableFuture());
+    }
+
+    private static String states(TestStore test) {
+        return test.store.statistics().volumes().stream()
+                .map(volume -> volume.state().name())
+                .collect(Collectors.joining(" "));
+    }
+
+    @Test
+    void aPathGoesOutAndComesBackWithItsShares() {
+        try (TestStore test = new TestStore(config(), new FaultyFileIo())) {
+            for (int i = 0; i < 50; i++) {
+                assertTrue(put(test, "image" + i, "images", "i"));
+                assertTrue(put(test, "page" + i, "default", "p"));
+            }
+            assertEquals(List.of(DEFAULT, IMAGES), done(test.store.offline(DEFAULT, "a test")));
+            assertEquals("OFFLINE OFFLINE ONLINE", states(test));
+            assertNull(test.head("page1"));
+            assertTrue(failure(test.store.offline(DEFAULT, "")).contains("offline already: a test"));
+            assertEquals(List.of(DEFAULT, IMAGES), done(test.store.online(DEFAULT)));
+            assertEquals("ONLINE ONLINE ONLINE", states(test));
+            for (int i = 0; i < 50; i++) {
+                assertEquals("i", test.head("image" + i));
+                assertEquals("p", test.head("page" + i));
+            }
+        }
+    }
+
+    @Test
+    void aShareGoesOutAloneAndThePathTakesTheRest() {
+        try (TestStore test = new TestStore(config(), new FaultyFileIo())) {
+            assertEquals(List.of(IMAGES), done(test.store.offline(IMAGES, "first")));
+            assertEquals("ONLINE OFFLINE ONLINE", states(test));
+            assertEquals(List.of(DEFAULT), done(test.store.offline(DEFAULT, "rest")));
+            assertEquals(List.of(IMAGES), done(test.store.online(IMAGES)));
+            assertEquals("OFFLINE ONLINE ONLINE", states(test));
+            assertEquals(List.of(DEFAULT), done(test.store.online(DEFAULT)));
+            assertTrue(failure(test.store.online(DEFAULT)).contains("is online already"));
+            assertEquals(List.of(MORE_IMAGES), done(test.store.offline(Path.of("/more"), "no rest there")));
+            assertTrue(failure(test.store.offline(Path.of("/none"), "")).contains("no storage path"));
+        }
+    }
+
+    private static String failure(CompletionStage<List<Path>> command) {
+        return command.handle((changed, failure) -> String.valueOf(failure))
+                .toCompletableFuture()
+                .join();
     }
 
     @Test

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
-/** {@code POST /v1/storage/offline} and {@code POST /v1/storage/online}: one volume out of use, or back. Thread-safe. */
+/** {@code POST /v1/storage/offline} and {@code POST /v1/storage/online}: a storage path with its shares out of use, or back. Thread-safe. */
 public final class StorageChangeResource implements AdminResource {
     /** What is queued for the volume is written and forced first, on a disk that may be failing. */
     static final Duration TIMEOUT = Duration.ofSeconds(60);
@@ -61,7 +61,7 @@ public final class StorageChangeResource implements AdminResource {
                     "bad-request",
                     "the member 'reason' is too long: actual=" + reason.length() + ", limit=" + REASON_LENGTH_MAX);
         }
-        CompletionStage<Volume> done = offline ? control.offline(path, reason) : control.online(path);
-        responder.replyWhen(done, volume -> AdminReply.json(json -> StorageResource.write(json, List.of(volume))));
+        CompletionStage<List<Volume>> done = offline ? control.offline(path, reason) : control.online(path);
+        responder.replyWhen(done, volumes -> AdminReply.json(json -> StorageResource.write(json, volumes)));
     }
 }

@@ -10,20 +10,20 @@ public interface StorageControl {
     List<Volume> volumes();
 
     /**
-     * Takes a volume out of use; completes when nothing of the proxy has its files open.
+     * Takes a storage path out of use, with the shares below it; completes when nothing of the proxy has its files open.
      *
-     * @param path its storage path as configured
+     * @param path the storage path as configured; or the directory of a share, for that alone
      * @param reason kept for the status
-     * @return the volume afterwards, or an {@link AdminException}
+     * @return the volumes that it changed, as they are afterwards, or an {@link AdminException}
      */
-    CompletionStage<Volume> offline(String path, String reason);
+    CompletionStage<List<Volume>> offline(String path, String reason);
 
     /**
-     * Brings a volume back that is offline, whatever took it out; completes when it is in use.
+     * Brings back what is offline of a storage path and its shares, whatever took it out; completes when it is in use.
      *
      * @return as of {@link #offline}
      */
-    CompletionStage<Volume> online(String path);
+    CompletionStage<List<Volume>> online(String path);
 
     /**
      * One volume. Immutable.

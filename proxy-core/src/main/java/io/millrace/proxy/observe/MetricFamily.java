@@ -185,6 +185,14 @@ public enum MetricFamily {
             "Stored records that did not pass their checks and were dropped, by what found them; more than a power"
                     + " failure explains means that a disk needs replacing.",
             "found_by"),
+    STORE_REFUSED(
+            "millrace_store_refused_total",
+            Kind.COUNTER,
+            "requests",
+            "What the store refused because one of its lists was full: removals while the volumes were handed over, claims"
+                    + " of parts of a body, waits for a part of one. A removal among them calls for the purge to be"
+                    + " repeated.",
+            "what"),
     VOLUME_ONLINE(
             "millrace_volume_online",
             Kind.GAUGE,

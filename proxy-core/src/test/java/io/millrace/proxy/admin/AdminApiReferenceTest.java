@@ -63,13 +63,13 @@ class AdminApiReferenceTest {
         }
 
         @Override
-        public CompletionStage<Volume> offline(String path, String reason) {
-            return CompletableFuture.completedFuture(VOLUME);
+        public CompletionStage<List<Volume>> offline(String path, String reason) {
+            return CompletableFuture.completedFuture(List.of(VOLUME));
         }
 
         @Override
-        public CompletionStage<Volume> online(String path) {
-            return CompletableFuture.completedFuture(VOLUME);
+        public CompletionStage<List<Volume>> online(String path) {
+            return CompletableFuture.completedFuture(List.of(VOLUME));
         }
     };
 
