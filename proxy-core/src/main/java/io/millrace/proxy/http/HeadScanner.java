@@ -33,8 +33,16 @@ public final class HeadScanner {
      * @return the head's length with its empty line, or {@link #INCOMPLETE}
      */
     public int scan(ByteBuf in) {
+        return scan(in, Integer.MAX_VALUE);
+    }
+
+    /**
+     * As {@link #scan(ByteBuf)}, but looks at no byte beyond the first {@code most}: a head that has not ended by then is too
+     * large, and what it costs to know that does not grow with what follows.
+     */
+    public int scan(ByteBuf in, int most) {
         int start = in.readerIndex();
-        int end = in.writerIndex();
+        int end = start + Math.min(most, in.readableBytes());
         int at = start + scanned;
         while (true) {
             int lf = in.indexOf(at, end, (byte) '\n');

@@ -83,8 +83,8 @@ final class TargetParser {
         int query = -1;
         for (int i = from; i < to; i++) {
             byte b = bytes[i];
-            // Above 0x7f clients do send raw UTF-8; it is kept as it is.
-            if ((b >= 0 && b <= ' ') || b == 0x7f || b == '#') {
+            // A backslash is a slash for some origins, and no client sends it in a path; in queries browsers do.
+            if (b <= ' ' || b == 0x7f || b == '#' || (b == '\\' && query < 0)) {
                 return TargetProblem.BYTE;
             }
             if (b == '?' && query < 0) {

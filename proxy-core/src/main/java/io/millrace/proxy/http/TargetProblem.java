@@ -6,7 +6,7 @@ public enum TargetProblem implements TargetResult {
     FORM("target-form"),
     /** Scheme other than http or https. */
     SCHEME("target-scheme"),
-    /** A byte that cannot stand in a request target: control, space, fragment sign. */
+    /** A byte that cannot stand in a request target: control, space, fragment sign, above 0x7e, or a backslash in the path. */
     BYTE("target-byte"),
     /** User name or password in the authority (RFC 9110 s4.2.4). */
     USERINFO("target-userinfo"),

@@ -77,7 +77,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
         if (scanner.startLineLength() == 0 && skipEmptyLines(in)) {
             scanner.reset();
         }
-        int length = scanner.scan(in);
+        int length = scanner.scan(in, lineBytesMax + headerBytesMax + 1);
         int lineLength = scanner.startLineLength();
         if (lineLength > lineBytesMax || (lineLength == 0 && in.readableBytes() > lineBytesMax)) {
             refuse(BadRequest.LINE_TOO_LONG, in, out);

@@ -84,13 +84,16 @@ final class TargetUriTest {
     }
 
     @Test
-    void controlBytesAndSpacesAreRefused() {
+    void bytesThatCannotStandInATargetAreRefused_rfc9112_s3_2() {
         for (int c = 0; c < 256; c++) {
             byte[] bytes = {'/', (byte) c, 'x'};
             FieldSection fields = FieldSection.builder().add("Host", "a").build();
             TargetResult result = TargetUri.parse(Method.GET, bytes, 0, bytes.length, fields, 1, false);
-            boolean refused = c <= ' ' || c == 127 || c == '#';
-            assertEquals(refused, result == TargetProblem.BYTE, "byte " + c);
+            boolean refused = c <= ' ' || c >= 127 || c == '#';
+            assertEquals(refused || c == '\\', result == TargetProblem.BYTE, "byte " + c);
+            byte[] query = {'/', '?', (byte) c, 'x'};
+            result = TargetUri.parse(Method.GET, query, 0, query.length, fields, 1, false);
+            assertEquals(refused, result == TargetProblem.BYTE, "byte in the query " + c);
         }
     }
 

@@ -179,6 +179,38 @@ class Http1ConnectionTest {
         assertFalse(socket.isOpen());
     }
 
+    /** Whoever sends a byte now and then has no more time for a head than everybody else. */
+    @Test
+    void bytesOfAHeadDoNotMoveItsDeadline() {
+        String head = "GET / HTTP/1.1\r\nHost: a\r\nX: " + "y".repeat(100);
+        for (int i = 0; i < 29; i++) {
+            request(head.substring(i, i + 1));
+            pass(100 + i, 1);
+        }
+        assertEquals(null, receiver.failure);
+        request(head.substring(29, 30));
+        pass(129, 2);
+        assertEquals(BadRequest.HEADER_TIMEOUT, receiver.failure);
+        assertFalse(socket.isOpen());
+    }
+
+    /** The same behind an answered request: the head's time begins with its first byte. */
+    @Test
+    void bytesOfASecondHeadDoNotMoveItsDeadline() {
+        socket.take(Long.MAX_VALUE);
+        request("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+        respond(1);
+        pass(100, 4);
+        for (int i = 0; i < 29; i++) {
+            request("G");
+            pass(104 + i, 1);
+        }
+        assertEquals(null, receiver.failure);
+        request("G");
+        pass(133, 2);
+        assertEquals(BadRequest.HEADER_TIMEOUT, receiver.failure);
+    }
+
     @Test
     void contentTimeRunsOnlyWhileContentIsWanted() {
         request("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n");

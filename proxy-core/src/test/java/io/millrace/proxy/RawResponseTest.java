@@ -1,0 +1,236 @@
+package io.millrace.proxy;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * Raw responses of origins over real sockets: where a response is not what it says, the client gets an error or an end that it can
+ * tell from a whole one, nothing of it is stored as complete, and no other request gets what lies behind it.
+ */
+class RawResponseTest {
+    private static final String OK = "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\n";
+    private static final String CHUNKED = OK + "Transfer-Encoding: chunked\r\n\r\n";
+    private static final String POISON =
+            "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: 6\r\n\r\npoison";
+
+    @RegisterExtension
+    final ProxyExtension proxy = new ProxyExtension();
+
+    private final Map<String, Case> cases = new ConcurrentHashMap<>();
+    private final Map<String, Integer> asked = new ConcurrentHashMap<>();
+
+    /** What the client may get of it. */
+    private enum Expected {
+        /** An error of the proxy's own. */
+        ERROR,
+        /** An error, or a head and an end that shows that content is missing. */
+        CUT,
+        /** Content {@code hello}, whole. */
+        WHOLE,
+        /** No content. */
+        EMPTY
+    }
+
+    private enum End {
+        CLOSE,
+        RESET,
+        STAY
+    }
+
+    private record Case(String name, String wire, End end, Expected expected) {}
+
+    private void origin(RawOrigin.Exchange request) throws IOException {
+        String path = request.head().split(" ", -1)[1];
+        Case each = cases.get(path);
+        if (each == null || asked.merge(path, 1, Integer::sum) > 1) {
+            request.ok("Cache-Control: max-age=600\r\n", RawInput.latin1("second" + path));
+            return;
+        }
+        request.send(each.wire);
+        switch (each.end) {
+            case CLOSE -> request.socket().close();
+            case RESET -> request.reset();
+            case STAY -> {}
+        }
+    }
+
+    private static Stream<Case> all() {
+        List<Case> all = new ArrayList<>();
+        String length5 = OK + "Content-Length: 5\r\n\r\n";
+        String length9 = OK + "Content-Length: 9\r\n\r\n";
+        for (End end : List.of(End.CLOSE, End.RESET)) {
+            all.add(new Case("content shorter than said, " + end, length9 + "hello", end, Expected.CUT));
+            all.add(new Case("no content where some is due, " + end, length9, end, Expected.CUT));
+            all.add(new Case("chunks without an end, " + end, CHUNKED + "5\r\nhello\r\n", end, Expected.CUT));
+            all.add(new Case("end within a chunk, " + end, CHUNKED + "9\r\nhello", end, Expected.CUT));
+            all.add(new Case("end within the last chunk, " + end, CHUNKED + "5\r\nhello\r\n0\r\n", end, Expected.CUT));
+            all.add(new Case("end within a trailer, " + end, CHUNKED + "5\r\nhello\r\n0\r\nX: y", end, Expected.CUT));
+            all.add(new Case("end within the head, " + end, "HTTP/1.1 200 OK\r\nContent-Le", end, Expected.ERROR));
+            all.add(new Case("head without its empty line, " + end, OK, end, Expected.ERROR));
+            all.add(new Case("nothing, " + end, "", end, Expected.ERROR));
+        }
+        all.add(new Case("content that only the end delimits, cut", OK + "\r\nhello", End.RESET, Expected.CUT));
+        all.add(new Case("content that only the end delimits", OK + "\r\nhello", End.CLOSE, Expected.WHOLE));
+        all.add(new Case("HTTP/1.0", "HTTP/1.0 200 OK\r\n\r\nhello", End.CLOSE, Expected.WHOLE));
+        all.add(new Case(
+                "HTTP/1.0 with a length, cut",
+                "HTTP/1.0 200 OK\r\nContent-Length: 9\r\n\r\nhello",
+                End.CLOSE,
+                Expected.CUT));
+        all.add(new Case("more content than said", length5 + "helloworld", End.STAY, Expected.WHOLE));
+        all.add(new Case("a second response behind the first", length5 + "hello" + POISON, End.STAY, Expected.WHOLE));
+        all.add(new Case(
+                "a response behind chunks", CHUNKED + "5\r\nhello\r\n0\r\n\r\n" + POISON, End.STAY, Expected.WHOLE));
+        all.add(new Case("204 with content", "HTTP/1.1 204 No Content\r\n\r\n" + POISON, End.STAY, Expected.EMPTY));
+        all.add(new Case(
+                "204 with a length",
+                "HTTP/1.1 204 No Content\r\nContent-Length: 86\r\n\r\n" + POISON,
+                End.STAY,
+                Expected.EMPTY));
+        all.add(new Case("304 with content", "HTTP/1.1 304 Not Modified\r\n\r\n" + POISON, End.STAY, Expected.EMPTY));
+        all.add(new Case(
+                "101 unasked",
+                "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n" + POISON,
+                End.STAY,
+                Expected.ERROR));
+        all.add(new Case(
+                "1xx without end",
+                "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(300) + length5 + "hello",
+                End.STAY,
+                Expected.ERROR));
+        all.add(new Case(
+                "some 1xx", "HTTP/1.1 102 Processing\r\n\r\n".repeat(5) + length5 + "hello", End.STAY, Expected.WHOLE));
+        for (String fields : List.of(
+                "Content-Length: 5\r\nContent-Length: 6",
+                "Content-Length: 5\r\nTransfer-Encoding: chunked",
+                "Transfer-Encoding: chunked\r\nContent-Length: 5",
+                "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+                "Transfer-Encoding: xchunked",
+                "Transfer-Encoding: chunked, identity",
+                "Transfer-Encoding: \u000bchunked",
+                "Transfer-Encoding : chunked",
+                "Content-Length: +5",
+                "Content-Length: -5",
+                "Content-Length: 0x5",
+                "Content-Length: 5, 6",
+                "Content-Length: ",
+                "Content-Length: 99999999999999999999",
+                "Content-Length : 5",
+                " Content-Length: 5",
+                "X: a\r\n b\r\nContent-Length: 5",
+                "X: a\u0000b\r\nContent-Length: 5",
+                "X: a\rY: b\r\nContent-Length: 5",
+                "X: a\nY: b\r\nContent-Length: 5",
+                ": x\r\nContent-Length: 5",
+                "X\r\nContent-Length: 5",
+                "X Y: z\r\nContent-Length: 5",
+                "X: " + "a".repeat(100_000) + "\r\nContent-Length: 5")) {
+            all.add(new Case("fields " + printable(fields), OK + fields + "\r\n\r\nhello", End.CLOSE, Expected.ERROR));
+        }
+        for (String line : List.of(
+                "HTTP/1.1 abc OK",
+                "HTTP/1.1 20 OK",
+                "HTTP/1.1 2000 OK",
+                "HTTP/1.1 099 Low",
+                "HTTP/1.1 600 High",
+                "HTTP/1.1 +20 OK",
+                "HTTP/1.1  200 OK",
+                "HTTP/1.1\t200 OK",
+                "HTTP/2.0 200 OK",
+                "http/1.1 200 OK",
+                "HTP/1.1 200 OK",
+                "ICY 200 OK",
+                "HTTP/1.1 200 O\u0000K",
+                "HTTP/1.1 200 O\rK",
+                "garbage\r\nHTTP/1.1 200 OK",
+                "<html>")) {
+            all.add(new Case(
+                    "line " + printable(line), line + "\r\nContent-Length: 5\r\n\r\nhello", End.CLOSE, Expected.ERROR));
+        }
+        all.add(new Case("LF alone", length5.replace("\r\n", "\n") + "hello", End.CLOSE, Expected.ERROR));
+        // Trailers go no further: there the space does no harm, and RFC 9112 s5.1 wants it passed over in responses.
+        all.add(new Case(
+                "space in a trailer", CHUNKED + "5\r\nhello\r\n0\r\nX : y\r\n\r\n", End.CLOSE, Expected.WHOLE));
+        for (String chunk : List.of(
+                "zz\r\nworld\r\n0\r\n\r\n",
+                "-1\r\nworld\r\n0\r\n\r\n",
+                "0x5\r\nworld\r\n0\r\n\r\n",
+                "fffffffffffffffff\r\nworld\r\n0\r\n\r\n",
+                "4\r\nworld\r\n0\r\n\r\n",
+                "5\nworld\r\n0\r\n\r\n",
+                "5;a\nworld\r\n0\r\n\r\n",
+                "5\r\nworld0\r\n\r\n",
+                "0\r\nX: " + "y".repeat(100_000) + "\r\n\r\n")) {
+            all.add(new Case("chunk " + printable(chunk), CHUNKED + "5\r\nhello\r\n" + chunk, End.CLOSE, Expected.CUT));
+        }
+        return all.stream();
+    }
+
+    private static String printable(String text) {
+        StringBuilder out = new StringBuilder();
+        for (int i = 0; i < Math.min(60, text.length()); i++) {
+            char c = text.charAt(i);
+            out.append(c < ' ' || c > '~' ? "<" + Integer.toHexString(c) + ">" : String.valueOf(c));
+        }
+        return out.toString();
+    }
+
+    @TestFactory
+    Stream<DynamicTest> givesAnErrorOrAnEndThatShowsAndStoresNoPart() throws Exception {
+        proxy.start(this::origin);
+        int[] number = {0};
+        return all().map(each -> DynamicTest.dynamicTest(each.name, () -> check(each, "/case-" + number[0]++)));
+    }
+
+    private void check(Case each, String path) throws IOException {
+        cases.put(path, each);
+        String first = answer(path);
+        switch (each.expected) {
+            // A connection that ends without a byte was idle too long: the request may be repeated (RFC 9112 s9.3.1).
+            case ERROR ->
+                assertTrue(
+                        first.startsWith("502 whole")
+                                || (each.wire.isEmpty() && first.equals("200 whole second" + path)),
+                        first);
+            case CUT -> assertTrue(first.startsWith("502 whole") || first.startsWith("200 cut"), first);
+            case WHOLE -> assertEquals("200 whole hello", first);
+            case EMPTY -> assertTrue(first.endsWith(" whole "), first);
+        }
+        // Others get neither the part nor what lay behind it.
+        String other = answer("/other" + path);
+        assertEquals("200 whole second/other" + path, other);
+        String again = answer(path);
+        boolean mayBeStored = each.expected == Expected.WHOLE || each.expected == Expected.EMPTY;
+        assertTrue(again.equals("200 whole second" + path) || (mayBeStored && again.equals(first)), again);
+        assertFalse(again.contains("poison"), again);
+    }
+
+    /** Status, whether the client can take it for whole, and the content, as a client reads it. */
+    private String answer(String path) throws IOException {
+        try (RawClient client = new RawClient(proxy.address())) {
+            client.get(path);
+            RawClient.Response head = client.head();
+            while (head.status() < 200) {
+                head = client.head();
+            }
+            try {
+                byte[] content = client.content(head);
+                return head.status() + " whole " + new String(content, StandardCharsets.ISO_8859_1);
+            } catch (IOException | NumberFormatException e) {
+                return head.status() + " cut";
+            }
+        }
+    }
+}
