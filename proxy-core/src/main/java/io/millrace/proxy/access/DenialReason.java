@@ -5,7 +5,9 @@ public enum DenialReason {
     /** CONNECT asks for a tunnel, which a proxy in front of origins does not offer (RFC 9110 s9.3.6). */
     CONNECT_REFUSED("CONNECT is not offered"),
     /** TRACE would show fields that the client did not send itself (RFC 9110 s9.3.8). */
-    TRACE_REFUSED("TRACE is not offered");
+    TRACE_REFUSED("TRACE is not offered"),
+    /** The rule's list of methods does not have it. */
+    METHOD_REFUSED("this URL does not take the method");
 
     private final String text;
 

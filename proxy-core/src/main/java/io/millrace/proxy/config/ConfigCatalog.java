@@ -21,6 +21,9 @@ public final class ConfigCatalog {
             REMAP_MAP,
             REMAP_TO,
             PRISTINE_HOST_HDR,
+            METHODS,
+            ACCESS_TRUSTED_PROXIES,
+            ACCESS_FORWARDED_FIELDS,
             STORAGE,
             STORAGE_PATH,
             STORAGE_SIZE,
@@ -102,6 +105,7 @@ public final class ConfigCatalog {
         SECTIONS.put("listen", "Where clients connect.");
         SECTIONS.put("listen[].tls", "TLS on this address; without it the address speaks plain HTTP.");
         SECTIONS.put("remap", "Which origin answers for which URLs.");
+        SECTIONS.put("access", "Whom to believe, and what origins are told of clients.");
         SECTIONS.put("storage", "The cache on disk.");
         SECTIONS.put("volumes", "Shares of the cache on disk.");
         SECTIONS.put("store", "How the cache on disk is written and opened.");

@@ -56,6 +56,22 @@ public final class ConfigKeys {
             .perRule()
             .like("proxy.config.url_remap.pristine_host_hdr")
             .says("Send the client's Host field to the origin instead of the host of the rule's to.");
+    public static final ConfigKey<List<String>> METHODS = draft("methods", ValueType.NAMES)
+            .perRule()
+            .like("@method")
+            .says("Methods that pass, any other being answered with 405; without it all but TRACE and CONNECT.");
+
+    // access
+    public static final ConfigKey<List<String>> ACCESS_TRUSTED_PROXIES = draft(
+                    "access.trusted_proxies", ValueType.NAMES)
+            .says("Addresses and ranges, such as 10.0.0.0/8, of proxies in front of this one. What others send in "
+                    + "X-Forwarded-*, Forwarded, X-Original-URL and the like does not reach the origin.");
+    public static final ConfigKey<List<String>> ACCESS_FORWARDED_FIELDS = draft(
+                    "access.forwarded_fields", ValueType.NAMES)
+            .defaultsTo(List.of("x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"))
+            .like("proxy.config.http.insert_squid_x_forwarded_for, proxy.config.http.insert_forwarded")
+            .says("Fields that tell the origin of the client: x-forwarded-for, x-forwarded-proto, x-forwarded-host, "
+                    + "forwarded; or none.");
 
     // storage
     public static final ConfigKey<List<ConfigValues>> STORAGE = draft("storage", ValueType.LIST)

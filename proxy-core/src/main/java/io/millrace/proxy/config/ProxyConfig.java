@@ -13,6 +13,7 @@ public final class ProxyConfig {
     private final ConfigValues values;
     private final List<ListenerConfig> listeners;
     private final List<RemapRuleConfig> remap;
+    private final AccessConfig access;
     private final List<StorageConfig> storage;
     private final List<VolumeShareConfig> volumes;
     private final StoreSettings store;
@@ -34,6 +35,7 @@ public final class ProxyConfig {
             rules.add(RemapRuleConfig.from(rules.size(), element, values));
         }
         remap = List.copyOf(rules);
+        access = AccessConfig.from(values);
         storage = elements(values, ConfigKeys.STORAGE).stream()
                 .map(StorageConfig::from)
                 .toList();
@@ -82,6 +84,10 @@ public final class ProxyConfig {
     /** In the order of the file. */
     public List<RemapRuleConfig> remap() {
         return remap;
+    }
+
+    public AccessConfig access() {
+        return access;
     }
 
     /** Empty when the cache lives in RAM only. */

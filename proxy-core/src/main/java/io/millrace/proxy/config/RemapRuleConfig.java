@@ -1,5 +1,6 @@
 package io.millrace.proxy.config;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param map what it matches; a null host matches every host
  * @param to the origin; host and scheme are never null
  * @param pristineHostHdr whether the origin gets the client's Host field
+ * @param methods the methods that pass; empty for all but TRACE and CONNECT
  * @param cache the cache settings of this rule: its own over the general ones
  * @param location where it stands, as {@code millrace.yaml:12:5}; null when it comes from code
  */
@@ -17,6 +19,7 @@ public record RemapRuleConfig(
         RuleUrl map,
         RuleUrl to,
         boolean pristineHostHdr,
+        List<String> methods,
         CacheConfig cache,
         @Nullable String location) {
     static RemapRuleConfig from(int index, ConfigValues element, ConfigValues general) {
@@ -26,6 +29,7 @@ public record RemapRuleConfig(
                 element.get(ConfigKeys.REMAP_MAP),
                 element.get(ConfigKeys.REMAP_TO),
                 effective.get(ConfigKeys.PRISTINE_HOST_HDR),
+                AccessConfig.list(effective, ConfigKeys.METHODS),
                 CacheConfig.from(effective),
                 element.origin());
     }

@@ -17,6 +17,7 @@ import io.millrace.proxy.serve.StoredBody;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -188,12 +189,13 @@ final class ClientAnswer {
     /**
      * Sends an answer of the proxy's own, whole.
      *
+     * @param allow the methods that the URL takes, for an answer that names them
      * @param closing whether the connection ends with it
      */
-    void sendLocal(int status, String text, ExchangeOutcome result, boolean closing) {
+    void sendLocal(int status, String text, ExchangeOutcome result, @Nullable String allow, boolean closing) {
         ByteBuf content = LocalAnswers.content(stream.alloc(), status, text);
         OutboundHead head = LocalAnswers.head(
-                home.outbound(), status, content.readableBytes(), home.clock().millis());
+                home.outbound(), status, content.readableBytes(), home.clock().millis(), allow);
         report.refusedAs(result, null);
         report.addToLocal(head);
         if (closing) {
@@ -205,6 +207,25 @@ final class ClientAnswer {
         } else {
             stream.write(content);
         }
+    }
+
+    /**
+     * Answers OPTIONS with what the URL takes, TRACE with the request as it came: what the origin would say if it were the last to
+     * be asked (RFC 9110 s7.6.2).
+     *
+     * @param closing whether the connection ends with it
+     */
+    void sendAsRecipient(@Nullable String allow, boolean closing) {
+        boolean trace = request.method() == Method.TRACE;
+        ByteBuf content = trace ? LocalAnswers.trace(stream.alloc(), request) : Unpooled.EMPTY_BUFFER;
+        OutboundHead head = LocalAnswers.ofRecipient(
+                home.outbound(), content.readableBytes(), home.clock().millis(), trace ? null : allow);
+        report.addToLocal(head);
+        if (closing) {
+            head.close();
+        }
+        send(head);
+        stream.write(content);
     }
 
     private void send(OutboundHead head) {

@@ -21,6 +21,8 @@ final class Decision {
     enum Kind {
         /** Refused; {@link #deniedStatus} says how. */
         DENIED,
+        /** This proxy answers in the origin's place, since the request may go no further (RFC 9110 s7.6.2). */
+        FINAL_RECIPIENT,
         /** No rule maps it. */
         NOT_MAPPED,
         /** Send it to the origin as it is; nothing is stored or reused. */
@@ -46,6 +48,7 @@ final class Decision {
     private @Nullable Mapped mapped;
     private int deniedStatus;
     private String reason = "";
+    private @Nullable String allow;
     private ForwardReason forwardReason = ForwardReason.BYPASS;
     private @Nullable StoreKey primaryKey;
     private @Nullable StoreKey key;
@@ -62,6 +65,17 @@ final class Decision {
         deniedStatus = status;
         reason = why;
         return this;
+    }
+
+    /** The methods that the URL takes, for an answer that names them. */
+    Decision allow(String methods) {
+        allow = methods;
+        return this;
+    }
+
+    Decision finalRecipient(String methods) {
+        kind = Kind.FINAL_RECIPIENT;
+        return allow(methods);
     }
 
     Decision notMapped(String why) {
@@ -139,6 +153,12 @@ final class Decision {
 
     int deniedStatus() {
         return deniedStatus;
+    }
+
+    /** The value of Allow in the answer; null for none. */
+    @Nullable
+    String allow() {
+        return allow;
     }
 
     /** Why it is denied or not mapped. */

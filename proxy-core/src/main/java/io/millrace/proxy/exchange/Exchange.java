@@ -85,6 +85,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
         }
         switch (next.kind()) {
             case DENIED -> answerLocally(next.deniedStatus(), next.reason(), ExchangeOutcome.DENIED);
+            case FINAL_RECIPIENT -> answerAsRecipient(next);
             case NOT_MAPPED -> answerLocally(404, next.reason(), ExchangeOutcome.NOT_MAPPED);
             case PASS -> pass(next.forwardReason());
             case OPEN -> open(next);
@@ -429,7 +430,16 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
     private void answerLocally(int status, String text, ExchangeOutcome result) {
         enter(ExchangePhase.SENDING_LOCAL);
         outcome = result;
-        answer.sendLocal(status, text, result, contentLength != 0 && !requestEnded);
+        String allow = decision == null ? null : decision.allow();
+        answer.sendLocal(status, text, result, allow, contentLength != 0 && !requestEnded);
+        finish();
+    }
+
+    /** OPTIONS and TRACE that may go no further. */
+    private void answerAsRecipient(Decision next) {
+        enter(ExchangePhase.SENDING_LOCAL);
+        outcome = ExchangeOutcome.LOCAL;
+        answer.sendAsRecipient(next.allow(), contentLength != 0 && !requestEnded);
         finish();
     }
 

@@ -1,5 +1,6 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.config.OriginConfig;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.Timeouts;
@@ -16,6 +17,7 @@ import io.netty.util.AsciiString;
  * <p>Immutable.
  *
  * @param remap the rules
+ * @param access which methods each rule lets through, and whose word about the client is believed
  * @param volumes which volume a response goes to
  * @param fetch deadlines and limits towards origins
  * @param fillWindowBytes bytes of an origin's body kept in RAM for its readers
@@ -27,6 +29,7 @@ import io.netty.util.AsciiString;
  */
 public record ExchangeSettings(
         RemapTable remap,
+        AccessRules access,
         VolumeChoice volumes,
         FetchSettings fetch,
         int fillWindowBytes,
@@ -58,6 +61,7 @@ public record ExchangeSettings(
                 .build();
         return new ExchangeSettings(
                 RemapTable.of(config),
+                AccessRules.of(config),
                 VolumeChoice.of(config),
                 fetch,
                 (int) Math.min(Integer.MAX_VALUE, config.cache().fillWindowBytes()),

@@ -1,21 +1,23 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.Validation;
 import io.millrace.proxy.fetch.Origin;
 import io.millrace.proxy.fetch.OriginRequest;
+import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.HopByHop;
+import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.RequestReceiver;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.store.StoredObject;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 
 /**
- * What an origin is asked: the client's end-to-end fields with this proxy's Host, Via and X-Forwarded-For. A fetch that is to be
+ * What an origin is asked: the client's end-to-end fields with this proxy's Host, Via and word about the client. A fetch that is to be
  * stored asks for the whole representation, or for a part of the proxy's choice: the client's Range and conditions stay here, and
  * the stored response's validators go in their place (RFC 9111 s4.3.1).
  *
@@ -28,7 +30,11 @@ final class OriginRequests {
         RequestHead request = plan.request();
         FieldSection.Builder fields = FieldSection.builder();
         fields.add(FieldName.HOST, plan.mapped().hostField(request.target()));
-        copy(request.fields(), plan.isPass(), fields);
+        AccessRules access = settings.access();
+        InetAddress peer = plan.client().remoteAddress().getAddress();
+        boolean trusted = access.isTrusted(peer);
+        copy(request.fields(), plan.isPass(), access, trusted, fields);
+        forwards(request, fields);
         StoredObject<StoredHead> stale = plan.stale();
         if (stale != null) {
             Validation.replaceConditions(stale.head(), fields);
@@ -41,7 +47,7 @@ final class OriginRequests {
             }
         }
         fields.add(FieldName.VIA, "1." + request.minorVersion() + " " + settings.pseudonym());
-        forwardedFor(request.fields(), plan.client().remoteAddress(), fields);
+        access.tell(request.fields(), trusted, peer, request.target(), fields);
         OriginRequest.Builder builder = OriginRequest.to(origin(plan.mapped()))
                 .method(request.methodName())
                 .target(plan.mapped().originTarget(request.target()))
@@ -61,13 +67,15 @@ final class OriginRequests {
                 : Origin.http(mapped.originHost(), mapped.originPort());
     }
 
-    private static void copy(FieldSection from, boolean asItIs, FieldSection.Builder to) {
+    private static void copy(
+            FieldSection from, boolean asItIs, AccessRules access, boolean trusted, FieldSection.Builder to) {
         HopByHop hopByHop = HopByHop.of(from);
         for (int line = 0; line < from.size(); line++) {
             if (hopByHop.contains(from, line)
                     || from.isNamed(line, FieldName.HOST)
                     || from.isNamed(line, FieldName.CONTENT_LENGTH)
-                    || from.isNamed(line, FieldName.X_FORWARDED_FOR)
+                    || from.isNamed(line, FieldName.MAX_FORWARDS)
+                    || access.isWithheld(from, line, trusted)
                     || from.isNamed(line, FieldName.PROXY_AUTHORIZATION)
                     || (!asItIs && isOfOneClient(from, line))) {
                 continue;
@@ -86,10 +94,17 @@ final class OriginRequests {
                 || fields.isNamed(line, FieldName.IF_UNMODIFIED_SINCE);
     }
 
-    private static void forwardedFor(FieldSection from, InetSocketAddress client, FieldSection.Builder to) {
-        InetAddress address = client.getAddress();
-        String present = from.joined(FieldName.X_FORWARDED_FOR);
-        String last = address == null ? client.getHostString() : address.getHostAddress();
-        to.add(FieldName.X_FORWARDED_FOR, present == null ? last : present + ", " + last);
+    /** One hop less for the methods that count them, the field as it is for all others (RFC 9110 s7.6.2). */
+    private static void forwards(RequestHead request, FieldSection.Builder to) {
+        FieldSection from = request.fields();
+        boolean counts = request.method() == Method.OPTIONS || request.method() == Method.TRACE;
+        for (int line = from.find(FieldName.MAX_FORWARDS); line >= 0; line = from.next(FieldName.MAX_FORWARDS, line)) {
+            long left = FieldLexer.number(from.bytes(), from.valueStart(line), from.valueEnd(line));
+            if (counts && left > 0) {
+                to.add(FieldName.MAX_FORWARDS, Long.toString(left - 1));
+            } else {
+                to.addLine(from, line);
+            }
+        }
     }
 }

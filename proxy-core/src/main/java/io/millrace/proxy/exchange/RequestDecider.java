@@ -6,6 +6,7 @@ import io.millrace.proxy.caching.CacheControl;
 import io.millrace.proxy.caching.CacheKey;
 import io.millrace.proxy.caching.Reuse;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
@@ -40,9 +41,8 @@ final class RequestDecider {
     Decision decide(RequestHead request, long contentLength) {
         Decision decision = new Decision(request);
         ExchangeSettings settings = shared.settings().get();
-        if (MethodPolicy.DEFAULT.check(request.method()) instanceof AccessResult.Denied denied) {
-            counters.increment(Counter.DENIED_METHOD);
-            return decision.denied(denied.status(), denied.reason().text());
+        if (request.method() == Method.CONNECT) {
+            return denied(decision, MethodPolicy.DEFAULT);
         }
         if (isLoop(request.fields(), settings.via())) {
             counters.increment(Counter.DENIED_LOOP);
@@ -53,6 +53,16 @@ final class RequestDecider {
             return decision.notMapped("no remap rule maps this URL");
         }
         decision.mapped(mapped);
+        MethodPolicy methods = settings.access().methods(mapped.rule().index());
+        if (methods.check(request.method(), request.methodName()) != AccessResult.ALLOWED) {
+            return denied(decision, methods);
+        }
+        if (request.method() == Method.TRACE && contentLength != 0) {
+            return decision.denied(400, "TRACE has no content");
+        }
+        if (isFinalRecipient(request)) {
+            return decision.finalRecipient(methods.allow());
+        }
         if (!mapped.settings().enabled()) {
             return decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
         }
@@ -66,6 +76,25 @@ final class RequestDecider {
         StoreKey key = shared.store().key(CacheKey.of(request.target()).bytes());
         decision.primaryKey(key);
         return resident(decision, shared.store().get(key));
+    }
+
+    private Decision denied(Decision decision, MethodPolicy methods) {
+        counters.increment(Counter.DENIED_METHOD);
+        RequestHead request = decision.request();
+        if (methods.check(request.method(), request.methodName()) instanceof AccessResult.Denied denied) {
+            return decision.denied(denied.status(), denied.reason().text()).allow(methods.allow());
+        }
+        throw new IllegalStateException(request.methodName() + " is allowed");
+    }
+
+    /** Whether OPTIONS or TRACE has no hop left (RFC 9110 s7.6.2). */
+    private static boolean isFinalRecipient(RequestHead request) {
+        if (request.method() != Method.OPTIONS && request.method() != Method.TRACE) {
+            return false;
+        }
+        FieldSection fields = request.fields();
+        int line = fields.find(FieldName.MAX_FORWARDS);
+        return line >= 0 && FieldLexer.number(fields.bytes(), fields.valueStart(line), fields.valueEnd(line)) == 0;
     }
 
     /** Goes on with what the disk gave; takes over the reference. */

@@ -97,6 +97,11 @@ public final class FieldName {
         this.lower = text.toLowerCase(Locale.ROOT);
     }
 
+    /** Whether it is one of the constants here. */
+    boolean isWellKnown() {
+        return id != UNKNOWN;
+    }
+
     /**
      * The name written so, the well-known singleton where there is one.
      *

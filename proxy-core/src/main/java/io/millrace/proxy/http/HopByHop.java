@@ -5,8 +5,9 @@ import java.util.Set;
 
 /**
  * Which fields of one head concern this connection only and are neither forwarded nor stored (RFC 9110 s7.6.1): a fixed
- * list, and the fields that {@code Connection} names. A {@code Connection} option that names a field on which framing,
- * routing or caching depend is not followed: no sender may put such a field there. Immutable.
+ * list, and the fields that {@code Connection} names. An option that names a field which this proxy knows is not followed: on
+ * those framing, routing, caching or the choice of a variant depend, they are meant for all recipients, and no sender may put
+ * such a field there; who does wants the origin to see another request than the cache. Immutable.
  */
 public final class HopByHop {
 
@@ -20,16 +21,6 @@ public final class HopByHop {
         FieldName.UPGRADE,
         FieldName.HTTP2_SETTINGS
     };
-
-    private static final Set<FieldName> KEPT = Set.of(
-            FieldName.HOST,
-            FieldName.CONTENT_LENGTH,
-            FieldName.CACHE_CONTROL,
-            FieldName.CONTENT_ENCODING,
-            FieldName.CONTENT_RANGE,
-            FieldName.CONTENT_TYPE,
-            FieldName.AUTHORIZATION,
-            FieldName.VARY);
 
     private static final HopByHop FIXED_ONLY = new HopByHop(Set.of());
 
@@ -51,7 +42,7 @@ public final class HopByHop {
                 continue;
             }
             FieldName name = FieldName.of(options.bytes(), options.start(), options.end());
-            if (name != null && !KEPT.contains(name)) {
+            if (name != null && !name.isWellKnown()) {
                 if (named == null) {
                     named = new HashSet<>();
                 }

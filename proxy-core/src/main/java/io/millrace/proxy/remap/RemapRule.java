@@ -5,11 +5,14 @@ import io.millrace.proxy.config.CacheConfig;
 import io.millrace.proxy.config.RemapRuleConfig;
 import io.millrace.proxy.config.RuleUrl;
 import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.http.UriBytes;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 
 /** One rule, ready for use: where it leads, and what reaches the origin. Immutable. */
 public final class RemapRule {
+    private static final byte[] ASTERISK = {'*'};
+
     private final RemapRuleConfig config;
     private final Mapped mapped;
     private final byte[] fromPath;
@@ -77,27 +80,43 @@ public final class RemapRule {
 
     /**
      * The request target that the origin receives: the path of the rule's {@code to}, what the client's path has beyond
-     * the part that matched, byte for byte, and the query. Where the matched part ended with a slash, or the rest begins
-     * with one, exactly that slash stands between the two.
+     * the part that matched, in the normal form of cache keys, and the query byte for byte. The normal form, since two
+     * spellings that share a key must not be two questions to the origin. Where the matched part ended with a slash, or
+     * the rest begins with one, exactly that slash stands between the two.
      *
      * @param target a URL that this rule was found for
      */
     public byte[] originTarget(TargetUri target) {
+        if (target.form() == TargetUri.Form.ASTERISK) {
+            return ASTERISK;
+        }
         byte[] bytes = target.targetBytes();
-        int rest = restStart(bytes, target.pathStart(), target.pathEnd());
-        int pathLength = target.pathEnd() - rest;
+        int rest = target.pathStart();
+        int pathEnd = target.pathEnd();
+        int queryStart = pathEnd;
+        int queryEnd = target.queryEnd();
+        if (UriBytes.hasEncodingsToNormalize(bytes, rest, pathEnd)) {
+            byte[] normal = new byte[queryEnd - rest];
+            pathEnd = UriBytes.normalizePath(bytes, rest, pathEnd, normal, 0);
+            System.arraycopy(bytes, queryStart, normal, pathEnd, queryEnd - queryStart);
+            queryEnd = pathEnd + queryEnd - queryStart;
+            bytes = normal;
+            rest = 0;
+        }
+        rest = Math.min(pathEnd, rest + fromPath.length);
+        int pathLength = pathEnd - rest;
         boolean endsWithSlash = toPath[toPath.length - 1] == '/';
         boolean wantsSlash = !endsWithSlash && fromPath[fromPath.length - 1] == '/' && pathLength > 0;
         if (endsWithSlash && fromPath[fromPath.length - 1] != '/' && pathLength > 0 && bytes[rest] == '/') {
             rest++;
         }
         int prefix = toPath.length + (wantsSlash ? 1 : 0);
-        byte[] out = new byte[prefix + target.queryEnd() - rest];
+        byte[] out = new byte[prefix + queryEnd - rest];
         System.arraycopy(toPath, 0, out, 0, toPath.length);
         if (wantsSlash) {
             out[toPath.length] = '/';
         }
-        System.arraycopy(bytes, rest, out, prefix, target.queryEnd() - rest);
+        System.arraycopy(bytes, rest, out, prefix, queryEnd - rest);
         return out;
     }
 

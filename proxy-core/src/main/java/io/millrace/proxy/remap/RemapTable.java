@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  */
 public final class RemapTable {
+    private static final byte[] ROOT = {'/'};
+
     private final List<RemapRule> rules;
 
     /** Open addressing, a power of two in length, never more than half full. */
@@ -63,9 +65,12 @@ public final class RemapTable {
         return rules;
     }
 
-    /** Finds the rule for a URL. Allocates nothing. */
+    /** Finds the rule for a URL; one in asterisk form, which has no path, goes where the host's root goes. Allocates nothing. */
     public RemapResult match(TargetUri target) {
         byte[] host = target.hostBytes();
+        if (target.form() == TargetUri.Form.ASTERISK) {
+            return host(host, 0, host.length).match(target.isSecure(), target.port(), ROOT, 0, ROOT.length);
+        }
         return host(host, 0, host.length)
                 .match(target.isSecure(), target.port(), target.targetBytes(), target.pathStart(), target.pathEnd());
     }

@@ -4,9 +4,11 @@ import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.HttpDates;
 import io.millrace.proxy.http.OutboundHead;
+import io.millrace.proxy.http.RequestHead;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The answers that the proxy makes itself: refusals and failures, as one plain line that says what and why.
@@ -30,6 +32,16 @@ public final class LocalAnswers {
 
     /** The head to it. */
     public static OutboundHead head(OutboundHead head, int status, long contentLength, long nowMillis) {
+        return head(head, status, contentLength, nowMillis, null);
+    }
+
+    /**
+     * The head to it.
+     *
+     * @param allow the methods that the URL takes, which a 405 must name (RFC 9110 s15.5.6); null for none
+     */
+    public static OutboundHead head(
+            OutboundHead head, int status, long contentLength, long nowMillis, @Nullable String allow) {
         FieldSection.Builder fields = FieldSection.builder()
                 .add(FieldName.DATE, HttpDates.format(Math.floorDiv(nowMillis, 1000L)))
                 .add(FieldName.SERVER, "millrace")
@@ -38,7 +50,50 @@ public final class LocalAnswers {
         if (status == 503) {
             fields.add(FieldName.RETRY_AFTER, "1");
         }
+        if (allow != null) {
+            fields.add(FieldName.ALLOW, allow);
+        }
         return head.reset(status, reason(status), fields.build()).contentLength(contentLength);
+    }
+
+    /**
+     * The head of the answer to OPTIONS or TRACE in the origin's place (RFC 9110 s7.6.2).
+     *
+     * @param allow the methods that the URL takes; null for TRACE, whose content is the request
+     */
+    public static OutboundHead ofRecipient(
+            OutboundHead head, long contentLength, long nowMillis, @Nullable String allow) {
+        FieldSection.Builder fields = FieldSection.builder()
+                .add(FieldName.DATE, HttpDates.format(Math.floorDiv(nowMillis, 1000L)))
+                .add(FieldName.SERVER, "millrace")
+                .add(FieldName.CACHE_CONTROL, "no-store");
+        if (allow == null) {
+            fields.add(FieldName.CONTENT_TYPE, "message/http");
+        } else {
+            fields.add(FieldName.ALLOW, allow);
+        }
+        return head.reset(200, reason(200), fields.build()).contentLength(contentLength);
+    }
+
+    /**
+     * The request as it came, without the fields that may hold secrets (RFC 9110 s9.3.8); the caller owns it. Nobody but the
+     * client itself sees it, and a script that makes a browser send it must not see the cookies.
+     */
+    public static ByteBuf trace(ByteBufAllocator alloc, RequestHead request) {
+        ByteBuf content = alloc.buffer(512);
+        ByteBufUtil.writeAscii(content, request.toString());
+        content.writeByte('\r').writeByte('\n');
+        FieldSection from = request.fields();
+        FieldSection.Builder fields = FieldSection.builder();
+        for (int line = 0; line < from.size(); line++) {
+            if (!from.isNamed(line, FieldName.COOKIE)
+                    && !from.isNamed(line, FieldName.AUTHORIZATION)
+                    && !from.isNamed(line, FieldName.PROXY_AUTHORIZATION)) {
+                fields.addLine(from, line);
+            }
+        }
+        fields.build().writeTo(content);
+        return content.writeByte('\r').writeByte('\n');
     }
 
     /** The fields of a 412 or 416. */
@@ -51,6 +106,7 @@ public final class LocalAnswers {
     /** The reason phrase of the statuses that the proxy sends by itself (RFC 9110 s15). */
     public static String reason(int status) {
         return switch (status) {
+            case 200 -> "OK";
             case 400 -> "Bad Request";
             case 403 -> "Forbidden";
             case 404 -> "Not Found";

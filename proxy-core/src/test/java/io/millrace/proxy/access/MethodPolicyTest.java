@@ -13,28 +13,45 @@ import org.junit.jupiter.api.Test;
 final class MethodPolicyTest {
     private static final Set<Method> REFUSED = EnumSet.of(Method.CONNECT, Method.TRACE);
 
-    @Test
-    void section936RefusesConnect() {
-        assertEquals(
-                new AccessResult.Denied(405, DenialReason.CONNECT_REFUSED), MethodPolicy.DEFAULT.check(Method.CONNECT));
+    private static AccessResult check(MethodPolicy policy, String name) {
+        return policy.check(Method.of(name), name);
     }
 
     @Test
-    void section938RefusesTrace() {
-        assertEquals(
-                new AccessResult.Denied(405, DenialReason.TRACE_REFUSED), MethodPolicy.DEFAULT.check(Method.TRACE));
+    void section936RefusesConnectWhateverTheListSays() {
+        AccessResult refused = new AccessResult.Denied(405, DenialReason.CONNECT_REFUSED);
+        assertEquals(refused, check(MethodPolicy.DEFAULT, "CONNECT"));
+        assertEquals(refused, check(MethodPolicy.of(List.of("CONNECT")), "CONNECT"));
     }
 
     @Test
-    void letsEveryOtherMethodThrough() {
+    void section938RefusesTraceWhereItIsNotListed() {
+        assertEquals(new AccessResult.Denied(405, DenialReason.TRACE_REFUSED), check(MethodPolicy.DEFAULT, "TRACE"));
+        assertSame(AccessResult.ALLOWED, check(MethodPolicy.of(List.of("TRACE")), "TRACE"));
+    }
+
+    @Test
+    void letsEveryOtherMethodThroughWithoutAList() {
         for (Method method : EnumSet.complementOf(EnumSet.copyOf(REFUSED))) {
-            assertSame(AccessResult.ALLOWED, MethodPolicy.DEFAULT.check(method), method.name());
+            assertSame(AccessResult.ALLOWED, check(MethodPolicy.DEFAULT, method.name()), method.name());
         }
+        assertSame(AccessResult.ALLOWED, check(MethodPolicy.of(List.of()), "PROPFIND"));
+    }
+
+    @Test
+    void listLetsThroughWhatItNamesInTheSameCase() {
+        MethodPolicy policy = MethodPolicy.of(List.of("GET", "PROPFIND"));
+        assertSame(AccessResult.ALLOWED, check(policy, "GET"));
+        assertSame(AccessResult.ALLOWED, check(policy, "PROPFIND"));
+        for (String other : List.of("HEAD", "POST", "TRACE", "get", "Propfind", "OTHER")) {
+            assertEquals(new AccessResult.Denied(405, DenialReason.METHOD_REFUSED), check(policy, other), other);
+        }
+        assertEquals("GET, PROPFIND", policy.allow());
     }
 
     @Test
     void section15_5_6NamesInAllowWhatItLetsThrough() {
-        List<String> allowed = List.of(MethodPolicy.ALLOW.split(", ", -1));
+        List<String> allowed = List.of(MethodPolicy.DEFAULT.allow().split(", ", -1));
         for (Method method : Method.values()) {
             boolean named = method != Method.OTHER && !REFUSED.contains(method);
             assertEquals(named, allowed.contains(method.name()), method.name());

@@ -22,18 +22,21 @@ final class HopByHopTest {
                 .add("x-hop", "1")
                 .add("connection", "Cookie2")
                 .add("Cookie2", "1")
+                .add("Server", "1")
                 .add("X-Kept", "1")
                 .add("Content-Length", "3")
                 .build();
         FieldSection.Builder kept = FieldSection.builder();
         HopByHop.of(fields).copyEndToEnd(fields, kept);
-        assertEquals("X-Kept: 1\nContent-Length: 3\n", kept.build().toString());
+        assertEquals("Server: 1\nX-Kept: 1\nContent-Length: 3\n", kept.build().toString());
     }
 
     @Test
     void doesNotFollowOptionsThatNameFieldsForAllRecipients_RFC9110_7_6_1() {
         FieldSection fields = FieldSection.builder()
-                .add("Connection", "Host, Content-Length, Cache-Control, Authorization, Vary, x")
+                .add(
+                        "Connection",
+                        "Host, Content-Length, Cache-Control, Authorization, Vary, Cookie, accept-encoding, Via, x")
                 .build();
         HopByHop hopByHop = HopByHop.of(fields);
         assertFalse(hopByHop.contains(FieldName.HOST));
@@ -41,6 +44,9 @@ final class HopByHopTest {
         assertFalse(hopByHop.contains(FieldName.CACHE_CONTROL));
         assertFalse(hopByHop.contains(FieldName.AUTHORIZATION));
         assertFalse(hopByHop.contains(FieldName.VARY));
+        assertFalse(hopByHop.contains(FieldName.COOKIE));
+        assertFalse(hopByHop.contains(FieldName.ACCEPT_ENCODING));
+        assertFalse(hopByHop.contains(FieldName.VIA));
         assertTrue(hopByHop.contains(FieldName.of("X")));
         assertTrue(hopByHop.contains(FieldName.UPGRADE));
     }

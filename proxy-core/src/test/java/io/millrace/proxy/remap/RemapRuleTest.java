@@ -32,10 +32,11 @@ final class RemapRuleTest {
         "/js, http://o/w, /js/x, /w/x",
         "/js, http://o/w/, /js/x, /w/x",
         "/js, http://o/w, /js.gz, /w.gz",
-        "/js/, http://o/w/, /%6As/%78%2f%e4, /w/%78%2f%e4",
+        "/js/, http://o/w/, /%6As/%78%2f%e4, /w/x%2F%E4",
         "/~u/, http://o/w/, /%7eu/x, /w/x",
         "/%7eu/, http://o/w/, /~u/x, /w/x",
-        "/a%2fb/, http://o/w/, /a%2Fb/%zz%, /w/%zz%"
+        "/a%2fb/, http://o/w/, /a%2Fb/c%2fd?%2f%61, /w/c%2Fd?%2f%61",
+        "/a%2Fb/, http://o/w/, /a%2Fb/%zz%61, /w/%zz%61"
     })
     void replacesThePathThatMatchedAndAppendsTheRest(String map, String to, String target, String expected) {
         TargetUri uri = RemapTableTest.uri("http://client" + target);

@@ -1,0 +1,130 @@
+package io.millrace.proxy.access;
+
+import io.millrace.proxy.config.AccessConfig;
+import io.millrace.proxy.config.AccessConfig.ForwardedField;
+import io.millrace.proxy.config.AddressRange;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.RemapRuleConfig;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.TargetUri;
+import java.net.InetAddress;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The methods of each rule, whose word about the client is believed, and what the origin is told of the client. Immutable.
+ */
+public final class AccessRules {
+    private static final FieldName[] NAMES = {
+        FieldName.X_FORWARDED_FOR, FieldName.X_FORWARDED_PROTO, FieldName.X_FORWARDED_HOST, FieldName.FORWARDED
+    };
+
+    private final MethodPolicy[] methods;
+    private final AddressRange[] trusted;
+    private final ForwardedField[] told;
+
+    private AccessRules(MethodPolicy[] methods, AddressRange[] trusted, ForwardedField[] told) {
+        this.methods = methods;
+        this.trusted = trusted;
+        this.told = told;
+    }
+
+    /** What a configuration means. */
+    public static AccessRules of(ProxyConfig config) {
+        AccessConfig access = config.access();
+        List<RemapRuleConfig> rules = config.remap();
+        MethodPolicy[] methods = new MethodPolicy[rules.size()];
+        for (int i = 0; i < methods.length; i++) {
+            methods[i] = MethodPolicy.of(rules.get(i).methods());
+        }
+        return new AccessRules(
+                methods,
+                access.trustedProxies().toArray(new AddressRange[0]),
+                access.forwardedFields().toArray(new ForwardedField[0]));
+    }
+
+    /** The methods of a rule. */
+    public MethodPolicy methods(int ruleIndex) {
+        return methods[ruleIndex];
+    }
+
+    /** Whether the address is that of a proxy whose word about the client is believed. */
+    public boolean isTrusted(@Nullable InetAddress address) {
+        if (address != null) {
+            for (AddressRange range : trusted) {
+                if (range.contains(address)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Whether the line speaks of the client in another's name: an untrusted client's is not sent on, and the ones that this
+     * proxy writes itself are never copied.
+     */
+    public boolean isWithheld(FieldSection fields, int line, boolean fromTrusted) {
+        if (!fromTrusted) {
+            return ForwardingFields.contains(fields, line);
+        }
+        for (ForwardedField field : told) {
+            if (fields.isNamed(line, nameOf(field))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Adds what the origin is told of the client. The word of a trusted proxy stays: addresses are appended to its list, scheme and
+     * host are its own where it gave them.
+     *
+     * @param peer who sent the request, null when not known
+     */
+    public void tell(
+            FieldSection from,
+            boolean fromTrusted,
+            @Nullable InetAddress peer,
+            TargetUri target,
+            FieldSection.Builder to) {
+        for (ForwardedField field : told) {
+            FieldName name = nameOf(field);
+            String before = fromTrusted ? from.joined(name) : null;
+            switch (field) {
+                case X_FORWARDED_FOR -> appended(name, before, peer == null ? "unknown" : text(peer), to);
+                case X_FORWARDED_PROTO -> to.add(name, before == null ? target.scheme() : before);
+                case X_FORWARDED_HOST -> {
+                    if (before != null || target.hostBytes().length > 0) {
+                        to.add(name, before == null ? target.authority() : before);
+                    }
+                }
+                case FORWARDED -> appended(name, before, forwarded(peer, target), to);
+            }
+        }
+    }
+
+    private static void appended(FieldName name, @Nullable String before, String last, FieldSection.Builder to) {
+        to.add(name, before == null ? last : before + ", " + last);
+    }
+
+    /** One element of Forwarded (RFC 7239 s4): an address with colons stands in brackets and quotes, as does a port. */
+    private static String forwarded(@Nullable InetAddress peer, TargetUri target) {
+        String node = peer == null ? "unknown" : text(peer);
+        String text = "for=" + (node.indexOf(':') >= 0 ? "\"[" + node + "]\"" : node) + ";proto=" + target.scheme();
+        return target.hostBytes().length == 0 ? text : text + ";host=\"" + target.authority() + "\"";
+    }
+
+    /** The address without a zone, which means nothing elsewhere. */
+    private static String text(InetAddress address) {
+        String text = address.getHostAddress();
+        int zone = text.indexOf('%');
+        return zone < 0 ? text : text.substring(0, zone);
+    }
+
+    @SuppressWarnings("EnumOrdinal") // the table is in the order of the constants
+    private static FieldName nameOf(ForwardedField field) {
+        return NAMES[field.ordinal()];
+    }
+}

@@ -1,0 +1,111 @@
+package io.millrace.proxy.access;
+
+import io.millrace.proxy.http.FieldLexer;
+import io.millrace.proxy.http.FieldSection;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Request fields in which a proxy tells the next one who the client is and what it asked for. An origin that believes them
+ * answers another question than the one in the cache's key; so they are believed from trusted proxies only, and no other client's
+ * reach the origin. An underscore counts as a hyphen: servers that hand fields on as variables (RFC 3875 s4.1.18) see no
+ * difference.
+ */
+final class ForwardingFields {
+    /** Every name that begins so. */
+    private static final String[] PREFIXES = {
+        // Address, scheme, host, port, path prefix and server, as proxies in front tell them.
+        "x-forwarded",
+        // The URL or host before somebody rewrote it; some frameworks route by these.
+        "x-original-",
+        "x-rewrite-",
+        // Another method or host than the request's own.
+        "x-http-method",
+        "x-http-host",
+        "x-method-override",
+        "x-http-destinationurl"
+    };
+
+    private static final String[] NAMES = {
+        "forwarded",
+        "x-host",
+        "x-backend-host",
+        "x-real-ip",
+        "x-client-ip",
+        "client-ip",
+        "true-client-ip",
+        "fastly-client-ip",
+        "cf-connecting-ip",
+        "x-cluster-client-ip",
+        "x-proxyuser-ip",
+        "x-remote-ip",
+        "x-remote-addr",
+        "x-originating-ip",
+        "x-forwarder-for",
+        "x-scheme",
+        "x-url-scheme",
+        "x-proxy-url",
+        "front-end-https",
+        "request-uri",
+        "base-url",
+        // Becomes the variable HTTP_PROXY, by which programs choose their own proxy.
+        "proxy"
+    };
+
+    /** The names by their first letter, so that an ordinary field costs a comparison or two. */
+    private static final byte[][][] EXACT = byFirst(NAMES);
+
+    private static final byte[][][] BEGINNINGS = byFirst(PREFIXES);
+
+    private ForwardingFields() {}
+
+    /** Whether the line is such a field. */
+    static boolean contains(FieldSection fields, int line) {
+        byte[] bytes = fields.bytes();
+        int from = fields.nameStart(line);
+        int to = fields.nameEnd(line);
+        int slot = slot(FieldLexer.lower(bytes[from]));
+        for (byte[] name : EXACT[slot]) {
+            if (name.length == to - from && begins(bytes, from, name)) {
+                return true;
+            }
+        }
+        for (byte[] prefix : BEGINNINGS[slot]) {
+            if (prefix.length <= to - from && begins(bytes, from, prefix)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean begins(byte[] bytes, int from, byte[] lower) {
+        for (int i = 0; i < lower.length; i++) {
+            int c = bytes[from + i] == '_' ? '-' : FieldLexer.lower(bytes[from + i]);
+            if (c != lower[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static int slot(int c) {
+        return c & 0x1f;
+    }
+
+    private static byte[][][] byFirst(String[] names) {
+        List<List<byte[]>> slots = new ArrayList<>();
+        for (int i = 0; i < 32; i++) {
+            slots.add(new ArrayList<>());
+        }
+        for (String name : names) {
+            slots.get(slot(name.charAt(0))).add(name.toLowerCase(Locale.ROOT).getBytes(StandardCharsets.US_ASCII));
+        }
+        byte[][][] table = new byte[32][][];
+        for (int i = 0; i < table.length; i++) {
+            table[i] = slots.get(i).toArray(new byte[0][]);
+        }
+        return table;
+    }
+}

@@ -1,0 +1,67 @@
+package io.millrace.proxy.config;
+
+import io.millrace.proxy.config.ConfigProblems.Place;
+import java.util.List;
+import java.util.Locale;
+
+/** Methods, addresses and fields of the access rules. */
+final class AccessChecks {
+    private static final String TOKEN_BYTES = "!#$%&'*+-.^_`|~";
+
+    private final ConfigProblems problems;
+    private final Place whole;
+
+    AccessChecks(ConfigProblems problems, Place whole) {
+        this.problems = problems;
+        this.whole = whole;
+    }
+
+    void check(ConfigValues values) {
+        checkMethods(values, "methods");
+        List<ConfigValues> rules = ProxyConfig.elements(values, ConfigKeys.REMAP);
+        for (int i = 0; i < rules.size(); i++) {
+            checkMethods(rules.get(i), "remap[" + i + "].methods");
+        }
+        try {
+            AccessConfig.ranges(AccessConfig.list(values, ConfigKeys.ACCESS_TRUSTED_PROXIES));
+        } catch (InvalidValueException e) {
+            error(ConfigKeys.ACCESS_TRUSTED_PROXIES.path(), e);
+        }
+        try {
+            AccessConfig.fields(AccessConfig.list(values, ConfigKeys.ACCESS_FORWARDED_FIELDS));
+        } catch (InvalidValueException e) {
+            error(ConfigKeys.ACCESS_FORWARDED_FIELDS.path(), e);
+        }
+    }
+
+    private void checkMethods(ConfigValues values, String path) {
+        for (String method : AccessConfig.list(values, ConfigKeys.METHODS)) {
+            if (method.equals("CONNECT")) {
+                error(path, new InvalidValueException("CONNECT is not offered; the proxy opens no tunnels"));
+            } else if (!isToken(method)) {
+                error(path, new InvalidValueException("'" + method + "' is not a method"));
+            } else if (!method.equals(method.toUpperCase(Locale.ROOT))) {
+                error(
+                        path,
+                        new InvalidValueException(
+                                "'" + method + "' is not in capitals, as methods are",
+                                method.toUpperCase(Locale.ROOT)));
+            }
+        }
+    }
+
+    private static boolean isToken(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            boolean letterOrDigit = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+            if (!letterOrDigit && TOKEN_BYTES.indexOf(c) < 0) {
+                return false;
+            }
+        }
+        return !text.isEmpty();
+    }
+
+    private void error(String path, InvalidValueException e) {
+        problems.error(problems.placeOf(path, whole), path, e.problem(), e.suggestion());
+    }
+}

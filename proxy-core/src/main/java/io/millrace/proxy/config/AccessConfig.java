@@ -1,0 +1,76 @@
+package io.millrace.proxy.config;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Whom to believe, and what origins are told of clients. Immutable.
+ *
+ * @param trustedProxies whose fields about the client are believed
+ * @param forwardedFields which fields origins get
+ */
+public record AccessConfig(List<AddressRange> trustedProxies, List<ForwardedField> forwardedFields) {
+    /** A field that tells an origin of the client. */
+    public enum ForwardedField {
+        /** The addresses on the way, the client's first. */
+        X_FORWARDED_FOR,
+        /** The scheme that the client used. */
+        X_FORWARDED_PROTO,
+        /** The host that the client asked for. */
+        X_FORWARDED_HOST,
+        /** All of it in one (RFC 7239). */
+        FORWARDED
+    }
+
+    /** The word that stands for no field at all. */
+    static final String NONE = "none";
+
+    static AccessConfig from(ConfigValues values) {
+        try {
+            return new AccessConfig(
+                    ranges(list(values, ConfigKeys.ACCESS_TRUSTED_PROXIES)),
+                    fields(list(values, ConfigKeys.ACCESS_FORWARDED_FIELDS)));
+        } catch (InvalidValueException e) {
+            throw new IllegalArgumentException("access: " + e.problem(), e);
+        }
+    }
+
+    static List<String> list(ConfigValues values, ConfigKey<List<String>> key) {
+        List<String> list = values.find(key);
+        return list == null ? List.of() : list;
+    }
+
+    static List<AddressRange> ranges(List<String> texts) throws InvalidValueException {
+        List<AddressRange> ranges = new ArrayList<>();
+        for (String text : texts) {
+            ranges.add(AddressRange.parse(text));
+        }
+        return List.copyOf(ranges);
+    }
+
+    static List<ForwardedField> fields(List<String> names) throws InvalidValueException {
+        if (names.equals(List.of(NONE))) {
+            return List.of();
+        }
+        List<String> known = new ArrayList<>();
+        for (ForwardedField field : ForwardedField.values()) {
+            known.add(word(field));
+        }
+        List<ForwardedField> fields = new ArrayList<>();
+        for (String name : names) {
+            int index = known.indexOf(name.toLowerCase(Locale.ROOT));
+            if (index < 0) {
+                throw new InvalidValueException(
+                        "'" + name + "' is none of " + String.join(", ", known),
+                        Suggestions.closest(name.toLowerCase(Locale.ROOT), known));
+            }
+            fields.add(ForwardedField.values()[index]);
+        }
+        return List.copyOf(fields);
+    }
+
+    private static String word(ForwardedField field) {
+        return field.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}
