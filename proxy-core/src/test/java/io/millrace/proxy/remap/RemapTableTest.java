@@ -76,12 +76,22 @@ final class RemapTableTest {
         assertEquals("only", hostOf(table("/", "only").match(foreign)));
     }
 
+    /** OPTIONS of a whole server goes where its root goes, with the same target. */
     @Test
-    void hasNoPathToMatchInAsteriskAndAuthorityForm() {
+    void asteriskFormGoesWhereTheRootGoes_rfc9112_s3_2_4() {
         FieldSection fields = FieldSection.builder().add("Host", "a").build();
         TargetUri asterisk = (TargetUri) TargetUri.parse(Method.OPTIONS, "*", fields, 1, false);
+        RemapTable table = table("http://a/x/", "part", "http://a/", "root");
+        assertEquals("root", hostOf(table.match(asterisk)));
+        assertEquals(
+                "*", new String(((Mapped) table.match(asterisk)).originTarget(asterisk), StandardCharsets.ISO_8859_1));
+        assertSame(NotMapped.NO_RULE, table("http://a/x/", "part").match(asterisk));
+    }
+
+    @Test
+    void hasNoPathToMatchInAuthorityForm() {
+        FieldSection fields = FieldSection.builder().add("Host", "a").build();
         TargetUri authority = (TargetUri) TargetUri.parse(Method.CONNECT, "a:443", fields, 1, false);
-        assertSame(NotMapped.NO_PATH, TABLE.match(asterisk));
         assertSame(NotMapped.NO_PATH, TABLE.match(authority));
     }
 
