@@ -4,7 +4,7 @@ import io.millrace.proxy.config.ConfigProblems.Place;
 import java.util.List;
 import java.util.Locale;
 
-/** Methods, addresses and fields of the access rules. */
+/** Methods, addresses and fields of the access rules, and the proxy's name. */
 final class AccessChecks {
     private static final String TOKEN_BYTES = "!#$%&'*+-.^_`|~";
 
@@ -18,6 +18,7 @@ final class AccessChecks {
 
     void check(ConfigValues values) {
         checkMethods(values, "methods");
+        checkName(values);
         List<ConfigValues> rules = ProxyConfig.elements(values, ConfigKeys.REMAP);
         for (int i = 0; i < rules.size(); i++) {
             checkMethods(rules.get(i), "remap[" + i + "].methods");
@@ -31,6 +32,16 @@ final class AccessChecks {
             AccessConfig.fields(AccessConfig.list(values, ConfigKeys.ACCESS_FORWARDED_FIELDS));
         } catch (InvalidValueException e) {
             error(ConfigKeys.ACCESS_FORWARDED_FIELDS.path(), e);
+        }
+    }
+
+    /** The name stands in Via and Cache-Status, where a token needs no quotes (RFC 9110 s7.6.3, RFC 9211 s2). */
+    private void checkName(ConfigValues values) {
+        String name = values.get(ConfigKeys.VIA_NAME);
+        if (!isToken(name)) {
+            error(
+                    ConfigKeys.VIA_NAME.path(),
+                    new InvalidValueException("'" + name + "' is not a word of letters, digits, - and ."));
         }
     }
 

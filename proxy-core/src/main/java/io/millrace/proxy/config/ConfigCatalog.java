@@ -24,6 +24,10 @@ public final class ConfigCatalog {
             METHODS,
             ACCESS_TRUSTED_PROXIES,
             ACCESS_FORWARDED_FIELDS,
+            VIA_NAME,
+            VIA_RESPONSE,
+            VIA_REQUEST,
+            VIA_SERVER,
             STORAGE,
             STORAGE_PATH,
             STORAGE_SIZE,
@@ -106,6 +110,7 @@ public final class ConfigCatalog {
         SECTIONS.put("listen[].tls", "TLS on this address; without it the address speaks plain HTTP.");
         SECTIONS.put("remap", "Which origin answers for which URLs.");
         SECTIONS.put("access", "Whom to believe, and what origins are told of clients.");
+        SECTIONS.put("via", "What requests and answers say of this proxy.");
         SECTIONS.put("storage", "The cache on disk.");
         SECTIONS.put("volumes", "Shares of the cache on disk.");
         SECTIONS.put("store", "How the cache on disk is written and opened.");

@@ -73,6 +73,32 @@ public final class ConfigKeys {
             .says("Fields that tell the origin of the client: x-forwarded-for, x-forwarded-proto, x-forwarded-host, "
                     + "forwarded; or none.");
 
+    // via
+    public static final ConfigKey<String> VIA_NAME = draft("via.name", ValueType.STRING)
+            .defaultsTo("millrace")
+            .like("proxy.config.proxy_name")
+            .says("Name of this proxy in Via and Cache-Status; proxies that pass requests to each other need different "
+                    + "ones, since a request that names this one is refused as a loop.");
+    public static final ConfigKey<ViaConfig.Level> VIA_RESPONSE = draft(
+                    "via.response", ValueType.word(ViaConfig.Level.class, true))
+            .defaultsTo(ViaConfig.Level.NAME)
+            .like("proxy.config.http.insert_response_via_str")
+            .says(
+                    "What Via says in answers: nothing, the name, six letters of the outcome, all letters, or these and the "
+                            + "client's protocols.");
+    public static final ConfigKey<ViaConfig.Level> VIA_REQUEST = draft(
+                    "via.request", ValueType.word(ViaConfig.Level.class, true))
+            .defaultsTo(ViaConfig.Level.NAME)
+            .like("proxy.config.http.insert_request_via_str")
+            .says("The same in requests to origins; with none a loop through other proxies is not noticed.");
+    public static final ConfigKey<ViaConfig.ServerField> VIA_SERVER = draft(
+                    "via.server", ValueType.word(ViaConfig.ServerField.class, false))
+            .defaultsTo(ViaConfig.ServerField.PASS)
+            .like("proxy.config.http.response_server_enabled")
+            .says(
+                    "The Server field of answers: the origin's; the origin's or, if missing, this proxy's; this proxy's own; "
+                            + "or off. It acts on responses that arrive after a change.");
+
     // storage
     public static final ConfigKey<List<ConfigValues>> STORAGE = draft("storage", ValueType.LIST)
             .rolling()

@@ -14,6 +14,7 @@ public final class ProxyConfig {
     private final List<ListenerConfig> listeners;
     private final List<RemapRuleConfig> remap;
     private final AccessConfig access;
+    private final ViaConfig via;
     private final List<StorageConfig> storage;
     private final List<VolumeShareConfig> volumes;
     private final StoreSettings store;
@@ -36,6 +37,7 @@ public final class ProxyConfig {
         }
         remap = List.copyOf(rules);
         access = AccessConfig.from(values);
+        via = ViaConfig.from(values);
         storage = elements(values, ConfigKeys.STORAGE).stream()
                 .map(StorageConfig::from)
                 .toList();
@@ -88,6 +90,10 @@ public final class ProxyConfig {
 
     public AccessConfig access() {
         return access;
+    }
+
+    public ViaConfig via() {
+        return via;
     }
 
     /** Empty when the cache lives in RAM only. */

@@ -195,7 +195,12 @@ final class ClientAnswer {
     void sendLocal(int status, String text, ExchangeOutcome result, @Nullable String allow, boolean closing) {
         ByteBuf content = LocalAnswers.content(stream.alloc(), status, text);
         OutboundHead head = LocalAnswers.head(
-                home.outbound(), status, content.readableBytes(), home.clock().millis(), allow);
+                home.outbound(),
+                status,
+                content.readableBytes(),
+                home.clock().millis(),
+                home.settings().server().ofLocalAnswers(),
+                allow);
         report.refusedAs(result, null);
         report.addToLocal(head);
         if (closing) {
@@ -219,7 +224,11 @@ final class ClientAnswer {
         boolean trace = request.method() == Method.TRACE;
         ByteBuf content = trace ? LocalAnswers.trace(stream.alloc(), request) : Unpooled.EMPTY_BUFFER;
         OutboundHead head = LocalAnswers.ofRecipient(
-                home.outbound(), content.readableBytes(), home.clock().millis(), trace ? null : allow);
+                home.outbound(),
+                content.readableBytes(),
+                home.clock().millis(),
+                home.settings().server().ofLocalAnswers(),
+                trace ? null : allow);
         report.addToLocal(head);
         if (closing) {
             head.close();

@@ -55,6 +55,7 @@ final class Decision {
     private @Nullable StoredHead marker;
     private @Nullable StoredObject<StoredHead> object;
     private boolean validatingAside;
+    private boolean readFromDisk;
 
     Decision(RequestHead request) {
         this.request = request;
@@ -117,6 +118,16 @@ final class Decision {
     Decision validatingAside() {
         validatingAside = true;
         return this;
+    }
+
+    Decision readFromDisk() {
+        readFromDisk = true;
+        return this;
+    }
+
+    /** Whether the object had to be read for this request: then it is no hit in RAM, whatever it is by now. */
+    boolean isReadFromDisk() {
+        return readFromDisk;
     }
 
     /** Whether the object that answers is to be validated in the background (RFC 5861 s3). */

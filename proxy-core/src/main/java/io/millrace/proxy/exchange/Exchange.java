@@ -83,6 +83,9 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
         if (next.isMapped()) {
             report.mapped(next.mapped().originHost());
         }
+        if (next.isReadFromDisk()) {
+            report.readFromDisk();
+        }
         switch (next.kind()) {
             case DENIED -> answerLocally(next.deniedStatus(), next.reason(), ExchangeOutcome.DENIED);
             case FINAL_RECIPIENT -> answerAsRecipient(next);

@@ -15,6 +15,7 @@ import io.millrace.proxy.net.RequestHandler;
 import io.millrace.proxy.net.RequestReceiver;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.LoopCounters;
+import io.millrace.proxy.observe.ViaCodes;
 import io.millrace.proxy.observe.log.AccessLogRing;
 import io.millrace.proxy.purge.Purger;
 import io.millrace.proxy.serve.LocalAnswers;
@@ -65,6 +66,7 @@ public final class ExchangeLoop implements RequestReceiver {
     private final RequestDecider decider;
     private final Variants variants;
     private final OutboundHead outbound = new OutboundHead();
+    private final ViaCodes viaCodes = new ViaCodes();
 
     /**
      * @param origins this loop's own
@@ -98,7 +100,9 @@ public final class ExchangeLoop implements RequestReceiver {
         counters.increment(FailureCounters.of(reason));
         long nowMillis = clock().millis();
         ByteBuf content = LocalAnswers.content(stream.alloc(), reason.status(), reason.text());
-        OutboundHead head = LocalAnswers.head(outbound, reason.status(), content.readableBytes(), nowMillis);
+        String server = settings().server().ofLocalAnswers();
+        OutboundHead head =
+                LocalAnswers.head(outbound, reason.status(), content.readableBytes(), nowMillis, server, null);
         stream.writeHead(head.close());
         stream.write(content);
         stream.finish();
@@ -175,6 +179,11 @@ public final class ExchangeLoop implements RequestReceiver {
 
     Variants variants() {
         return variants;
+    }
+
+    /** The loop's reusable letters of Via. */
+    ViaCodes viaCodes() {
+        return viaCodes;
     }
 
     /** The loop's reusable response head: filled and handed to a stream without anything in between. */

@@ -8,17 +8,22 @@ import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.net.BadRequest;
+import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.observe.CacheResult;
 import io.millrace.proxy.observe.CacheStatus;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.ForwardReason;
+import io.millrace.proxy.observe.ViaCodes;
+import io.millrace.proxy.observe.ViaText;
 import io.millrace.proxy.observe.log.AccessLogRecord;
 import io.millrace.proxy.observe.log.AccessLogRing;
 import io.millrace.proxy.observe.log.LogField;
 import io.millrace.proxy.observe.log.LogHierarchy;
 import io.millrace.proxy.observe.log.LogOutcome;
 import io.netty.buffer.ByteBuf;
+import io.netty.util.AsciiString;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
@@ -45,7 +50,9 @@ final class ExchangeReport {
     private boolean collapsed;
     private boolean stored;
     private boolean fromRam;
+    private boolean fromDisk;
     private int originStatus;
+    private int originMinorVersion = 1;
     private int status;
 
     ExchangeReport(ExchangeLoop home, ClientStream stream, @Nullable RequestHead request) {
@@ -69,6 +76,10 @@ final class ExchangeReport {
         originHost = host;
     }
 
+    void readFromDisk() {
+        fromDisk = true;
+    }
+
     void forwarded(ForwardReason reason) {
         forwardReason = reason;
         result = CacheResults.of(reason);
@@ -77,6 +88,7 @@ final class ExchangeReport {
 
     void fetched(FetchedResponse response, boolean fromOthersFetch) {
         originStatus = response.head().status();
+        originMinorVersion = response.head().minorVersion();
         collapsed = fromOthersFetch;
         stored = response.stored();
         contentType = response.head().fields().get(FieldName.CONTENT_TYPE);
@@ -105,7 +117,7 @@ final class ExchangeReport {
 
     void stored(StoredHead head, CacheResult how, boolean resident) {
         result = how;
-        fromRam = resident;
+        fromRam = resident && !fromDisk;
         if (home.log() != null) {
             contentType = head.fields().get(FieldName.CONTENT_TYPE);
         }
@@ -124,7 +136,7 @@ final class ExchangeReport {
 
     /** Adds Age, Via and Cache-Status to the answer from a stored response. */
     void addTo(OutboundHead head, StoredHead from, long nowMillis) {
-        head.ageSeconds(from.currentAgeSeconds(nowMillis)).via(home.settings().viaText());
+        head.ageSeconds(from.currentAgeSeconds(nowMillis)).via(via(head.status(), 1));
         CacheStatus cacheStatus = home.settings().cacheStatus();
         ByteBuf value = head.cacheStatus();
         long ttl = from.ttlSeconds(nowMillis);
@@ -144,7 +156,7 @@ final class ExchangeReport {
 
     /** Adds Via and Cache-Status to an origin's answer. */
     void addTo(OutboundHead head) {
-        head.via(home.settings().viaText());
+        head.via(via(head.status(), originMinorVersion));
         ByteBuf value = head.cacheStatus();
         home.settings().cacheStatus().forwarded(value, forwardReason == null ? ForwardReason.MISS : forwardReason);
         if (originStatus != 0) {
@@ -162,10 +174,30 @@ final class ExchangeReport {
             addTo(head);
             return;
         }
+        if (home.settings().responseVia().hasCodes()) {
+            head.via(via(head.status(), 1));
+        }
         if (detail != null) {
             home.settings().cacheStatus().hit(head.cacheStatus());
             head.cacheStatus().clear();
         }
+    }
+
+    /** This proxy's member of Via, with the letters of the outcome where they are wanted. */
+    private @Nullable AsciiString via(int finalStatus, int minorVersion) {
+        ViaText text = home.settings().responseVia();
+        if (!text.hasCodes()) {
+            return text.plain(minorVersion);
+        }
+        ViaCodes codes = home.viaCodes().begin();
+        boolean failed = logOutcome != LogOutcome.OK && wentToOrigin;
+        ViaLetters.cache(codes, result, fromRam, collapsed, finalStatus);
+        ViaLetters.origin(codes, result, originStatus, stored && !collapsed, failed);
+        codes.set(ViaCodes.Part.CLIENT, ViaLetters.client(request))
+                .set(ViaCodes.Part.ERROR, ViaLetters.error(logOutcome));
+        ClientConnection client = stream.connection();
+        return codes.text(
+                text, minorVersion, client.secure(), client.remoteAddress().getAddress() instanceof Inet6Address);
     }
 
     private void finish(ByteBuf value) {

@@ -4,12 +4,13 @@ import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.config.OriginConfig;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.Timeouts;
+import io.millrace.proxy.config.ViaConfig;
 import io.millrace.proxy.fetch.FetchSettings;
 import io.millrace.proxy.observe.CacheStatus;
 import io.millrace.proxy.observe.Via;
+import io.millrace.proxy.observe.ViaText;
 import io.millrace.proxy.remap.RemapTable;
 import io.millrace.proxy.remap.VolumeChoice;
-import io.netty.util.AsciiString;
 
 /**
  * What a configuration means for exchanges, swapped as a whole on reload: an exchange that began keeps what it has read.
@@ -22,9 +23,10 @@ import io.netty.util.AsciiString;
  * @param fetch deadlines and limits towards origins
  * @param fillWindowBytes bytes of an origin's body kept in RAM for its readers
  * @param storesBlocks whether bodies are kept in blocks, so that any part of one may be: not without a disk
- * @param pseudonym the name of this proxy in Via and Cache-Status
- * @param via this proxy's member of Via
- * @param viaText the same for responses, ready to append
+ * @param via this proxy's member of Via, to be found in requests
+ * @param requestVia what it says in requests to origins
+ * @param responseVia what it says in responses
+ * @param server what responses say in Server
  * @param cacheStatus this proxy's member of Cache-Status
  */
 public record ExchangeSettings(
@@ -34,18 +36,17 @@ public record ExchangeSettings(
         FetchSettings fetch,
         int fillWindowBytes,
         boolean storesBlocks,
-        String pseudonym,
         Via via,
-        AsciiString viaText,
+        ViaText requestVia,
+        ViaText responseVia,
+        ServerFields server,
         CacheStatus cacheStatus) {
-
-    /** The name that this proxy has in Via and Cache-Status. */
-    static final String PSEUDONYM = "millrace";
 
     /** What a configuration means. */
     public static ExchangeSettings of(ProxyConfig config) {
         Timeouts timeouts = config.timeouts();
         OriginConfig origin = config.origin();
+        ViaConfig via = config.via();
         FetchSettings fetch = FetchSettings.builder()
                 .connectTimeoutNanos(timeouts.originConnectNanos())
                 .firstByteTimeoutNanos(timeouts.originFirstByteNanos())
@@ -66,9 +67,15 @@ public record ExchangeSettings(
                 fetch,
                 (int) Math.min(Integer.MAX_VALUE, config.cache().fillWindowBytes()),
                 !config.storage().isEmpty(),
-                PSEUDONYM,
-                new Via(PSEUDONYM),
-                AsciiString.cached("1.1 " + PSEUDONYM),
-                new CacheStatus(PSEUDONYM));
+                new Via(via.name()),
+                new ViaText(via.name(), level(via.request())),
+                new ViaText(via.name(), level(via.response())),
+                new ServerFields(via.server(), via.name()),
+                new CacheStatus(via.name()));
+    }
+
+    @SuppressWarnings("EnumOrdinal") // the levels are numbers, and their words in that order
+    private static int level(ViaConfig.Level level) {
+        return level.ordinal();
     }
 }

@@ -162,7 +162,7 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed, Stored
     @Override
     public void onHead(ResponseHead head, ResponseFraming framing) {
         try {
-            respond(head, framing);
+            respond(home.settings().server().applyTo(head), framing);
         } catch (RuntimeException e) {
             fault(e);
         }

@@ -12,9 +12,15 @@ import io.millrace.proxy.http.HopByHop;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.RequestReceiver;
+import io.millrace.proxy.observe.ViaCodes;
+import io.millrace.proxy.observe.ViaCodes.Part;
+import io.millrace.proxy.observe.ViaText;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.store.StoredObject;
+import io.netty.util.AsciiString;
+import java.net.Inet6Address;
 import java.net.InetAddress;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What an origin is asked: the client's end-to-end fields with this proxy's Host, Via and word about the client. A fetch that is to be
@@ -46,7 +52,10 @@ final class OriginRequests {
                 fields.add(FieldName.IF_RANGE, range.ifRange());
             }
         }
-        fields.add(FieldName.VIA, "1." + request.minorVersion() + " " + settings.pseudonym());
+        AsciiString via = via(plan, settings.requestVia());
+        if (via != null) {
+            fields.add(FieldName.VIA, via);
+        }
         access.tell(request.fields(), trusted, peer, request.target(), fields);
         OriginRequest.Builder builder = OriginRequest.to(origin(plan.mapped()))
                 .method(request.methodName())
@@ -59,6 +68,21 @@ final class OriginRequests {
             builder.contentLength(plan.contentLength());
         }
         return builder.build();
+    }
+
+    private static @Nullable AsciiString via(LegPlan plan, ViaText text) {
+        RequestHead request = plan.request();
+        if (!text.hasCodes()) {
+            return text.plain(request.minorVersion());
+        }
+        ViaCodes codes =
+                new ViaCodes().set(Part.CLIENT, ViaLetters.client(request)).set(Part.ERROR, 'N');
+        if (plan.mayStore()) {
+            boolean stale = plan.stale() != null;
+            codes.set(Part.LOOKUP, stale ? 'S' : 'M').set(Part.TYPE, 'C').set(Part.RESULT, stale ? 'S' : 'M');
+        }
+        InetAddress peer = plan.client().remoteAddress().getAddress();
+        return codes.text(text, request.minorVersion(), plan.client().secure(), peer instanceof Inet6Address);
     }
 
     private static Origin origin(Mapped mapped) {

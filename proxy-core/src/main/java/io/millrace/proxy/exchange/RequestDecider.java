@@ -119,7 +119,7 @@ final class RequestDecider {
             return miss(decision, ForwardReason.VARY_MISS);
         }
         counters.increment(Counter.LOOKUPS_DISK);
-        return judge(decision, object);
+        return judge(decision.readFromDisk(), object);
     }
 
     private Decision resident(Decision decision, @Nullable StoredObject<StoredHead> found) {

@@ -30,23 +30,26 @@ public final class LocalAnswers {
         return content;
     }
 
-    /** The head to it. */
-    public static OutboundHead head(OutboundHead head, int status, long contentLength, long nowMillis) {
-        return head(head, status, contentLength, nowMillis, null);
-    }
-
     /**
      * The head to it.
      *
+     * @param server the Server field; null for none
      * @param allow the methods that the URL takes, which a 405 must name (RFC 9110 s15.5.6); null for none
      */
     public static OutboundHead head(
-            OutboundHead head, int status, long contentLength, long nowMillis, @Nullable String allow) {
+            OutboundHead head,
+            int status,
+            long contentLength,
+            long nowMillis,
+            @Nullable String server,
+            @Nullable String allow) {
         FieldSection.Builder fields = FieldSection.builder()
                 .add(FieldName.DATE, HttpDates.format(Math.floorDiv(nowMillis, 1000L)))
-                .add(FieldName.SERVER, "millrace")
                 .add(FieldName.CACHE_CONTROL, "no-store")
                 .add(FieldName.CONTENT_TYPE, "text/plain; charset=utf-8");
+        if (server != null) {
+            fields.add(FieldName.SERVER, server);
+        }
         if (status == 503) {
             fields.add(FieldName.RETRY_AFTER, "1");
         }
@@ -59,14 +62,17 @@ public final class LocalAnswers {
     /**
      * The head of the answer to OPTIONS or TRACE in the origin's place (RFC 9110 s7.6.2).
      *
+     * @param server the Server field; null for none
      * @param allow the methods that the URL takes; null for TRACE, whose content is the request
      */
     public static OutboundHead ofRecipient(
-            OutboundHead head, long contentLength, long nowMillis, @Nullable String allow) {
+            OutboundHead head, long contentLength, long nowMillis, @Nullable String server, @Nullable String allow) {
         FieldSection.Builder fields = FieldSection.builder()
                 .add(FieldName.DATE, HttpDates.format(Math.floorDiv(nowMillis, 1000L)))
-                .add(FieldName.SERVER, "millrace")
                 .add(FieldName.CACHE_CONTROL, "no-store");
+        if (server != null) {
+            fields.add(FieldName.SERVER, server);
+        }
         if (allow == null) {
             fields.add(FieldName.CONTENT_TYPE, "message/http");
         } else {

@@ -1,0 +1,64 @@
+package io.millrace.proxy.observe;
+
+import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How much this proxy's member of {@code Via} says in one direction (RFC 9110 s7.6.3), as Traffic Server counts it:
+ *
+ * <pre>
+ *   0  nothing
+ *   1  1.1 millrace
+ *   2  1.1 millrace (Millrace [cMsSfW])
+ *   3  1.1 millrace (Millrace [uScMsSfWpSeN:t cCMi p sS])
+ *   4  1.1 millrace (Millrace [uScMsSfWpSeN:t cCMi p sS] [http/1.1 tls tcp ipv4])
+ * </pre>
+ *
+ * Immutable.
+ */
+public final class ViaText {
+    private static final int CODES = 2;
+    private static final int FULL_CODES = 3;
+    private static final int STACK = 4;
+
+    private final String pseudonym;
+    private final int level;
+    private final @Nullable AsciiString http10;
+    private final @Nullable AsciiString http11;
+
+    /** The texts of one pseudonym at a level of 0 to 4. */
+    public ViaText(String pseudonym, int level) {
+        this.pseudonym = pseudonym;
+        this.level = level;
+        http10 = level == 0 ? null : AsciiString.cached("1.0 " + pseudonym);
+        http11 = level == 0 ? null : AsciiString.cached("1.1 " + pseudonym);
+    }
+
+    /** Whether the outcome's letters are wanted. */
+    public boolean hasCodes() {
+        return level >= CODES;
+    }
+
+    /** The value without letters for a message received as HTTP/1.{@code minorVersion}; null at level 0. */
+    public @Nullable AsciiString plain(int minorVersion) {
+        return minorVersion == 0 ? http10 : http11;
+    }
+
+    AsciiString make(ViaCodes codes, int minorVersion, boolean secure, boolean ipv6) {
+        StringBuilder text = new StringBuilder(96)
+                .append("1.")
+                .append(minorVersion)
+                .append(' ')
+                .append(pseudonym)
+                .append(" (Millrace [")
+                .append(level >= FULL_CODES ? codes.fullForm() : codes.shortForm())
+                .append(']');
+        if (level >= STACK) {
+            text.append(" [http/1.")
+                    .append(minorVersion)
+                    .append(secure ? " tls" : "")
+                    .append(ipv6 ? " tcp ipv6]" : " tcp ipv4]");
+        }
+        return AsciiString.of(text.append(')'));
+    }
+}
