@@ -3,6 +3,7 @@ package io.millrace.proxy.config;
 import static io.millrace.proxy.config.ConfigKey.draft;
 
 import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.observe.log.AccessLogFormat;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -314,12 +315,12 @@ public final class ConfigKeys {
             .rolling()
             .like("proxy.config.log.logfile_dir")
             .says("Access log file; without it access.log in the log directory.");
-    public static final ConfigKey<LogConfig.Format> LOG_ACCESS_FORMAT = draft(
-                    "log.access.format", ValueType.word(LogConfig.Format.class, false))
-            .defaultsTo(LogConfig.Format.SQUID)
+    public static final ConfigKey<AccessLogFormat> LOG_ACCESS_FORMAT = draft("log.access.format", ValueType.LOG_FORMAT)
+            .defaultsTo(AccessLogFormat.SQUID)
             .rolling()
             .like("logging.yaml format")
-            .says("Line format: Squid's native one, or the combined one of web servers.");
+            .says("Line format: Squid's native one, the common or combined one of web servers, JSON, or a template of "
+                    + "%<code> fields; docs/logs.md lists the codes.");
     public static final ConfigKey<Long> LOG_ACCESS_ROTATE_SIZE = draft("log.access.rotate_size", ValueType.SIZE)
             .within(0L, TIB)
             .defaultsTo(GIB)

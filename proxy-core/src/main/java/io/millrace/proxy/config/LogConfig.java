@@ -1,5 +1,6 @@
 package io.millrace.proxy.config;
 
+import io.millrace.proxy.observe.log.AccessLogFormat;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -16,18 +17,10 @@ import org.jspecify.annotations.Nullable;
 public record LogConfig(
         boolean accessEnabled,
         @Nullable Path accessPath,
-        Format accessFormat,
+        AccessLogFormat accessFormat,
         long rotateBytes,
         long rotateIntervalSeconds,
         int rotateKeep) {
-    /** How a line of the access log looks. */
-    public enum Format {
-        /** Squid's native format, the one that Traffic Server writes by default. */
-        SQUID,
-        /** The combined format of web servers. */
-        COMBINED
-    }
-
     static LogConfig from(ConfigValues values) {
         return new LogConfig(
                 values.get(ConfigKeys.LOG_ACCESS_ENABLED),

@@ -1,5 +1,7 @@
 package io.millrace.proxy.config;
 
+import io.millrace.proxy.observe.log.AccessLogFormat;
+import io.millrace.proxy.observe.log.LogTemplateException;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.nio.file.InvalidPathException;
@@ -68,6 +70,14 @@ public final class ValueType<T> {
             namesClass(),
             ValueType::readNames,
             names -> String.join(", ", names),
+            null,
+            false);
+    static final ValueType<AccessLogFormat> LOG_FORMAT = new ValueType<>(
+            "format",
+            "squid, combined, common, json, or a template of %<code>",
+            AccessLogFormat.class,
+            ValueType::readLogFormat,
+            Object::toString,
             null,
             false);
     static final ValueType<List<ConfigValues>> LIST = new ValueType<>(
@@ -211,6 +221,14 @@ public final class ValueType<T> {
     private static String formatPercent(Double value) {
         BigDecimal percent = BigDecimal.valueOf(value).movePointRight(2).setScale(3, RoundingMode.HALF_EVEN);
         return percent.stripTrailingZeros().toPlainString() + "%";
+    }
+
+    private static AccessLogFormat readLogFormat(String text) throws InvalidValueException {
+        try {
+            return AccessLogFormat.of(text);
+        } catch (LogTemplateException e) {
+            throw new InvalidValueException(String.valueOf(e.getMessage()), Suggestions.closest(e.wrong(), e.known()));
+        }
     }
 
     private static List<String> readNames(String text) throws InvalidValueException {

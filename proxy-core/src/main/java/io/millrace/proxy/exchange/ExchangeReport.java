@@ -18,6 +18,7 @@ import io.millrace.proxy.observe.ViaCodes;
 import io.millrace.proxy.observe.ViaText;
 import io.millrace.proxy.observe.log.AccessLogRecord;
 import io.millrace.proxy.observe.log.AccessLogRing;
+import io.millrace.proxy.observe.log.LogCapture;
 import io.millrace.proxy.observe.log.LogField;
 import io.millrace.proxy.observe.log.LogHierarchy;
 import io.millrace.proxy.observe.log.LogOutcome;
@@ -46,6 +47,8 @@ final class ExchangeReport {
     private @Nullable String originHost;
     private @Nullable String detail;
     private @Nullable String contentType;
+    private @Nullable FieldSection originFields;
+    private @Nullable FieldSection storedFields;
     private boolean wentToOrigin;
     private boolean collapsed;
     private boolean stored;
@@ -91,7 +94,8 @@ final class ExchangeReport {
         originMinorVersion = response.head().minorVersion();
         collapsed = fromOthersFetch;
         stored = response.stored();
-        contentType = response.head().fields().get(FieldName.CONTENT_TYPE);
+        originFields = response.head().fields();
+        contentType = originFields.get(FieldName.CONTENT_TYPE);
     }
 
     void confirmed(boolean byOthersFetch) {
@@ -119,6 +123,7 @@ final class ExchangeReport {
         result = how;
         fromRam = resident && !fromDisk;
         if (home.log() != null) {
+            storedFields = head.fields();
             contentType = head.fields().get(FieldName.CONTENT_TYPE);
         }
     }
@@ -230,16 +235,26 @@ final class ExchangeReport {
         if (ring != null) {
             AccessLogRecord record = ring.claim();
             if (record != null) {
-                fill(record, durationNanos, contentBytes);
+                fill(ring, record, durationNanos, contentBytes);
                 ring.publish();
             }
         }
     }
 
-    private void fill(AccessLogRecord record, long durationNanos, long contentBytes) {
+    private @Nullable FieldSection fieldsOf(LogCapture.Source source) {
+        return switch (source) {
+            case CLIENT_REQUEST -> request == null ? null : request.fields();
+            case ORIGIN_RESPONSE -> originFields;
+            case CACHED_RESPONSE -> storedFields;
+            case PROXY_RESPONSE -> storedFields == null ? originFields : storedFields;
+        };
+    }
+
+    private void fill(AccessLogRing ring, AccessLogRecord record, long durationNanos, long contentBytes) {
         record.receivedAtMillis(receivedMillis)
                 .durationNanos(durationNanos)
                 .status(status)
+                .originStatus(originStatus)
                 .sentBytes(Math.max(0, stream.bytesSent() - contentBytes), contentBytes)
                 .cache(result)
                 .outcome(logOutcome)
@@ -262,6 +277,12 @@ final class ExchangeReport {
             record.text(LogField.ORIGIN_HOST, originHost);
         }
         record.text(LogField.CONTENT_TYPE, contentType);
+        for (LogCapture capture : ring.captures()) {
+            FieldSection from = fieldsOf(capture.source());
+            if (from != null) {
+                field(record, capture.slot(), from, capture.name());
+            }
+        }
         RequestHead head = request;
         if (head != null) {
             record.version(1, head.minorVersion()).text(LogField.METHOD, head.methodName());

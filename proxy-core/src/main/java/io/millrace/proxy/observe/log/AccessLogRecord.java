@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  *   +-----------------+--------+--------+
  *   | client address, 16 bytes          |
  *   +--------+--------+--------+--------+
- *   | texts  | unused | field  | length |   texts: bytes taken by the texts, without the
- *   +--------+--------+--------+--------+   padding; then any number of texts, each at a
+ *   | texts  | origin | field  | length |   texts: bytes taken by the texts, without the
+ *   +--------+--------+--------+--------+   padding; origin: its status; then any number of texts, each at a
  *   | bytes of the first text ...           multiple of four
  *   +-------- - - -
  * </pre>
@@ -46,6 +46,7 @@ public final class AccessLogRecord {
     static final int CLIENT_OFFSET = 48;
     static final int CLIENT_LENGTH_MAX = 16;
     static final int TEXTS_LENGTH_OFFSET = 64;
+    static final int ORIGIN_STATUS_OFFSET = 68;
     static final int TEXTS_OFFSET = 72;
 
     static final int TEXT_HEAD_LENGTH = 8;
@@ -131,6 +132,12 @@ public final class AccessLogRecord {
     /** The final status sent to the client; 0 when none was. */
     public AccessLogRecord status(int status) {
         INTS.set(bytes, start + STATUS_OFFSET, status);
+        return this;
+    }
+
+    /** The status of the origin's response; 0 when there was none. */
+    public AccessLogRecord originStatus(int status) {
+        INTS.set(bytes, start + ORIGIN_STATUS_OFFSET, status);
         return this;
     }
 

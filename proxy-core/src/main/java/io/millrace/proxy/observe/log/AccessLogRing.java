@@ -3,6 +3,7 @@ package io.millrace.proxy.observe.log;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,6 +57,7 @@ public final class AccessLogRing {
 
     private final byte[] bytes;
     private final int mask;
+    private final LogCapture[] captures;
 
     // The event loop's.
     private final AccessLogRecord writing;
@@ -69,8 +71,14 @@ public final class AccessLogRing {
     private final LoggedRecord reading;
     private long readPosition;
 
-    /** A ring of at least {@code capacity} bytes. */
+    /** A ring of at least {@code capacity} bytes for records without header fields of a template. */
     AccessLogRing(int capacity) {
+        this(capacity, List.of());
+    }
+
+    /** A ring of at least {@code capacity} bytes for records with these header fields. */
+    AccessLogRing(int capacity, List<LogCapture> captures) {
+        this.captures = captures.toArray(new LogCapture[0]);
         int length = Integer.highestOneBit(Math.max(capacity, MIN_BYTES) - 1) << 1;
         bytes = new byte[length];
         mask = length - 1;
@@ -109,6 +117,11 @@ public final class AccessLogRing {
         }
         knownReadPosition = (long) READ_POSITION.getAcquire(this);
         return position + wanted - knownReadPosition <= bytes.length;
+    }
+
+    /** The header fields that each record is to carry; borrowed, and never to be changed. */
+    public LogCapture[] captures() {
+        return captures;
     }
 
     /** Hands the claimed record to the writer. */

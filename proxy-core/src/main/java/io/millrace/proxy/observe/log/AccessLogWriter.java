@@ -32,7 +32,8 @@ final class AccessLogWriter implements Runnable {
     private final LogTarget target;
     private final FaultLog faults;
     private final LongSupplier epochMillis;
-    private final LineBuffer batch = new LineBuffer(BATCH_BYTES);
+    private final LineBuffer batch;
+    private final List<LogCapture> captures;
     private final List<AccessLogRing> rings = new CopyOnWriteArrayList<>();
     private final AccessLogRing.Reader reader = this::appendLine;
     private final int ringBytes;
@@ -52,7 +53,9 @@ final class AccessLogWriter implements Runnable {
     }
 
     AccessLogWriter(AccessLogConfig config, LogTarget target, FaultLog faults, LongSupplier epochMillis) {
-        this.format = LineFormat.of(config.format());
+        this.format = config.format().lines();
+        this.batch = new LineBuffer(BATCH_BYTES, format.maxLineBytes());
+        this.captures = config.format().captures();
         this.target = target;
         this.faults = faults;
         this.epochMillis = epochMillis;
@@ -65,7 +68,7 @@ final class AccessLogWriter implements Runnable {
     }
 
     AccessLogRing newRing() {
-        AccessLogRing ring = new AccessLogRing(ringBytes);
+        AccessLogRing ring = new AccessLogRing(ringBytes, captures);
         rings.add(ring);
         return ring;
     }

@@ -68,7 +68,8 @@ final class CombinedLines implements LineFormat {
         out.putTruncation(logged, LogField.URL);
     }
 
-    private static int pathOffset(byte[] bytes, int start, int length) {
+    /** Where path and query begin in an absolute URL. */
+    static int pathOffset(byte[] bytes, int start, int length) {
         int slashes = 0;
         for (int i = 0; i < length; i++) {
             byte c = bytes[start + i];

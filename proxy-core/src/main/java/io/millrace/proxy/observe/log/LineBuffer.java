@@ -9,21 +9,28 @@ import java.nio.charset.StandardCharsets;
  * its line, its quotes or its place: every line has exactly one line feed. Confined to the writer thread.
  */
 final class LineBuffer {
-    /** Each byte of a record takes at most four in a line; the rest is for what the proxy adds. */
-    static final int MAX_LINE_BYTES = 4 * AccessLogRecord.MAX_LENGTH + 512;
+    /** Each byte of a record takes at most six in a line (of JSON); the rest is for what the proxy adds. */
+    static final int MAX_LINE_BYTES = 6 * AccessLogRecord.MAX_LENGTH + 512;
 
     private static final byte[] TRUNCATED = "...".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] HEX_DIGITS = "0123456789ABCDEF".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] MAPPED_PREFIX = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1};
 
+    private final int maxLineBytes;
     private final byte[] bytes;
     private final ByteBuffer view;
     private int length;
     private int lines;
 
-    /** A buffer that begins no further line after {@code batchBytes}. */
+    /** A buffer for the lines of one of the named formats. */
     LineBuffer(int batchBytes) {
-        bytes = new byte[batchBytes + MAX_LINE_BYTES];
+        this(batchBytes, MAX_LINE_BYTES);
+    }
+
+    /** A buffer that begins no further line after {@code batchBytes}; none is longer than {@code maxLineBytes}. */
+    LineBuffer(int batchBytes, int maxLineBytes) {
+        this.maxLineBytes = maxLineBytes;
+        bytes = new byte[batchBytes + maxLineBytes];
         view = ByteBuffer.wrap(bytes);
         clear();
     }
@@ -35,7 +42,7 @@ final class LineBuffer {
     }
 
     boolean hasRoom() {
-        return bytes.length - length >= MAX_LINE_BYTES;
+        return bytes.length - length >= maxLineBytes;
     }
 
     boolean isEmpty() {
@@ -125,6 +132,45 @@ final class LineBuffer {
     private void putHex(int octet) {
         bytes[length++] = HEX_DIGITS[octet >> 4];
         bytes[length++] = HEX_DIGITS[octet & 0xf];
+    }
+
+    /** Appends bytes in lower-case hexadecimal digits, {@code -} for none. */
+    void putHex(byte[] source, int start, int count) {
+        if (count <= 0) {
+            put('-');
+        }
+        for (int i = start; i < start + count; i++) {
+            bytes[length++] = (byte) Character.forDigit(source[i] >> 4 & 0xf, 16);
+            bytes[length++] = (byte) Character.forDigit(source[i] & 0xf, 16);
+        }
+    }
+
+    /** Appends a number in lower-case hexadecimal digits; a negative one as 0. */
+    void putHex(long value) {
+        long positive = Math.max(value, 0);
+        int shift = 60;
+        while (shift > 0 && positive >>> shift == 0) {
+            shift -= 4;
+        }
+        for (; shift >= 0; shift -= 4) {
+            bytes[length++] = (byte) Character.forDigit((int) (positive >>> shift) & 0xf, 16);
+        }
+    }
+
+    /** Appends bytes to stand within the quotes of a JSON string (RFC 8259 s7), each as one character. */
+    void putJson(byte[] source, int start, int count) {
+        for (int i = start; i < start + count; i++) {
+            int c = source[i] & 0xff;
+            if (c == '"' || c == '\\') {
+                bytes[length++] = '\\';
+                bytes[length++] = (byte) c;
+            } else if (c < ' ' || c >= 0x7f) {
+                putAscii("\\u00");
+                putHex(c);
+            } else {
+                bytes[length++] = (byte) c;
+            }
+        }
     }
 
     /** Appends the client's address in the form of RFC 5952, mapped IPv4 addresses as IPv4. */

@@ -15,7 +15,16 @@ public enum LogField {
     /** The request's User-Agent. */
     USER_AGENT(512),
     /** The authenticated user. */
-    USER(128);
+    USER(128),
+    /** Header fields that a template asks for, in the order in which it names them. */
+    FIELD_1(512),
+    FIELD_2(512),
+    FIELD_3(512),
+    FIELD_4(512),
+    FIELD_5(512),
+    FIELD_6(512),
+    FIELD_7(512),
+    FIELD_8(512);
 
     static final int COUNT = values().length;
 

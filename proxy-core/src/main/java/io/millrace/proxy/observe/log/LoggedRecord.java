@@ -67,6 +67,10 @@ final class LoggedRecord {
         return (int) INTS.get(bytes, start + AccessLogRecord.STATUS_OFFSET);
     }
 
+    int originStatus() {
+        return (int) INTS.get(bytes, start + AccessLogRecord.ORIGIN_STATUS_OFFSET);
+    }
+
     int clientStart() {
         return start + AccessLogRecord.CLIENT_OFFSET;
     }

@@ -43,7 +43,7 @@ final class SquidLines implements LineFormat {
     }
 
     /** The media type without its parameters, as Squid and Traffic Server write it. */
-    private static void appendType(LoggedRecord logged, LineBuffer out) {
+    static void appendType(LoggedRecord logged, LineBuffer out) {
         int start = logged.textStart(LogField.CONTENT_TYPE);
         int end = start + logged.textLength(LogField.CONTENT_TYPE);
         int position = start;

@@ -34,8 +34,8 @@ final class LogRecords {
         AccessLogRecord entry = ring.claim();
         filler.accept(entry);
         ring.publish();
-        LineBuffer out = new LineBuffer(1);
-        LineFormat lines = LineFormat.of(format);
+        LineFormat lines = format.lines();
+        LineBuffer out = new LineBuffer(1, lines.maxLineBytes());
         ring.drain(logged -> {
             lines.append(logged, out);
             return true;

@@ -36,8 +36,17 @@ class LogsReferenceTest {
 
     @Test
     void theExamplesAreWhatTheFormatsWrite() {
-        assertOnPage("\n" + LogRecords.line(AccessLogFormat.SQUID, LogRecords::fillHit) + "\n", true);
-        assertOnPage("\n" + LogRecords.line(AccessLogFormat.COMBINED, LogRecords::fillHit) + "\n", true);
+        for (AccessLogFormat format : AccessLogFormat.NAMED) {
+            assertOnPage("\n" + LogRecords.line(format, LogRecords::fillHit) + "\n", true);
+            assertOnPage("### Format `" + format + "`", true);
+        }
+    }
+
+    @Test
+    void everyCodeOfTemplatesIsOnThePage() {
+        for (String code : LogCodes.names()) {
+            assertOnPage("`" + code + "`", true);
+        }
     }
 
     @Test

@@ -1,0 +1,30 @@
+package io.millrace.proxy.observe.log;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.Locale;
+
+/** When the request arrived, in UTC by a pattern, formatted once for each second. Confined to the writer thread. */
+final class LogTimes implements LogTemplate.Piece {
+    private final DateTimeFormatter formatter;
+    private long formattedSecond = Long.MIN_VALUE;
+    private byte[] formatted = {};
+
+    LogTimes(String pattern) {
+        formatter = DateTimeFormatter.ofPattern(pattern, Locale.ROOT);
+    }
+
+    @Override
+    public void append(LoggedRecord logged, LineBuffer out) {
+        long second = Math.floorDiv(logged.receivedAtMillis(), 1000L);
+        if (second != formattedSecond) {
+            formattedSecond = second;
+            formatted = formatter
+                    .format(Instant.ofEpochSecond(second).atOffset(ZoneOffset.UTC))
+                    .getBytes(StandardCharsets.US_ASCII);
+        }
+        out.put(formatted);
+    }
+}
