@@ -25,6 +25,12 @@ class PoisoningTest {
 
     /** Answers with all that a credulous origin may act on: the request line and every field but the proxy's own. */
     private static void credulous(RawOrigin.Exchange request) throws IOException {
+        String length = RawClient.field(request.head(), "content-length");
+        if (length != null) {
+            request.in().read(Integer.parseInt(length));
+        } else if (RawClient.field(request.head(), "transfer-encoding") != null) {
+            request.in().readChunked();
+        }
         StringBuilder content = new StringBuilder();
         for (String line : request.head().lines().toList()) {
             String lower = line.toLowerCase(Locale.ROOT);
@@ -269,8 +275,12 @@ class PoisoningTest {
             client.send("HEAD /a HTTP/1.1\r\nHost: test.example\r\n\r\n");
             assertEquals(200, client.head().status());
         }
+        // Whoever asks for a part may get what the origin says to that; nobody else does.
         RawClient.Response part = proxy.get("/a", "Range: bytes=0-1\r\n");
-        assertEquals(206, part.status());
+        assertTrue(part.status() == 206 || part.status() == 400, part.head());
+        assertEquals("0123456789", proxy.get("/a").text());
+        assertEquals("0123456789", proxy.get("/b").text());
+        part = proxy.get("/b", "Range: bytes=0-1\r\n");
         assertEquals("01", part.text());
         RawClient.Response odd = proxy.get("/a", "Range: bytes=cow\r\n");
         assertEquals(200, odd.status());

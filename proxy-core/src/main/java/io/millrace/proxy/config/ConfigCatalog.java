@@ -115,6 +115,7 @@ public final class ConfigCatalog {
         SECTIONS.put("volumes", "Shares of the cache on disk.");
         SECTIONS.put("store", "How the cache on disk is written and opened.");
         SECTIONS.put("cache", "What is cached, for how long, and how much of it in RAM.");
+        SECTIONS.put("cache.range", "What becomes of requests for parts.");
         SECTIONS.put("log", "Logs.");
         SECTIONS.put("log.access", "The access log: one line for each request.");
         SECTIONS.put("admin", "The admin API, which millctl speaks.");

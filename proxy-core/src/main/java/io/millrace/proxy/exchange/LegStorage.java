@@ -131,6 +131,13 @@ final class LegStorage {
         if (isPurged()) {
             return false;
         }
+        // To a request for a part an origin speaks of the whole with 200 and 206 only; anything else may be about the
+        // range, which
+        // one client chose and which is in no key.
+        if (plan.range() != null && head.status() != 200 && head.status() != 206) {
+            home.counters().increment(Counter.FILLS_NOT_STORABLE);
+            return false;
+        }
         StoreKey key = plan.key();
         if (Storability.of(plan.request(), head, nowMillis, plan.cacheSettings())
                 instanceof Storability.NotStorable not) {
