@@ -1,0 +1,107 @@
+package io.millrace.proxy.http1;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import com.code_intelligence.jazzer.junit.FuzzTest;
+import io.millrace.proxy.FuzzInputs;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpDecoderConfig;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpRequestDecoder;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.util.ReferenceCountUtil;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+
+/**
+ * Arbitrary bytes from a client. Whatever they are, nothing throws; they are read the same however they are cut; and what is taken
+ * for a request is the request that Netty's decoder sees, with the same fields and content.
+ */
+class RequestFuzzTest {
+    private static final int LENGTH_MAX = 4096;
+    /** All places of a short input, that many of a long one. */
+    private static final int CUTS_MAX = 300;
+
+    @FuzzTest(maxDuration = "30s")
+    void readsTheSameHoweverItIsCutAndAsNettyDoes(byte[] bytes) {
+        if (bytes.length <= LENGTH_MAX) {
+            check(bytes, 4);
+        }
+    }
+
+    /** The inputs that are kept, cut at every place. */
+    @TestFactory
+    Stream<DynamicTest> keptInputsReadTheSameCutAnywhere() throws IOException {
+        return FuzzInputs.of(getClass(), "readsTheSameHoweverItIsCutAndAsNettyDoes").entrySet().stream()
+                .map(input -> DynamicTest.dynamicTest(input.getKey(), () -> check(input.getValue(), CUTS_MAX)));
+    }
+
+    private static void check(byte[] bytes, int cutsMax) {
+        RequestTranscript whole = RequestTranscript.of(bytes);
+        for (int[] cuts : RequestTranscript.cutsOf(bytes, cutsMax)) {
+            String cut = RequestTranscript.of(bytes, cuts).toString();
+            if (!cut.equals(whole.toString())) {
+                assertEquals(whole.toString(), cut, () -> "cut at " + cuts[0] + (cuts.length > 1 ? " and so on" : ""));
+            }
+        }
+        List<String> netty = netty(bytes);
+        for (int i = 0; i < whole.requests().size(); i++) {
+            RequestTranscript.Read read = whole.requests().get(i);
+            if (read.complete) {
+                assertEquals(i < netty.size() ? netty.get(i) : "nothing", read.toString());
+            }
+        }
+    }
+
+    private static List<String> netty(byte[] bytes) {
+        EmbeddedChannel channel = new EmbeddedChannel(new HttpRequestDecoder(new HttpDecoderConfig()
+                .setMaxInitialLineLength(RequestTranscript.LINE_MAX)
+                .setMaxHeaderSize(RequestTranscript.FIELDS_MAX)
+                .setStrictLineParsing(true)));
+        channel.writeInbound(Unpooled.copiedBuffer(bytes));
+        List<String> requests = new ArrayList<>();
+        RequestTranscript.Read read = new RequestTranscript.Read();
+        for (Object message = channel.readInbound(); message != null; message = channel.readInbound()) {
+            if (message instanceof HttpRequest request) {
+                read = new RequestTranscript.Read();
+                read.line = request.method() + " " + pathAndQuery(request.uri()) + " HTTP/1."
+                        + Math.min(1, request.protocolVersion().minorVersion());
+                for (Map.Entry<String, String> field : request.headers()) {
+                    read.fields.add(field.getKey() + ": " + field.getValue());
+                }
+            }
+            if (message instanceof HttpContent content) {
+                read.content.append(content.content().toString(StandardCharsets.ISO_8859_1));
+            }
+            if (message instanceof LastHttpContent last && !last.decoderResult().isFailure()) {
+                read.complete = true;
+                requests.add(read.toString());
+            }
+            ReferenceCountUtil.release(message);
+        }
+        channel.finishAndReleaseAll();
+        return requests;
+    }
+
+    private static String pathAndQuery(String target) {
+        int scheme = target.indexOf("://");
+        if (target.startsWith("/") || scheme < 0) {
+            // CONNECT's target is an authority, which has no path.
+            return target.startsWith("/") || target.equals("*") ? target : "";
+        }
+        int path = scheme + 3;
+        while (path < target.length() && target.charAt(path) != '/' && target.charAt(path) != '?') {
+            path++;
+        }
+        String rest = target.substring(path);
+        return rest.startsWith("/") ? rest : "/" + rest;
+    }
+}
