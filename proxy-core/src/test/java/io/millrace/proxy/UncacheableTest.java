@@ -24,7 +24,11 @@ class UncacheableTest {
         proxy.start(
                 request -> {
                     gate.await();
-                    request.ok(fields, CONTENT);
+                    if (request.has("X-Provokes: 400")) {
+                        request.send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+                    } else {
+                        request.ok(fields, CONTENT);
+                    }
                 },
                 config -> config.set("worker.event_loops", "2"));
     }
@@ -77,6 +81,24 @@ class UncacheableTest {
         fields = "Cache-Control: max-age=10\r\n";
         start();
         proxy.get("/a", "Cache-Control: no-store\r\n");
+        askAtOnce(1);
+    }
+
+    /** Nor do its credentials (RFC 9111 s3.5). */
+    @Test
+    void authorizationOfOneClientKeepsNobodyFromWaiting() throws Exception {
+        fields = "Cache-Control: max-age=10\r\n";
+        start();
+        proxy.get("/a", "Authorization: Basic eDp5\r\n");
+        askAtOnce(1);
+    }
+
+    /** Nor does an error that it provokes. */
+    @Test
+    void errorForOneClientKeepsNobodyFromWaiting() throws Exception {
+        fields = "Cache-Control: max-age=10\r\n";
+        start();
+        assertEquals(400, proxy.get("/a", "X-Provokes: 400\r\n").status());
         askAtOnce(1);
     }
 }

@@ -82,6 +82,10 @@ public record PartialContent(
         }
         long end = told.first() + contentLength;
         boolean toTheEnd = told.end() == told.length();
+        if (toTheEnd && told.first() == 0) {
+            // A whole that is too short is no whole.
+            return null;
+        }
         return new ContentRange(told.first(), end - 1, toTheEnd ? end : told.length());
     }
 

@@ -40,7 +40,7 @@ final class WireHeads {
                 fields.addLine(stored, line);
             }
         }
-        fields.add(FieldName.CONTENT_RANGE, "bytes " + first + "-" + last + "/" + length);
+        fields.add(FieldName.CONTENT_RANGE, new ContentRange(first, last, length).text());
         fields.add(FieldName.CONTENT_LENGTH, last - first + 1);
         return joined(PARTIAL, fields.build());
     }

@@ -36,7 +36,8 @@ final class BlockFetch implements OriginResponseHandler {
         /**
          * They did not come, or not all.
          *
-         * @param changed whether the origin has another representation now: what is stored of the old one is of no use
+         * @param changed whether what is stored is of no use: the origin has another representation now, or tells too little of
+         *     it at a time for a block to become whole
          */
         void onBlocksFailure(boolean changed);
     }
@@ -108,6 +109,7 @@ final class BlockFetch implements OriginResponseHandler {
         long nowMillis = home.clock().millis();
         StoredHead update = null;
         boolean same = false;
+        boolean tooLittle = false;
         long from = claim.position();
         long until = wantedEnd();
         if (head.status() == 206) {
@@ -119,6 +121,7 @@ final class BlockFetch implements OriginResponseHandler {
                     && content.storable()
                     && content.range().length() == object.length()
                     && content.range().first() == from) {
+                tooLittle = content.range().end() < Math.min(until, from + RangeRequest.PIECE_BYTES);
                 until = Math.min(until, content.range().end());
                 hasRest = content.range().end() > until;
                 update = content.combinedWith(
@@ -134,9 +137,10 @@ final class BlockFetch implements OriginResponseHandler {
                 update = whole.withContentLength(object.length());
             }
         }
-        if (update == null) {
+        if (update == null || tooLittle) {
             cancel();
-            end.onBlocksFailure(!same && (head.status() == 200 || head.status() == 206 || head.status() == 416));
+            boolean told = head.status() == 200 || head.status() == 206 || head.status() == 416;
+            end.onBlocksFailure(tooLittle || (told && !same));
             return;
         }
         home.store().update(object, update);

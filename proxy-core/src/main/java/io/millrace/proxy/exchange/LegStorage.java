@@ -1,6 +1,7 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.ContentRange;
+import io.millrace.proxy.caching.NoStoreReason;
 import io.millrace.proxy.caching.PartialContent;
 import io.millrace.proxy.caching.Storability;
 import io.millrace.proxy.caching.StoredHead;
@@ -105,6 +106,7 @@ final class LegStorage {
         boolean inBlocks = home.settings().storesBlocks()
                 && range.length() > RangeRequest.PIECE_BYTES
                 && range.first() % RangeRequest.PIECE_BYTES == 0
+                && (range.bytes() >= RangeRequest.PIECE_BYTES || range.end() == range.length())
                 && StrongValidator.isPresent(content.whole());
         if (!inBlocks) {
             return new Reception(response, open(content.part(), range.bytes()), false);
@@ -142,7 +144,7 @@ final class LegStorage {
         if (Storability.of(plan.request(), head, nowMillis, plan.cacheSettings())
                 instanceof Storability.NotStorable not) {
             home.counters().increment(Counter.FILLS_NOT_STORABLE);
-            if (key != null && Storability.ofRequest(plan.request(), plan.cacheSettings()) != not.reason()) {
+            if (key != null && isOfTheKey(not.reason(), head)) {
                 long seconds = plan.mapped().rule().config().cache().fill().uncacheableSeconds();
                 home.uncacheable().add(key, nowMillis, seconds);
             }
@@ -152,6 +154,16 @@ final class LegStorage {
             home.uncacheable().remove(key);
         }
         return true;
+    }
+
+    /**
+     * Whether the next response to the key is not to be stored either, as far as can be told. What one request brought about by
+     * its credentials, its own no-store, or an error that it provoked or met says nothing of the others'.
+     */
+    private boolean isOfTheKey(NoStoreReason reason, ResponseHead head) {
+        return head.status() < 400
+                && reason != NoStoreReason.AUTHORIZATION
+                && reason != Storability.ofRequest(plan.request(), plan.cacheSettings());
     }
 
     /**

@@ -38,7 +38,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
         /**
          * They cannot.
          *
-         * @param changed whether the origin has another representation now
+         * @param changed whether what is stored is of no use any more
          */
         void onNotReady(boolean changed);
     }
@@ -160,7 +160,10 @@ final class PartialBody implements ContentSource, BlockFetch.End {
         }
         if (fetch == null) {
             ObjectWriter.Claim claim = extension.claim(position, end - position);
-            if (claim != null) {
+            if (claim == null) {
+                // A writer that claims nothing counts as one that brings everything: whoever waits would wait for it.
+                keep();
+            } else {
                 LegPlan plan = LegPlan.part(decision, client, false, BlockFetch.rangeOf(claim, object));
                 fetch = new BlockFetch(home, plan, object, extension, claim, this);
                 fetch.start();
@@ -203,6 +206,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
     @Override
     public void onBlocksEnd() {
         fetch = null;
+        keep();
         if (closed) {
             releaseIfOver();
         } else {
@@ -213,12 +217,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
     @Override
     public void onBlocksFailure(boolean changed) {
         fetch = null;
-        ObjectWriter<StoredHead> extension = writer;
-        writer = null;
-        if (extension != null) {
-            // What was claimed and did not come is given up with the writer.
-            extension.keep();
-        }
+        keep();
         if (closed) {
             releaseIfOver();
             return;
@@ -228,6 +227,15 @@ final class PartialBody implements ContentSource, BlockFetch.End {
             fail(changed);
         } else {
             advance();
+        }
+    }
+
+    /** Ends the writer: what was claimed and did not come is given up with it, and may be claimed anew. */
+    private void keep() {
+        ObjectWriter<StoredHead> extension = writer;
+        writer = null;
+        if (extension != null) {
+            extension.keep();
         }
     }
 
@@ -281,9 +289,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
         }
         released = true;
         background.cancel();
-        if (writer != null) {
-            writer.keep();
-        }
+        keep();
         object.release();
     }
 }

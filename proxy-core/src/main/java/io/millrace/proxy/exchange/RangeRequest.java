@@ -37,7 +37,7 @@ record RangeRequest(String range, @Nullable String ifRange) {
         long first = single.range().first();
         long last = single.range().last();
         boolean isOpen = last == ENDLESS - 1;
-        if (isOpen && first > ENDLESS / 2) {
+        if (isOpen && first > 0 && isFromTheEnd(request, first)) {
             return new RangeRequest("bytes=-" + (ENDLESS - first), ifRange);
         }
         long start = first / PIECE_BYTES * PIECE_BYTES;
@@ -45,6 +45,12 @@ record RangeRequest(String range, @Nullable String ifRange) {
             return start == 0 ? null : new RangeRequest("bytes=" + start + "-", ifRange);
         }
         return new RangeRequest("bytes=" + start + "-" + (roundedUp(last) - 1), ifRange);
+    }
+
+    /** A range counted from the end moves with it. */
+    private static boolean isFromTheEnd(RequestHead request, long first) {
+        return RangeSelection.of(request.fields(), ENDLESS - 1) instanceof RangeSelection.Single single
+                && single.range().first() != first;
     }
 
     /** Whether a client asks for several parts. */

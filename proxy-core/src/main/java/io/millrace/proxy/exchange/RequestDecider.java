@@ -192,7 +192,8 @@ final class RequestDecider {
         if (parts == StoredParts.PRESENT) {
             return decision.serve(kind, object);
         }
-        if (parts == StoredParts.MISSING && kind == Decision.Kind.FRESH && !isOnlyIfCached(decision)) {
+        boolean head = decision.request().method() == Method.HEAD;
+        if (parts == StoredParts.MISSING && kind == Decision.Kind.FRESH && !head && !isOnlyIfCached(decision)) {
             return decision.forward(Decision.Kind.COMPLETE, ForwardReason.PARTIAL)
                     .serve(Decision.Kind.COMPLETE, object);
         }

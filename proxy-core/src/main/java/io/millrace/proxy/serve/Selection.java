@@ -84,10 +84,17 @@ public record Selection(
         }
         boolean ranged = request.method() == Method.GET
                 && request.fields().contains(FieldName.RANGE)
-                && Preconditions.allowsRange(request, stored)
-                && part.length() >= 0;
+                && Preconditions.allowsRange(request, stored);
         if (!ranged) {
             return null;
+        }
+        if (part.length() < 0) {
+            // Only a range that has both its ends can be told to lie within.
+            return RangeSelection.of(request.fields(), Long.MAX_VALUE) instanceof RangeSelection.Single single
+                            && part.covers(
+                                    single.range().first(), single.range().last() + 1)
+                    ? part(single)
+                    : null;
         }
         RangeSelection range = RangeSelection.of(request.fields(), part.length());
         if (range instanceof RangeSelection.Single single) {

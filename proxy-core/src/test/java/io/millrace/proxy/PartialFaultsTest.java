@@ -1,0 +1,185 @@
+package io.millrace.proxy;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.millrace.proxy.observe.Counter;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Origins whose answers to ranges are odd, short, or contradict themselves: nobody waits for ever or gets other bytes. */
+class PartialFaultsTest {
+    private static final int PIECE = 1 << 20;
+    private static final int LENGTH = 3 * PIECE + 1000;
+    private static final String TAGGED = "Cache-Control: max-age=1000\r\nETag: \"one\"\r\n";
+    private static final String UNTAGGED = "Cache-Control: max-age=1000\r\n";
+
+    @RegisterExtension
+    final ProxyExtension proxy = new ProxyExtension();
+
+    @TempDir
+    Path directory;
+
+    private final byte[] body = ProxyExtension.content(LENGTH);
+    private final ConcurrentLinkedQueue<String> asked = new ConcurrentLinkedQueue<>();
+    private volatile int mostAtOnce = Integer.MAX_VALUE;
+
+    private void startOnDisk(RawOrigin.Script script) throws IOException {
+        proxy.start(script, config -> config.storage(directory.resolve("volume"), 256L << 20));
+    }
+
+    private static String range(long first, long last) {
+        return "Range: bytes=" + first + "-" + last + "\r\n";
+    }
+
+    /** An origin that answers ranges with at most so many bytes. */
+    private void answer(RawOrigin.Exchange request, String fields) throws IOException {
+        String range = RawClient.field(request.head(), "range");
+        asked.add(range == null ? "whole" : range.substring("bytes=".length()));
+        if (range == null) {
+            request.ok(fields, body);
+            return;
+        }
+        String[] ends = range.substring("bytes=".length()).split("-", -1);
+        int first = Integer.parseInt(ends[0]);
+        int last = Math.min(ends[1].isEmpty() ? LENGTH - 1 : Integer.parseInt(ends[1]), LENGTH - 1);
+        last = (int) Math.min(last, (long) first + mostAtOnce - 1);
+        part(request, fields, "bytes " + first + "-" + last + "/" + LENGTH, first, last + 1);
+    }
+
+    private void part(RawOrigin.Exchange request, String fields, String contentRange, int from, int to)
+            throws IOException {
+        request.send("HTTP/1.1 206 Partial Content\r\nContent-Length: " + (to - from) + "\r\nContent-Range: "
+                + contentRange + "\r\n" + fields + "\r\n");
+        request.send(Arrays.copyOfRange(body, from, to));
+    }
+
+    private void assertPart(int first, int last, RawClient.Response response) {
+        assertEquals(206, response.status(), response.head());
+        assertEquals("bytes " + first + "-" + last + "/" + LENGTH, response.field("content-range"));
+        assertArrayEquals(Arrays.copyOfRange(body, first, last + 1), response.content());
+    }
+
+    /** RFC 9110 s15.3.7: an origin may send less than was asked for. */
+    @Test
+    void blockOfWhichTheOriginSendsAPart_rfc9110_s15_3_7() throws Exception {
+        startOnDisk(request -> answer(request, TAGGED));
+        assertPart(0, 9, proxy.get("/a", range(0, 9)));
+        mostAtOnce = 1000;
+        RawClient.Response second = proxy.get("/a", range(PIECE, PIECE + 9));
+        assertEquals(206, second.status());
+        assertArrayEquals(Arrays.copyOfRange(body, PIECE, PIECE + 10), second.content());
+        ProxyExtension.await("the whole is stored", () -> proxy.counted(Counter.FILLS_STORED) == 2);
+        second = proxy.get("/a", range(PIECE + 1500, PIECE + 1509));
+        assertEquals(206, second.status());
+        assertArrayEquals(Arrays.copyOfRange(body, PIECE + 1500, PIECE + 1510), second.content());
+        assertArrayEquals(body, proxy.get("/a").content());
+    }
+
+    @Test
+    void firstBlockOfWhichTheOriginSendsAPart() throws Exception {
+        mostAtOnce = 1000;
+        startOnDisk(request -> answer(request, TAGGED));
+        assertPart(0, 9, proxy.get("/a", range(0, 9)));
+        assertPart(0, 9, proxy.get("/a", range(0, 9)));
+        assertArrayEquals(body, proxy.get("/a").content());
+    }
+
+    /** RFC 9110 s14.4: a length that the content contradicts is no length. */
+    @Test
+    void shortContentIsNeverTheWhole() throws Exception {
+        boolean[] lies = {true};
+        proxy.start(request -> {
+            if (lies[0] && request.has("Range")) {
+                part(request, UNTAGGED, "bytes 0-" + (LENGTH - 1) + "/" + LENGTH, 0, 500);
+            } else {
+                answer(request, UNTAGGED);
+            }
+        });
+        proxy.get("/a", range(0, 9));
+        lies[0] = false;
+        assertArrayEquals(body, proxy.get("/a").content());
+    }
+
+    /** HEAD is answered with the whole's fields; nothing is fetched by range for it. */
+    @Test
+    void headOfAStoredPart() throws Exception {
+        mostAtOnce = 1000;
+        proxy.start(request -> {
+            if (request.head().startsWith("HEAD")) {
+                asked.add("head " + RawClient.field(request.head(), "range"));
+                request.send("HTTP/1.1 200 OK\r\nContent-Length: " + LENGTH + "\r\n" + TAGGED + "\r\n");
+            } else {
+                answer(request, TAGGED);
+            }
+        });
+        assertPart(0, 9, proxy.get("/a", range(0, 9)));
+        try (RawClient client = proxy.client()) {
+            RawClient.Response head = client.send("HEAD /a HTTP/1.1\r\nHost: test.example\r\n\r\n")
+                    .head();
+            assertEquals(200, head.status());
+            assertEquals(String.valueOf(LENGTH), head.field("content-length"));
+        }
+        mostAtOnce = Integer.MAX_VALUE;
+        assertArrayEquals(body, proxy.get("/a").content());
+        assertEquals(List.of("0-" + (PIECE - 1), "head null", "1000-"), List.copyOf(asked));
+    }
+
+    /** The client gets what it asked for, not the more that the proxy asked for. */
+    @Test
+    void partOfUnknownLengthIsCutToWhatWasAsked() throws Exception {
+        proxy.start(request -> part(request, TAGGED, "bytes 0-999/*", 0, 1000));
+        RawClient.Response part = proxy.get("/a", range(5, 9));
+        assertEquals(206, part.status());
+        assertEquals("bytes 5-9/*", part.field("content-range"));
+        assertArrayEquals(Arrays.copyOfRange(body, 5, 10), part.content());
+    }
+
+    /** A first position that no content has is not a number of bytes at the end. */
+    @Test
+    void firstPositionBeyondEverything() throws Exception {
+        proxy.start(request -> {
+            asked.add(RawClient.field(request.head(), "range"));
+            request.send("HTTP/1.1 416 Range Not Satisfiable\r\nContent-Length: 0\r\nContent-Range: bytes */" + LENGTH
+                    + "\r\n\r\n");
+        });
+        long first = Long.MAX_VALUE / PIECE * PIECE;
+        assertEquals(416, proxy.get("/a", "Range: bytes=" + first + "-\r\n").status());
+        assertEquals(416, proxy.get("/a", "Range: bytes=-500\r\n").status());
+        assertEquals(List.of("bytes=" + first + "-", "bytes=-500"), List.copyOf(asked));
+    }
+
+    /** Who waits for a block that another has claimed gets it when the other's fetch fails. */
+    @Test
+    void fetchOfABlockThatFailsIsTakenOverByWhoWaits() throws Exception {
+        CountDownLatch go = new CountDownLatch(1);
+        boolean[] broken = {false};
+        startOnDisk(request -> {
+            if (request.has("bytes=" + PIECE + "-") && !broken[0]) {
+                broken[0] = true;
+                go.await();
+                request.socket().close();
+            } else {
+                answer(request, TAGGED);
+            }
+        });
+        assertPart(0, 9, proxy.get("/a", range(0, 9)));
+        RawClient first = proxy.client().get("/a", range(PIECE, PIECE + 9));
+        ProxyExtension.await("the fetch", () -> proxy.origin().requests() == 2);
+        RawClient second = proxy.client().get("/a", range(PIECE, PIECE + 9));
+        RawClient third = proxy.client().get("/a", range(PIECE, PIECE + 9));
+        ProxyExtension.await(
+                "all have looked", () -> proxy.counted(Counter.LOOKUPS_DISK) + proxy.counted(Counter.LOOKUPS_RAM) == 3);
+        go.countDown();
+        assertPart(PIECE, PIECE + 9, first.response());
+        assertPart(PIECE, PIECE + 9, second.response());
+        assertPart(PIECE, PIECE + 9, third.response());
+    }
+}
