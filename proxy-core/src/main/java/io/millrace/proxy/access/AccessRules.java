@@ -13,7 +13,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The methods of each rule, whose word about the client is believed, and what the origin is told of the client. Immutable.
+ * The methods of each rule, who may purge, whose word about the client is believed, and what the origin is told of the client. Immutable.
  */
 public final class AccessRules {
     private static final FieldName[] NAMES = {
@@ -21,11 +21,13 @@ public final class AccessRules {
     };
 
     private final MethodPolicy[] methods;
+    private final PurgeAccess purges;
     private final AddressRange[] trusted;
     private final ForwardedField[] told;
 
-    private AccessRules(MethodPolicy[] methods, AddressRange[] trusted, ForwardedField[] told) {
+    private AccessRules(MethodPolicy[] methods, PurgeAccess purges, AddressRange[] trusted, ForwardedField[] told) {
         this.methods = methods;
+        this.purges = purges;
         this.trusted = trusted;
         this.told = told;
     }
@@ -40,6 +42,7 @@ public final class AccessRules {
         }
         return new AccessRules(
                 methods,
+                PurgeAccess.of(config),
                 access.trustedProxies().toArray(new AddressRange[0]),
                 access.forwardedFields().toArray(new ForwardedField[0]));
     }
@@ -47,6 +50,11 @@ public final class AccessRules {
     /** The methods of a rule. */
     public MethodPolicy methods(int ruleIndex) {
         return methods[ruleIndex];
+    }
+
+    /** Who may purge. */
+    public PurgeAccess purges() {
+        return purges;
     }
 
     /** Whether the address is that of a proxy whose word about the client is believed. */

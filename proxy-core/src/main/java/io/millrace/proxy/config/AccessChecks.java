@@ -19,9 +19,11 @@ final class AccessChecks {
     void check(ConfigValues values) {
         checkMethods(values, "methods");
         checkName(values);
+        checkPurgers(values, "purge.allow");
         List<ConfigValues> rules = ProxyConfig.elements(values, ConfigKeys.REMAP);
         for (int i = 0; i < rules.size(); i++) {
             checkMethods(rules.get(i), "remap[" + i + "].methods");
+            checkPurgers(rules.get(i), "remap[" + i + "].purge.allow");
         }
         try {
             AccessConfig.ranges(AccessConfig.list(values, ConfigKeys.ACCESS_TRUSTED_PROXIES));
@@ -42,6 +44,14 @@ final class AccessChecks {
             error(
                     ConfigKeys.VIA_NAME.path(),
                     new InvalidValueException("'" + name + "' is not a word of letters, digits, - and ."));
+        }
+    }
+
+    private void checkPurgers(ConfigValues values, String path) {
+        try {
+            AccessConfig.purgers(values);
+        } catch (InvalidValueException e) {
+            error(path, e);
         }
     }
 

@@ -9,8 +9,10 @@ import java.util.Locale;
  *
  * @param trustedProxies whose fields about the client are believed
  * @param forwardedFields which fields origins get
+ * @param purgeAllow who may purge what no rule maps
  */
-public record AccessConfig(List<AddressRange> trustedProxies, List<ForwardedField> forwardedFields) {
+public record AccessConfig(
+        List<AddressRange> trustedProxies, List<ForwardedField> forwardedFields, List<AddressRange> purgeAllow) {
     /** A field that tells an origin of the client. */
     public enum ForwardedField {
         /** The addresses on the way, the client's first. */
@@ -23,14 +25,15 @@ public record AccessConfig(List<AddressRange> trustedProxies, List<ForwardedFiel
         FORWARDED
     }
 
-    /** The word that stands for no field at all. */
+    /** The word that stands for no field, or nobody, at all. */
     static final String NONE = "none";
 
     static AccessConfig from(ConfigValues values) {
         try {
             return new AccessConfig(
                     ranges(list(values, ConfigKeys.ACCESS_TRUSTED_PROXIES)),
-                    fields(list(values, ConfigKeys.ACCESS_FORWARDED_FIELDS)));
+                    fields(list(values, ConfigKeys.ACCESS_FORWARDED_FIELDS)),
+                    purgers(values));
         } catch (InvalidValueException e) {
             throw new IllegalArgumentException("access: " + e.problem(), e);
         }
@@ -39,6 +42,12 @@ public record AccessConfig(List<AddressRange> trustedProxies, List<ForwardedFiel
     static List<String> list(ConfigValues values, ConfigKey<List<String>> key) {
         List<String> list = values.find(key);
         return list == null ? List.of() : list;
+    }
+
+    /** Who may purge; the values are a rule's over the general ones. */
+    static List<AddressRange> purgers(ConfigValues values) throws InvalidValueException {
+        List<String> texts = list(values, ConfigKeys.PURGE_ALLOW);
+        return texts.equals(List.of(NONE)) ? List.of() : ranges(texts);
     }
 
     static List<AddressRange> ranges(List<String> texts) throws InvalidValueException {

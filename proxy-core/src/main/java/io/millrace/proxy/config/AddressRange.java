@@ -45,7 +45,11 @@ public final class AddressRange {
 
     /** Whether it has the address; an IPv4 address in IPv6's clothes counts as IPv4. */
     public boolean contains(InetAddress address) {
-        byte[] other = address.getAddress();
+        return contains(address.getAddress());
+    }
+
+    /** Whether it has the address of these bytes, in network order. */
+    public boolean contains(byte[] other) {
         if (other.length != prefix.length) {
             return false;
         }

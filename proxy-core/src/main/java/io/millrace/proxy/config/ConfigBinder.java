@@ -165,7 +165,9 @@ final class ConfigBinder {
             }
         }
         try {
-            if (!names.isEmpty()) {
+            if (names.isEmpty() && key.defaultText() != null) {
+                problems.error(place(node), path, "is empty; without the key it is " + key.defaultText());
+            } else if (!names.isEmpty()) {
                 bindText(environment.expand(String.join(",", names)), key, into);
             }
         } catch (InvalidValueException e) {

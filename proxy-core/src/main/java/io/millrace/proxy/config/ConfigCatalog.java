@@ -28,6 +28,7 @@ public final class ConfigCatalog {
             VIA_RESPONSE,
             VIA_REQUEST,
             VIA_SERVER,
+            PURGE_ALLOW,
             STORAGE,
             STORAGE_PATH,
             STORAGE_SIZE,
@@ -111,6 +112,7 @@ public final class ConfigCatalog {
         SECTIONS.put("remap", "Which origin answers for which URLs.");
         SECTIONS.put("access", "Whom to believe, and what origins are told of clients.");
         SECTIONS.put("via", "What requests and answers say of this proxy.");
+        SECTIONS.put("purge", "The request method PURGE.");
         SECTIONS.put("storage", "The cache on disk.");
         SECTIONS.put("volumes", "Shares of the cache on disk.");
         SECTIONS.put("store", "How the cache on disk is written and opened.");

@@ -100,6 +100,13 @@ public final class ConfigKeys {
                     "The Server field of answers: the origin's; the origin's or, if missing, this proxy's; this proxy's own; "
                             + "or off. It acts on responses that arrive after a change.");
 
+    // purge
+    public static final ConfigKey<List<String>> PURGE_ALLOW = draft("purge.allow", ValueType.NAMES)
+            .defaultsTo(List.of("127.0.0.0/8", "::1"))
+            .perRule()
+            .like("ip_allow.yaml (PURGE)")
+            .says("Addresses and ranges, such as 10.0.0.0/8, of clients whose PURGE requests are obeyed; or none.");
+
     // storage
     public static final ConfigKey<List<ConfigValues>> STORAGE = draft("storage", ValueType.LIST)
             .rolling()

@@ -3,6 +3,7 @@ package io.millrace.proxy.exchange;
 import io.millrace.proxy.caching.Invalidation;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.fetch.OriginClient;
+import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
@@ -86,6 +87,9 @@ public final class ExchangeLoop implements RequestReceiver {
 
     @Override
     public RequestHandler onRequest(ClientStream stream, RequestHead head, long contentLength) {
+        if (head.method() == Method.PURGE || head.method() == Method.BAN) {
+            return PurgeExchange.start(this, stream, head, contentLength);
+        }
         Exchange exchange = new Exchange(this, stream, head, contentLength);
         try {
             exchange.begin();

@@ -21,6 +21,8 @@ public enum ExchangeOutcome {
     BAD_REQUEST(Group.FAILURE, Side.CLIENT, "bad-request"),
     /** The access rules refuse it. */
     DENIED(Group.FAILURE, Side.CLIENT, "denied"),
+    /** It asks for what this proxy does not do. */
+    NOT_OFFERED(Group.FAILURE, Side.CLIENT, "not-offered"),
     /** No remap rule maps it. */
     NOT_MAPPED(Group.FAILURE, Side.CLIENT, "not-mapped"),
     /** The client left before the end. */
@@ -33,6 +35,8 @@ public enum ExchangeOutcome {
     TRUNCATED(Group.FAILURE, Side.ORIGIN, "truncated"),
     /** The response broke off after its head because the store failed. */
     STORE_READ(Group.FAILURE, Side.LOCAL, "store-read"),
+    /** What had to be on the storage could not be written. */
+    STORE_WRITE(Group.FAILURE, Side.LOCAL, "store-write"),
     /** A fault of the proxy's own. */
     INTERNAL(Group.FAILURE, Side.LOCAL, "internal");
 

@@ -132,6 +132,10 @@ final class ExchangeReport {
         detail = why == null ? detail : why;
         if (outcome == ExchangeOutcome.DENIED) {
             logOutcome = LogOutcome.DENIED;
+        } else if (outcome == ExchangeOutcome.NOT_OFFERED) {
+            logOutcome = LogOutcome.UNSUPPORTED;
+        } else if (outcome == ExchangeOutcome.STORE_WRITE) {
+            logOutcome = LogOutcome.DISK_FAILED;
         } else if (outcome == ExchangeOutcome.NOT_MAPPED) {
             logOutcome = LogOutcome.INVALID_URL;
         } else if (outcome == ExchangeOutcome.BAD_REQUEST) {

@@ -11,10 +11,14 @@ public enum Method {
     TRACE(true, true),
     PATCH(false, false),
     CONNECT(false, false),
+    /** Take a URL out of a cache: not registered, but what caches are asked since Squid. */
+    PURGE(false, true),
+    /** Take what a pattern matches out of a cache, as scripts ask Varnish. */
+    BAN(false, true),
     /** Any other method: neither safe nor idempotent as far as this cache knows. */
     OTHER(false, false);
 
-    private static final Method[] NAMED = {GET, HEAD, POST, PUT, DELETE, OPTIONS, TRACE, PATCH, CONNECT};
+    private static final Method[] NAMED = {GET, HEAD, POST, PUT, DELETE, OPTIONS, TRACE, PATCH, CONNECT, PURGE, BAN};
 
     private final boolean safe;
     private final boolean idempotent;

@@ -167,6 +167,11 @@ public final class TargetUri implements TargetResult {
         return secure == other.secure && port == other.port && Arrays.equals(host, other.host);
     }
 
+    /** The same URI in http or https, at that scheme's default port. */
+    public TargetUri inScheme(boolean inHttps) {
+        return new TargetUri(form, inHttps, host, defaultPort(inHttps), target, pathStart, pathEnd, queryEnd);
+    }
+
     /**
      * The URI that a reference means when this one is its base (RFC 3986 s5.2), without fragment; null when it is no
      * http or https URI.

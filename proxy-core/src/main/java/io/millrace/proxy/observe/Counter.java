@@ -54,6 +54,7 @@ public enum Counter {
 
     DENIED_NOT_MAPPED(MetricFamily.DENIED_REQUESTS, "no remap rule matches", "not-mapped"),
     DENIED_METHOD(MetricFamily.DENIED_REQUESTS, "CONNECT, TRACE or a method that the rules refuse", "method"),
+    DENIED_PURGE(MetricFamily.DENIED_REQUESTS, "PURGE from an address that purge.allow does not have", "purge"),
     DENIED_LOOP(MetricFamily.DENIED_REQUESTS, "the request passed through this proxy before", "loop"),
 
     LOOKUPS_RAM(MetricFamily.CACHE_LOOKUPS, "found in RAM", "ram"),
@@ -80,6 +81,7 @@ public enum Counter {
 
     PURGES_FOUND(MetricFamily.PURGES, "something was stored and is gone", "found"),
     PURGES_ABSENT(MetricFamily.PURGES, "nothing was stored", "absent"),
+    PURGES_UNSUPPORTED(MetricFamily.PURGES, "a pattern or a tag was asked for", "unsupported"),
     PURGES_FAILED(MetricFamily.PURGES, "could not be written to disk", "failed"),
     INVALIDATIONS(MetricFamily.INVALIDATIONS, "by an unsafe request"),
 

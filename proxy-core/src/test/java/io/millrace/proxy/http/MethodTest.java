@@ -21,7 +21,7 @@ final class MethodTest {
     }
 
     @ParameterizedTest(name = "RFC 9110 9.1: {0} is another method")
-    @ValueSource(strings = {"get", "GETS", "GE", "", "OTHER", "PURGE", "M-SEARCH"})
+    @ValueSource(strings = {"get", "GETS", "GE", "", "OTHER", "purge", "M-SEARCH"})
     void namesAreCaseSensitive(String name) {
         byte[] bytes = name.getBytes(ISO_8859_1);
         assertEquals(Method.OTHER, Method.of(name));
@@ -39,6 +39,7 @@ final class MethodTest {
         assertTrue(Method.DELETE.isIdempotent());
         assertFalse(Method.POST.isIdempotent());
         assertFalse(Method.PATCH.isIdempotent());
+        assertFalse(Method.PURGE.isSafe());
         assertFalse(Method.OTHER.isSafe());
         assertFalse(Method.OTHER.isIdempotent());
     }

@@ -1,0 +1,84 @@
+package io.millrace.proxy.access;
+
+import io.millrace.proxy.config.AddressRange;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.RemapRuleConfig;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.ListCursor;
+import io.netty.util.NetUtil;
+import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who may purge by request: the addresses of {@code purge.allow}, rule by rule. A request that was forwarded must come from such
+ * an address and for one: what it says of others can take its right away and never give it, so that a proxy on the same machine
+ * does not lend its address to the world. Immutable.
+ */
+public final class PurgeAccess {
+    /** Stands for the index of a rule where none maps the URL. */
+    public static final int UNMAPPED = -1;
+
+    private static final List<FieldName> FORWARDED_FOR = List.of(FieldName.X_FORWARDED_FOR, FieldName.of("X-Real-IP"));
+
+    private final List<List<AddressRange>> byRule;
+    private final List<AddressRange> unmapped;
+
+    private PurgeAccess(List<List<AddressRange>> byRule, List<AddressRange> unmapped) {
+        this.byRule = List.copyOf(byRule);
+        this.unmapped = unmapped;
+    }
+
+    /** What a configuration means. */
+    static PurgeAccess of(ProxyConfig config) {
+        List<List<AddressRange>> byRule = new ArrayList<>();
+        for (RemapRuleConfig rule : config.remap()) {
+            byRule.add(rule.purgeAllow());
+        }
+        return new PurgeAccess(byRule, config.access().purgeAllow());
+    }
+
+    /**
+     * Why the request may not purge what a rule maps; null when it may.
+     *
+     * @param ruleIndex the rule, or {@link #UNMAPPED}
+     * @param peer who sent it, null when not known
+     */
+    public @Nullable String refusal(int ruleIndex, @Nullable InetAddress peer, FieldSection fields) {
+        List<AddressRange> allowed = ruleIndex == UNMAPPED ? unmapped : byRule.get(ruleIndex);
+        if (peer == null || !contains(allowed, peer)) {
+            return "purge.allow does not have " + (peer == null ? "your address" : peer.getHostAddress());
+        }
+        boolean named = false;
+        for (FieldName name : FORWARDED_FOR) {
+            ListCursor members = ListCursor.over(fields, name);
+            while (members.next()) {
+                named = true;
+                String text = new String(
+                        members.bytes(), members.start(), members.end() - members.start(), StandardCharsets.ISO_8859_1);
+                byte[] address = NetUtil.createByteArrayFromIpAddressString(text);
+                if (address == null || !contains(allowed, address)) {
+                    return "purge.allow does not have all addresses of " + name.text();
+                }
+            }
+        }
+        boolean forwarded = fields.contains(FieldName.VIA) || fields.contains(FieldName.FORWARDED);
+        return forwarded && !named ? "it came through another proxy, and no X-Forwarded-For says for whom" : null;
+    }
+
+    private static boolean contains(List<AddressRange> ranges, byte[] address) {
+        for (AddressRange range : ranges) {
+            if (range.contains(address)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean contains(List<AddressRange> ranges, InetAddress address) {
+        return contains(ranges, address.getAddress());
+    }
+}
