@@ -9,15 +9,14 @@ import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.StoredObject;
 import io.millrace.store.VolumeConfig;
+import io.millrace.store.engine.HistoryModel.Version;
 import io.millrace.store.io.FaultyFileIo;
 import io.netty.buffer.Unpooled;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -29,58 +28,20 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Random histories against a model, with kills in the middle of a write, power failures and reboots. The model knows for
  * each key what may be found: absence always (it is a cache), else one of the versions that the last crash may have
- * left, byte for byte. With room enough, what was synced must be there after a kill.
+ * left, byte for byte. With room enough, what was synced must be there after a kill. Volumes grow and shrink at restarts. In
+ * some histories bits flip: then a key may also hold an older version, if it was not removed since.
  */
 class StoreHistoryTest {
     private static final int KEYS = 40;
     private static final int STEPS = 500;
 
-    private static final int BLOCK = 8192;
-
-    /** A version of a key; a null head is absence. {@code blocks} are those that are stored of it; null for all. */
-    private record Version(String head, long seed, int length, BitSet blocks) {
-        static final Version ABSENT = new Version(null, 0, 0, null);
-        /** Absent, but not because it was removed: what was damaged may be found again by the next rebuild. */
-        static final Version LOST = new Version(null, -1, 0, null);
-
-        boolean isPresent() {
-            return head != null;
-        }
-
-        int blockCount() {
-            return (length + BLOCK - 1) / BLOCK;
-        }
-
-        int end(int block) {
-            return Math.min(length, (block + 1) * BLOCK);
-        }
-
-        boolean has(int block) {
-            return blocks == null || blocks.get(block);
-        }
-
-        Version with(String newHead) {
-            return new Version(newHead, seed, length, blocks);
-        }
-
-        /** The same with the blocks as of now. */
-        Version frozen() {
-            return with((BitSet) blocks.clone());
-        }
-
-        Version with(BitSet newBlocks) {
-            return new Version(head, seed, length, newBlocks);
-        }
-
-        byte[] body() {
-            return TestStore.body(seed, length);
-        }
-    }
+    private static final int BLOCK = HistoryModel.BLOCK;
+    /** Where the segments begin in a volume's file. */
+    private static final int SEGMENTS_AT = 64 << 10;
 
     private record Held(StoredObject<TextHead> object, Version version, BitSet readable) {}
 
-    private final Map<String, List<Version>> afterKill = new HashMap<>();
-    private final Map<String, List<Version>> afterPowerLoss = new HashMap<>();
+    private final HistoryModel model = new HistoryModel();
     private final List<Held> held = new ArrayList<>();
     private Random random;
     private boolean roomy;
@@ -90,6 +51,12 @@ class StoreHistoryTest {
     private long versions;
     private boolean crashed;
     private boolean lostPower;
+    /** Whether this history has bits that flip. */
+    private boolean flips;
+    /** Whether one did: objects may be missing, and what they replaced found instead after the next rebuild. */
+    private boolean damaged;
+    /** Whether a bit of an index did, of which no check knows. */
+    private boolean indexDamaged;
     /** The volume that is out. */
     private Path out;
     /** Whether a volume was ever out: it may start empty, and new heads may have been given to objects in RAM only. */
@@ -110,6 +77,7 @@ class StoreHistoryTest {
     void neverFindsAnythingThatTheModelDoesNotKnow(long seed) {
         random = new Random(seed);
         roomy = seed % 3 == 0;
+        flips = seed % 4 == 1;
         config = config();
         io = new FaultyFileIo();
         openStore();
@@ -147,14 +115,19 @@ class StoreHistoryTest {
                 .blockBytes(BLOCK)
                 // What is to be found must have been taken.
                 .diskAdmission(roomy || random.nextBoolean() ? DiskAdmission.ALWAYS : DiskAdmission.FREQUENCY)
+                // What is looked for while an index is rebuilt is waited for, however slow the machine is.
+                .openWaitNanos(TimeUnit.SECONDS.toNanos(25))
                 .ioThreads(2);
     }
 
     private void openStore() {
         out = null;
         test = new TestStore(config, io);
-        if (crashed) {
+        if (crashed || damaged) {
             test.toleratingDamage();
+        }
+        if (indexDamaged) {
+            test.withoutCheck();
         }
         // A snapshot in the middle of a write is true to life as long as one thread writes.
         if (test.config().volumes().size() == 1 && random.nextBoolean()) {
@@ -164,7 +137,7 @@ class StoreHistoryTest {
 
     private void step() {
         String key = "key" + random.nextInt(KEYS);
-        switch (random.nextInt(26)) {
+        switch (random.nextInt(28)) {
             case 0, 1, 2, 3, 4 -> put(key);
             case 5, 6, 7, 8, 9, 10 -> check(key);
             case 11, 12 -> remove(key);
@@ -176,34 +149,17 @@ class StoreHistoryTest {
             case 19 -> takeOutOrBringBack();
             case 20, 21 -> fillInRanges(key);
             case 22, 23, 24 -> extend(key);
+            case 25 -> maybeFlipBit();
+            case 26 -> maybeResize();
             default -> maybeRestart();
         }
-    }
-
-    private List<Version> killed(String key) {
-        unpowered(key);
-        return afterKill.computeIfAbsent(key, k -> new ArrayList<>(List.of(Version.ABSENT)));
-    }
-
-    private List<Version> unpowered(String key) {
-        return afterPowerLoss.computeIfAbsent(key, k -> new ArrayList<>(List.of(Version.ABSENT)));
-    }
-
-    private Version current(String key) {
-        List<Version> known = killed(key);
-        return known.get(known.size() - 1);
-    }
-
-    private void became(String key, Version version) {
-        killed(key).add(version);
-        unpowered(key).add(version);
     }
 
     private void put(String key) {
         int length = random.nextInt(4) == 0 ? random.nextInt(60_000) : random.nextInt(3000);
         Version version = new Version("head" + versions++, versions, length, null);
         if (test.put(key, version.head(), version.body())) {
-            became(key, version);
+            model.became(key, version);
         }
     }
 
@@ -218,13 +174,13 @@ class StoreHistoryTest {
     private void fillInRanges(String key) {
         int length = BLOCK + 1 + random.nextInt(7 * BLOCK);
         Version version = new Version("head" + versions++, versions, length, new BitSet());
-        Version before = current(key);
+        Version before = model.current(key);
         ObjectWriter<TextHead> writer = test.store.create(test.key(key));
         writer.head(TextHead.of(version.head()), length);
         boolean early = random.nextBoolean() && !test.store.contains(test.key(key));
         if (early) {
             writer.allowPartial();
-            became(key, version.frozen());
+            model.became(key, version.frozen());
         }
         StoredObject<TextHead> filling = writer.object();
         ObjectWriter<TextHead> other = random.nextBoolean() ? test.store.extend(filling) : null;
@@ -244,16 +200,16 @@ class StoreHistoryTest {
             writer.keep();
         }
         if (!writer.isFailed()) {
-            became(key, version);
+            model.became(key, version);
         } else if (early) {
-            became(key, published ? Version.ABSENT : before);
+            model.became(key, published ? Version.ABSENT : before);
         }
     }
 
     /** Fills some blocks of what the key holds, by one writer or two; updates, purges and replaces it meanwhile. */
     private void extend(String key) {
         StoredObject<TextHead> object = test.find(key);
-        Version before = current(key);
+        Version before = model.current(key);
         if (object == null || !before.isPresent() || io.isDead()) {
             release(object);
             return;
@@ -271,7 +227,7 @@ class StoreHistoryTest {
         } else if (meanwhile == 2) {
             version = version.with("head" + versions++);
             test.store.update(object, TextHead.of(version.head()));
-            became(key, version.frozen());
+            model.became(key, version.frozen());
         }
         if (meanwhile > 1) {
             writeBlocks(version, random.nextInt(3), one, two);
@@ -288,7 +244,7 @@ class StoreHistoryTest {
             two.complete(version.length());
         }
         if (meanwhile > 1) {
-            became(key, version);
+            model.became(key, version);
         }
         release(object);
     }
@@ -337,7 +293,7 @@ class StoreHistoryTest {
         StoredObject<TextHead> object = test.find(key);
         if (object != null) {
             try {
-                matches(object, current(key), key);
+                matches(object, model.current(key), key);
             } finally {
                 object.release();
             }
@@ -378,18 +334,18 @@ class StoreHistoryTest {
             }
         } catch (java.io.IOException | java.io.UncheckedIOException e) {
             // Blocks that did not reach the device: an error, but no wrong byte.
-            assertTrue(lostPower || io.isDead(), () -> what + ": " + e);
+            assertTrue(lostPower || damaged || io.isDead(), () -> what + ": " + e);
         }
     }
 
     private void remove(String key) {
-        CompletableFuture<Boolean> durable = new CompletableFuture<>();
-        test.store.remove(test.key(key), Runnable::run, (present, failure) -> durable.complete(failure == null));
-        if (TestStore.await(durable)) {
-            List<Version> known = killed(key);
-            known.clear();
-        }
-        became(key, Version.ABSENT);
+        CompletableFuture<Boolean> recorded = new CompletableFuture<>();
+        // What a damaged index does not know leaves no tombstone: the next rebuild finds it again.
+        test.store.remove(
+                test.key(key),
+                Runnable::run,
+                (present, failure) -> recorded.complete(failure == null && (present || !indexDamaged)));
+        model.removed(key, TestStore.await(recorded));
     }
 
     private void update(String key) {
@@ -397,11 +353,11 @@ class StoreHistoryTest {
         if (object == null) {
             return;
         }
-        Version before = current(key);
+        Version before = model.current(key);
         if (before.isPresent()) {
             Version version = before.with("head" + versions++);
             test.store.update(object, TextHead.of(version.head()));
-            became(key, version);
+            model.became(key, version);
             object.release();
             sync();
         } else {
@@ -412,7 +368,7 @@ class StoreHistoryTest {
     private void hold(String key) {
         StoredObject<TextHead> object = held.size() < 5 ? test.find(key) : null;
         if (object != null) {
-            held.add(new Held(object, current(key), readable(object, current(key))));
+            held.add(new Held(object, model.current(key), readable(object, model.current(key))));
         }
     }
 
@@ -429,20 +385,11 @@ class StoreHistoryTest {
         try {
             test.store.sync();
             if (!io.isDead()) {
-                settle();
+                model.settle();
             }
         } catch (java.io.IOException e) {
             assertTrue(io.isDead(), e::toString);
         }
-    }
-
-    /** All that was done is durable. */
-    private void settle() {
-        afterKill.replaceAll((key, known) -> current(key).equals(Version.LOST)
-                ? known
-                : new ArrayList<>(known.subList(known.size() - 1, known.size())));
-        afterPowerLoss.putAll(afterKill);
-        afterPowerLoss.replaceAll((key, known) -> new ArrayList<>(known));
     }
 
     /** One volume at a time is out; what it holds is not to be had until it is back, and never what changed meanwhile. */
@@ -479,18 +426,75 @@ class StoreHistoryTest {
             io.kill();
             return;
         }
+        restart();
+    }
+
+    /** Ends in order and starts again. */
+    private void restart() {
         releaseHeld();
-        if (!io.isDead()) {
-            FaultyFileIo before = io;
-            try {
-                test.close();
-                settle();
-                io = random.nextBoolean() ? io.afterReboot() : io.afterKill();
-                openStore();
-            } catch (java.io.UncheckedIOException e) {
-                assertTrue(before.isDead(), e::toString);
+        if (io.isDead()) {
+            return;
+        }
+        FaultyFileIo before = io;
+        try {
+            test.close();
+            model.settle();
+            io = random.nextBoolean() ? io.afterReboot() : io.afterKill();
+            if (flips && random.nextInt(8) == 0) {
+                flipBitOf("index", 0);
+            }
+            openStore();
+        } catch (java.io.UncheckedIOException e) {
+            assertTrue(before.isDead(), e::toString);
+            return;
+        }
+        if (damaged) {
+            identifyAll(false);
+        }
+    }
+
+    /** The next start finds other sizes in the configuration. */
+    private void maybeResize() {
+        if (random.nextInt(3) > 0) {
+            return;
+        }
+        // Enough for all, be it once more as much; or not any more.
+        roomy &= random.nextInt(3) > 0;
+        List<VolumeConfig> volumes = new ArrayList<>();
+        for (VolumeConfig volume : test.config().volumes()) {
+            long size = roomy ? (8 << 20) + random.nextInt(4 << 20) : 512 * 1024 + random.nextInt(1 << 20);
+            volumes.add(new VolumeConfig(volume.path(), size));
+        }
+        config.volumes(volumes);
+        restart();
+    }
+
+    /** One bit of the segments. */
+    private void maybeFlipBit() {
+        if (flips && random.nextInt(4) == 0 && !io.isDead()) {
+            flipBitOf("volume", SEGMENTS_AT);
+        }
+    }
+
+    /** Flips a bit of a byte that is in use as far as one can tell. */
+    private void flipBitOf(String file, long from) {
+        List<VolumeConfig> volumes = test.config().volumes();
+        Path path = volumes.get(random.nextInt(volumes.size())).path().resolve(file);
+        if (!io.exists(path) || io.length(path) <= from) {
+            return;
+        }
+        long at = from;
+        for (int tries = 0; tries < 100; tries++) {
+            at = from + random.nextInt((int) (io.length(path) - from));
+            if (io.bytes(path, at, 1)[0] != 0) {
+                break;
             }
         }
+        io.flipBit(path, at * 8 + random.nextInt(8));
+        damaged = true;
+        indexDamaged |= file.equals("index");
+        roomy = false;
+        test.toleratingDamage();
     }
 
     private void crash() {
@@ -500,14 +504,16 @@ class StoreHistoryTest {
         crashed = true;
         lostPower |= power;
         io = power ? io.afterPowerLoss(random) : io.afterKill();
+        if (flips && random.nextInt(8) == 0) {
+            flipBitOf("index", 0);
+        }
         openStore();
-        for (String key : List.copyOf(afterKill.keySet())) {
-            List<Version> possible = power ? unpowered(key) : killed(key);
-            Version version = identify(key, possible, power);
-            List<Version> now = new ArrayList<>(version.isPresent() ? List.of() : possible);
-            now.add(version);
-            afterKill.put(key, now);
-            afterPowerLoss.put(key, new ArrayList<>(now));
+        identifyAll(power);
+    }
+
+    private void identifyAll(boolean power) {
+        for (String key : model.keys()) {
+            model.identified(key, identify(key, model.possible(key, power), power), power);
         }
     }
 
@@ -530,7 +536,14 @@ class StoreHistoryTest {
                     return version;
                 }
             }
-            throw new AssertionError(key + ": found " + object.head() + ", possible " + possible);
+            List<Version> older = damaged ? model.older(key, power) : List.of();
+            for (int i = older.size() - 1; i >= 0; i--) {
+                if (object.head().text().equals(older.get(i).head())) {
+                    matches(object, older.get(i), key);
+                    return older.get(i);
+                }
+            }
+            throw new AssertionError(key + ": found " + object.head() + ", possible " + possible + ", older " + older);
         } finally {
             object.release();
         }
