@@ -167,7 +167,7 @@ class CacheListingTest {
         put(store.key(VariantKey.of(primary, marker, request(url).fields())), variant, 50);
         assertEquals(Set.of(url), urls(null, null, null));
         Listed listed = ask(query(null, null, null, 10, null, false)).objects().get(0);
-        assertEquals("Accept-Encoding: gzip,br; Cookie absent", listed.variant());
+        assertEquals("Accept-Encoding: br,gzip; Cookie absent", listed.variant());
         assertEquals(200, listed.status());
         assertEquals("text/html", listed.type());
         assertEquals(50, listed.length());

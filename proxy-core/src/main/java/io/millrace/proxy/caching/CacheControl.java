@@ -4,11 +4,18 @@ import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ListCursor;
+import io.millrace.proxy.http.structured.BareItem;
+import io.millrace.proxy.http.structured.Member;
+import io.millrace.proxy.http.structured.StructuredFields;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The directives of one head's Cache-Control (RFC 9111 s5.2, RFC 5861), names without regard to case. Where a
+ * The directives of one head's Cache-Control (RFC 9111 s5.2, RFC 5861), or of the targeted field that stands in its place
+ * (RFC 9213). In Cache-Control names count without regard to case. Where a
  * directive is repeated the first counts (s4.2.1). Arguments may be tokens or quoted strings. Unknown directives are
  * passed over.
  *
@@ -33,6 +40,7 @@ public final class CacheControl {
         PRAGMA_NO_CACHE.noCache = true;
     }
 
+    private boolean targeted;
     private boolean noStore;
     private boolean noCache;
     private boolean isPrivate;
@@ -62,9 +70,85 @@ public final class CacheControl {
                 : NONE;
     }
 
-    /** The directives of a response. */
-    public static CacheControl ofResponse(FieldSection fields) {
+    /**
+     * The directives of a response: those of the first targeted field that is present and well formed (RFC 9213 s2.2),
+     * else those of Cache-Control.
+     *
+     * @param targets names of targeted fields in the order of their priority
+     */
+    public static CacheControl ofResponse(FieldSection fields, List<FieldName> targets) {
+        for (int i = 0; i < targets.size(); i++) {
+            CacheControl targeted = fields.contains(targets.get(i)) ? targeted(fields, targets.get(i)) : null;
+            if (targeted != null) {
+                return targeted;
+            }
+        }
         return fields.contains(FieldName.CACHE_CONTROL) ? parse(fields, FieldName.CACHE_CONTROL, 0) : NONE;
+    }
+
+    /** The directives of a targeted field; null when it is empty or malformed and so to be ignored (RFC 9213 s2.1). */
+    private static @Nullable CacheControl targeted(FieldSection fields, FieldName name) {
+        Map<String, Member> members = StructuredFields.dictionary(fields, name);
+        if (members == null || members.isEmpty()) {
+            return null;
+        }
+        CacheControl control = new CacheControl();
+        control.targeted = true;
+        members.forEach((key, member) -> control.readTargeted(
+                key, member instanceof Member.Item item ? item.value() : new BareItem.SfToken("list")));
+        return control;
+    }
+
+    /**
+     * One member of a targeted field. A value of another type than the directive's is not used (RFC 9213 s2.1): a
+     * lifetime is then 0, as one that is no number is; what restricts does so without argument; what permits does not.
+     */
+    private void readTargeted(String key, BareItem value) {
+        if (value instanceof BareItem.SfBoolean flag && !flag.value()) {
+            return;
+        }
+        boolean flag = value instanceof BareItem.SfBoolean;
+        switch (key) {
+            case "max-age" -> maxAge = seconds(value, 0);
+            case "s-maxage" -> sMaxAge = seconds(value, 0);
+            case "stale-while-revalidate" -> staleWhileRevalidate = seconds(value, ABSENT);
+            case "stale-if-error" -> staleIfError = seconds(value, ABSENT);
+            case "no-cache" -> {
+                noCacheFields = names(value);
+                noCache = noCacheFields.isEmpty();
+            }
+            case "private" -> {
+                privateFields = names(value);
+                isPrivate = privateFields.isEmpty();
+            }
+            case "no-store" -> noStore = true;
+            case "must-revalidate" -> mustRevalidate = true;
+            case "proxy-revalidate" -> proxyRevalidate = true;
+            case "public" -> isPublic = flag;
+            case "must-understand" -> mustUnderstand = flag;
+            default -> {
+                // A directive that this cache does not know (RFC 9111 s5.2.3).
+            }
+        }
+    }
+
+    private static long seconds(BareItem value, long malformed) {
+        return value instanceof BareItem.SfInteger integer && integer.value() >= 0
+                ? Math.min(integer.value(), FieldLexer.DELTA_SECONDS_MAX)
+                : malformed;
+    }
+
+    private static List<FieldName> names(BareItem value) {
+        if (!(value instanceof BareItem.SfString text)) {
+            return List.of();
+        }
+        byte[] b = text.value().getBytes(StandardCharsets.ISO_8859_1);
+        return List.copyOf(names(b, 0, b.length));
+    }
+
+    /** Whether these come from a targeted field, beside which Cache-Control and Expires are ignored (RFC 9213 s2.2). */
+    public boolean isTargeted() {
+        return targeted;
     }
 
     public boolean isNoStore() {

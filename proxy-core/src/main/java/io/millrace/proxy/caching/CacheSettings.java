@@ -1,72 +1,22 @@
 package io.millrace.proxy.caching;
 
+import io.millrace.proxy.http.FieldName;
+import java.util.List;
+
 /**
  * What an operator decides about caching, globally or for one remap rule. The defaults follow RFC 9111. Immutable.
  *
  * @param enabled whether anything is stored or reused at all
- * @param heuristicFactor share of the time between Last-Modified and Date that a response without lifetime stays fresh
- *     (RFC 9111 s4.2.2), 0 to 1
- * @param heuristicMinSeconds lower bound of a heuristic lifetime
- * @param heuristicMaxSeconds upper bound of a heuristic lifetime; it wins over the lower one
- * @param maxStaleSeconds how long past its lifetime a response may still be served when the origin fails, unless the
- *     response says otherwise (RFC 9111 s4.2.4)
- * @param maxObjectBytes the longest content that is stored; 0 for no limit of its own
- * @param requiredHeaders what a 200 response must carry to be stored
- * @param ignoreClientNoCache whether the client's no-cache, no-store and Pragma are ignored
- * @param ignoreClientMaxAge whether the client's max-age is ignored
+ * @param storing what may be stored
+ * @param lifetimes how long it stays fresh
+ * @param stale when it may be served stale
+ * @param requests what clients may ask for
  */
 public record CacheSettings(
-        boolean enabled,
-        double heuristicFactor,
-        long heuristicMinSeconds,
-        long heuristicMaxSeconds,
-        long maxStaleSeconds,
-        long maxObjectBytes,
-        RequiredHeaders requiredHeaders,
-        boolean ignoreClientNoCache,
-        boolean ignoreClientMaxAge) {
-
-    /** What a 200 response must carry to be stored. */
-    public enum RequiredHeaders {
-        /** Nothing: what RFC 9111 allows is stored. */
-        NONE("none"),
-        /** Last-Modified, Expires, max-age or s-maxage. */
-        LAST_MODIFIED("last_modified"),
-        /** Expires, max-age or s-maxage. */
-        LIFETIME("lifetime");
-
-        private final String text;
-
-        RequiredHeaders(String text) {
-            this.text = text;
-        }
-
-        /** The word that stands for it in a configuration file. */
-        public String text() {
-            return text;
-        }
-    }
+        boolean enabled, StoringRules storing, LifetimeRules lifetimes, StaleRules stale, RequestRules requests) {
 
     /** The settings of a cache that nobody configured. */
     public static final CacheSettings DEFAULTS = builder().build();
-
-    /**
-     * Checks the bounds.
-     *
-     * @throws IllegalArgumentException when one is crossed
-     */
-    public CacheSettings {
-        require(heuristicFactor >= 0 && heuristicFactor <= 1, "heuristicFactor is not within 0 to 1");
-        require(heuristicMinSeconds >= 0, "heuristicMinSeconds is negative");
-        require(heuristicMaxSeconds >= 0, "heuristicMaxSeconds is negative");
-        require(maxStaleSeconds >= 0, "maxStaleSeconds is negative");
-        require(maxObjectBytes >= 0, "maxObjectBytes is negative");
-    }
-
-    /** Whether content of that length may be stored; a length not yet known, -1, may. */
-    public boolean allowsLength(long length) {
-        return maxObjectBytes == 0 || length <= maxObjectBytes;
-    }
 
     /** A builder that starts with the defaults. */
     public static Builder builder() {
@@ -77,39 +27,122 @@ public record CacheSettings(
     public Builder toBuilder() {
         return new Builder()
                 .enabled(enabled)
-                .heuristicFactor(heuristicFactor)
-                .heuristicMinSeconds(heuristicMinSeconds)
-                .heuristicMaxSeconds(heuristicMaxSeconds)
-                .maxStaleSeconds(maxStaleSeconds)
-                .maxObjectBytes(maxObjectBytes)
-                .requiredHeaders(requiredHeaders)
-                .ignoreClientNoCache(ignoreClientNoCache)
-                .ignoreClientMaxAge(ignoreClientMaxAge);
+                .targets(storing.targets())
+                .requiredHeaders(storing.requiredHeaders())
+                .maxObjectBytes(storing.maxObjectBytes())
+                .ignoreServerNoCache(storing.ignoreServerNoCache())
+                .ignoreAuthentication(storing.ignoreAuthentication())
+                .cookies(storing.cookies())
+                .dynamicUrls(storing.dynamicUrls())
+                .variantsMax(storing.variantsMax())
+                .post(storing.post())
+                .heuristicFactor(lifetimes.heuristicFactor())
+                .heuristicMinSeconds(lifetimes.heuristicMinSeconds())
+                .heuristicMaxSeconds(lifetimes.heuristicMaxSeconds())
+                .guaranteedMinSeconds(lifetimes.guaranteedMinSeconds())
+                .guaranteedMaxSeconds(lifetimes.guaranteedMaxSeconds())
+                .whenToRevalidate(lifetimes.whenToRevalidate())
+                .negative(lifetimes.negative())
+                .maxStaleSeconds(stale.maxStaleSeconds())
+                .whileRevalidateSeconds(stale.whileRevalidateSeconds())
+                .forcedWhileRevalidateSeconds(stale.forcedWhileRevalidateSeconds())
+                .ifErrorSeconds(stale.ifErrorSeconds())
+                .forcedIfErrorSeconds(stale.forcedIfErrorSeconds())
+                .despiteSharedMaxAge(stale.despiteSharedMaxAge())
+                .onError(stale.onError())
+                .ignoreClientNoCache(requests.ignoreNoCache())
+                .ignoreClientMaxAge(requests.ignoreMaxAge())
+                .imsOnClientNoCache(requests.imsOnNoCache());
     }
 
-    private static void require(boolean condition, String problem) {
-        if (!condition) {
-            throw new IllegalArgumentException(problem);
-        }
-    }
-
-    /** Collects settings, starting with the defaults. Confined to one thread. */
+    /** Collects settings, starting with the defaults. Each setter is named as what it sets. Confined to one thread. */
     public static final class Builder {
 
+        /** Traffic Server's list, for whoever enables it (RFC 9111 s4.2.2 allows only some of these to be guessed). */
+        private static final LifetimeRules.NegativeCaching NO_NEGATIVE_CACHING = new LifetimeRules.NegativeCaching(
+                false, 1_800, StatusSet.of(204, 305, 403, 404, 414, 500, 501, 502, 503, 504));
+
+        /** RFC 5861 s4. */
+        private static final StaleRules.NegativeRevalidating SERVER_ERRORS =
+                new StaleRules.NegativeRevalidating(true, 0, StatusSet.of(500, 502, 503, 504));
+
         private boolean enabled = true;
+        private List<FieldName> targets = List.of(FieldName.CDN_CACHE_CONTROL);
+        private StoringRules.RequiredHeaders requiredHeaders = StoringRules.RequiredHeaders.NONE;
+        private long maxObjectBytes;
+        private boolean ignoreServerNoCache;
+        private boolean ignoreAuthentication = true;
+        private StoringRules.CookiePolicy cookies = StoringRules.CookiePolicy.ALL;
+        private boolean dynamicUrls = true;
+        private int variantsMax = 16;
+        private boolean post = true;
         private double heuristicFactor = 0.1;
         private long heuristicMinSeconds = 3_600;
         private long heuristicMaxSeconds = 86_400;
+        private long guaranteedMinSeconds;
+        private long guaranteedMaxSeconds;
+        private LifetimeRules.WhenToRevalidate whenToRevalidate = LifetimeRules.WhenToRevalidate.DIRECTIVES;
+        private LifetimeRules.NegativeCaching negative = NO_NEGATIVE_CACHING;
         private long maxStaleSeconds = 604_800;
-        private long maxObjectBytes;
-        private RequiredHeaders requiredHeaders = RequiredHeaders.NONE;
+        private long whileRevalidateSeconds;
+        private long forcedWhileRevalidateSeconds;
+        private long ifErrorSeconds;
+        private long forcedIfErrorSeconds;
+        private boolean despiteSharedMaxAge;
+        private StaleRules.NegativeRevalidating onError = SERVER_ERRORS;
         private boolean ignoreClientNoCache;
         private boolean ignoreClientMaxAge;
+        private boolean imsOnClientNoCache = true;
 
         private Builder() {}
 
         public Builder enabled(boolean value) {
             enabled = value;
+            return this;
+        }
+
+        public Builder targets(List<FieldName> value) {
+            targets = value;
+            return this;
+        }
+
+        public Builder requiredHeaders(StoringRules.RequiredHeaders value) {
+            requiredHeaders = value;
+            return this;
+        }
+
+        public Builder maxObjectBytes(long value) {
+            maxObjectBytes = value;
+            return this;
+        }
+
+        public Builder ignoreServerNoCache(boolean value) {
+            ignoreServerNoCache = value;
+            return this;
+        }
+
+        public Builder ignoreAuthentication(boolean value) {
+            ignoreAuthentication = value;
+            return this;
+        }
+
+        public Builder cookies(StoringRules.CookiePolicy value) {
+            cookies = value;
+            return this;
+        }
+
+        public Builder dynamicUrls(boolean value) {
+            dynamicUrls = value;
+            return this;
+        }
+
+        public Builder variantsMax(int value) {
+            variantsMax = value;
+            return this;
+        }
+
+        public Builder post(boolean value) {
+            post = value;
             return this;
         }
 
@@ -128,18 +161,58 @@ public record CacheSettings(
             return this;
         }
 
+        public Builder guaranteedMinSeconds(long value) {
+            guaranteedMinSeconds = value;
+            return this;
+        }
+
+        public Builder guaranteedMaxSeconds(long value) {
+            guaranteedMaxSeconds = value;
+            return this;
+        }
+
+        public Builder whenToRevalidate(LifetimeRules.WhenToRevalidate value) {
+            whenToRevalidate = value;
+            return this;
+        }
+
+        public Builder negative(LifetimeRules.NegativeCaching value) {
+            negative = value;
+            return this;
+        }
+
         public Builder maxStaleSeconds(long value) {
             maxStaleSeconds = value;
             return this;
         }
 
-        public Builder maxObjectBytes(long value) {
-            maxObjectBytes = value;
+        public Builder whileRevalidateSeconds(long value) {
+            whileRevalidateSeconds = value;
             return this;
         }
 
-        public Builder requiredHeaders(RequiredHeaders value) {
-            requiredHeaders = value;
+        public Builder forcedWhileRevalidateSeconds(long value) {
+            forcedWhileRevalidateSeconds = value;
+            return this;
+        }
+
+        public Builder ifErrorSeconds(long value) {
+            ifErrorSeconds = value;
+            return this;
+        }
+
+        public Builder forcedIfErrorSeconds(long value) {
+            forcedIfErrorSeconds = value;
+            return this;
+        }
+
+        public Builder despiteSharedMaxAge(boolean value) {
+            despiteSharedMaxAge = value;
+            return this;
+        }
+
+        public Builder onError(StaleRules.NegativeRevalidating value) {
+            onError = value;
             return this;
         }
 
@@ -153,22 +226,46 @@ public record CacheSettings(
             return this;
         }
 
+        public Builder imsOnClientNoCache(boolean value) {
+            imsOnClientNoCache = value;
+            return this;
+        }
+
         /**
          * The settings.
          *
-         * @throws IllegalArgumentException when one is out of bounds
+         * @throws IllegalArgumentException when one is out of its bounds
          */
         public CacheSettings build() {
             return new CacheSettings(
                     enabled,
-                    heuristicFactor,
-                    heuristicMinSeconds,
-                    heuristicMaxSeconds,
-                    maxStaleSeconds,
-                    maxObjectBytes,
-                    requiredHeaders,
-                    ignoreClientNoCache,
-                    ignoreClientMaxAge);
+                    new StoringRules(
+                            targets,
+                            requiredHeaders,
+                            maxObjectBytes,
+                            ignoreServerNoCache,
+                            ignoreAuthentication,
+                            cookies,
+                            dynamicUrls,
+                            variantsMax,
+                            post),
+                    new LifetimeRules(
+                            heuristicFactor,
+                            heuristicMinSeconds,
+                            heuristicMaxSeconds,
+                            guaranteedMinSeconds,
+                            guaranteedMaxSeconds,
+                            whenToRevalidate,
+                            negative),
+                    new StaleRules(
+                            maxStaleSeconds,
+                            whileRevalidateSeconds,
+                            forcedWhileRevalidateSeconds,
+                            ifErrorSeconds,
+                            forcedIfErrorSeconds,
+                            despiteSharedMaxAge,
+                            onError),
+                    new RequestRules(ignoreClientNoCache, ignoreClientMaxAge, imsOnClientNoCache));
         }
     }
 }

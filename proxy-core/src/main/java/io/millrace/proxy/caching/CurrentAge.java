@@ -32,14 +32,23 @@ public final class CurrentAge {
         return stored.initialAgeMillis() + Math.max(0, nowMillis - stored.responseTimeMillis());
     }
 
-    /** The first member of Age, 0 when absent or no number: such a field is ignored (RFC 9111 s5.1). */
+    /**
+     * The first member of Age, 0 when absent or no number: such a field is ignored (RFC 9111 s5.1). A number with
+     * parameters counts as the number: nothing good comes of taking such a response for new.
+     */
     private static long ageFieldSeconds(FieldSection fields) {
         if (!fields.contains(FieldName.AGE)) {
             return 0;
         }
         ListCursor members = ListCursor.over(fields, FieldName.AGE);
-        return members.next()
-                ? Math.max(0, FieldLexer.deltaSeconds(members.bytes(), members.start(), members.end()))
-                : 0;
+        if (!members.next()) {
+            return 0;
+        }
+        byte[] b = members.bytes();
+        int end = members.start();
+        while (end < members.end() && b[end] != ';') {
+            end++;
+        }
+        return Math.max(0, FieldLexer.deltaSeconds(b, members.start(), FieldLexer.trimEnd(b, members.start(), end)));
     }
 }

@@ -14,14 +14,29 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
 
     /**
      * The lifetime: {@code s-maxage}, else {@code max-age}, else Expires minus Date, where an Expires that is no date
-     * is in the past and a missing Date is the time of receipt; else the heuristic for status codes that allow it or
-     * with {@code public}, given a Last-Modified.
+     * is in the past and a missing Date is the time of receipt; else an operator's for the status code; else the
+     * heuristic for status codes that allow it or
+     * with {@code public}, given a Last-Modified. Beside a targeted field Expires does not count (RFC 9213 s2.2).
+     * The operator's bounds of every lifetime hold for all of these.
      */
     public static Freshness of(ResponseHead response, long responseTimeMillis, CacheSettings settings) {
-        return of(response, CacheControl.ofResponse(response.fields()), responseTimeMillis, settings);
+        return of(
+                response,
+                CacheControl.ofResponse(response.fields(), settings.storing().targets()),
+                responseTimeMillis,
+                settings);
     }
 
     static Freshness of(ResponseHead response, CacheControl control, long responseTimeMillis, CacheSettings settings) {
+        LifetimeRules rules = settings.lifetimes();
+        Freshness own = ofResponse(response, control, responseTimeMillis, rules);
+        boolean allowed = own.source != LifetimeSource.NONE || isGuessed(response, control);
+        long bounded = allowed ? rules.bounded(own.lifetimeSeconds) : own.lifetimeSeconds;
+        return bounded == own.lifetimeSeconds ? own : new Freshness(bounded, own.source);
+    }
+
+    private static Freshness ofResponse(
+            ResponseHead response, CacheControl control, long responseTimeMillis, LifetimeRules rules) {
         if (control.sharedMaxAgeSeconds() != CacheControl.ABSENT) {
             return new Freshness(control.sharedMaxAgeSeconds(), LifetimeSource.SHARED_MAX_AGE);
         }
@@ -31,19 +46,26 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
         FieldSection fields = response.fields();
         long receivedSeconds = Math.floorDiv(responseTimeMillis, 1000L);
         long date = dateSeconds(fields, receivedSeconds);
-        if (fields.contains(FieldName.EXPIRES)) {
+        if (!control.isTargeted() && fields.contains(FieldName.EXPIRES)) {
             long expires = HttpDates.parse(fields, FieldName.EXPIRES, receivedSeconds);
             long lifetime = expires == HttpDates.INVALID ? 0 : Math.max(0, expires - date);
             return new Freshness(lifetime, LifetimeSource.EXPIRES);
         }
-        boolean allowed = StatusCodes.isHeuristicallyCacheable(response.status()) || control.isPublic();
+        if (rules.negative().covers(response.status())) {
+            return new Freshness(rules.negative().lifetimeSeconds(), LifetimeSource.NEGATIVE);
+        }
         long lastModified = HttpDates.parse(fields, FieldName.LAST_MODIFIED, receivedSeconds);
-        if (!allowed || lastModified == HttpDates.INVALID) {
+        if (!isGuessed(response, control) || lastModified == HttpDates.INVALID) {
             return new Freshness(0, LifetimeSource.NONE);
         }
-        long share = (long) (Math.max(0, date - lastModified) * settings.heuristicFactor());
-        long bounded = Math.min(Math.max(share, settings.heuristicMinSeconds()), settings.heuristicMaxSeconds());
+        long share = (long) (Math.max(0, date - lastModified) * rules.heuristicFactor());
+        long bounded = Math.min(Math.max(share, rules.heuristicMinSeconds()), rules.heuristicMaxSeconds());
         return new Freshness(bounded, LifetimeSource.HEURISTIC);
+    }
+
+    /** Whether a lifetime may be guessed for the response (RFC 9111 s4.2.2). */
+    private static boolean isGuessed(ResponseHead response, CacheControl control) {
+        return StatusCodes.isHeuristicallyCacheable(response.status()) || control.isPublic();
     }
 
     /** The response's Date, or the time of receipt where it has none that can be read (RFC 9110 s6.6.1). */

@@ -10,7 +10,9 @@ public enum LifetimeSource {
     EXPIRES(3, "expires"),
     /** A share of Date minus Last-Modified (s4.2.2). */
     HEURISTIC(4, "heuristic"),
-    /** Nothing: the lifetime is 0. */
+    /** An operator's lifetime for answers that have none ({@link LifetimeRules.NegativeCaching}). */
+    NEGATIVE(5, "negative"),
+    /** Nothing: the lifetime is 0, or the least that an operator guarantees. */
     NONE(0, "none");
 
     private static final LifetimeSource[] VALUES = values();
@@ -30,7 +32,7 @@ public enum LifetimeSource {
 
     /** Whether the origin said it, rather than this cache guessing. */
     public boolean isExplicit() {
-        return this != HEURISTIC && this != NONE;
+        return this == SHARED_MAX_AGE || this == MAX_AGE || this == EXPIRES;
     }
 
     /** Stable number in stored heads. */

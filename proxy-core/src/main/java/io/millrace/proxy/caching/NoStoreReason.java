@@ -4,10 +4,16 @@ package io.millrace.proxy.caching;
 public enum NoStoreReason {
     /** Caching is off by configuration. */
     DISABLED("disabled"),
-    /** The request's method is not GET. */
+    /** The request's method is not GET, and the answer not one to POST that stands for GET's (RFC 9110 s9.3.3). */
     METHOD("method"),
     /** The request has content: a GET whose answer may depend on more than its URL and fields. */
     REQUEST_CONTENT("request-content"),
+    /** The URL looks dynamic, and such are not stored ({@link StoringRules#dynamicUrls}). */
+    DYNAMIC_URL("dynamic-url"),
+    /** Cookies keep it from being stored ({@link StoringRules#cookies}). */
+    COOKIES("cookies"),
+    /** It has WWW-Authenticate, and such are not stored ({@link StoringRules#ignoreAuthentication}). */
+    WWW_AUTHENTICATE("www-authenticate"),
     /** The request says {@code no-store} (s5.2.1.5). */
     REQUEST_NO_STORE("request-no-store"),
     /** An interim response, 1xx. */
@@ -30,9 +36,9 @@ public enum NoStoreReason {
     STATUS("status"),
     /** Neither a lifetime above 0 nor a validator: it could never be reused. */
     NO_LIFETIME("no-lifetime"),
-    /** The fields that {@link CacheSettings#requiredHeaders} asks for are missing. */
+    /** The fields that {@link StoringRules#requiredHeaders} asks for are missing. */
     REQUIRED_HEADERS("required-headers"),
-    /** The content is longer than {@link CacheSettings#maxObjectBytes}. */
+    /** The content is longer than {@link StoringRules#maxObjectBytes}. */
     TOO_LARGE("too-large");
 
     private final String text;

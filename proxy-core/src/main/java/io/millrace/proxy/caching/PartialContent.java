@@ -56,7 +56,7 @@ public record PartialContent(
         }
         boolean storable = range.length() != StoredHead.UNKNOWN
                 && Storability.of(request, representation, responseTimeMillis, settings) instanceof Storability.Storable
-                && settings.allowsLength(range.length());
+                && settings.storing().allowsLength(range.length());
         fields.add(FieldName.CONTENT_RANGE, range.text());
         StoredHead part = StoredHead.of(
                 request,

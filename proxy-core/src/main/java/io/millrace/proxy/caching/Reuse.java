@@ -1,5 +1,6 @@
 package io.millrace.proxy.caching;
 
+import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +37,9 @@ public sealed interface Reuse {
         /** It is older than the request's {@code max-age} (s5.2.1.1). */
         REQUEST_MAX_AGE("request-max-age"),
         /** It stays fresh for less than the request's {@code min-fresh} (s5.2.1.3). */
-        REQUEST_MIN_FRESH("request-min-fresh");
+        REQUEST_MIN_FRESH("request-min-fresh"),
+        /** An operator wants it validated ({@link LifetimeRules#whenToRevalidate}). */
+        WHEN_TO_REVALIDATE("when-to-revalidate");
 
         private final String text;
 
@@ -59,7 +62,11 @@ public sealed interface Reuse {
         /** The request has content. */
         REQUEST_CONTENT("request-content"),
         /** The request's values of the Vary fields differ (s4.1). */
-        VARY("vary");
+        VARY("vary"),
+        /** Cookies keep it from being used ({@link StoringRules#cookies}). */
+        COOKIES("cookies"),
+        /** The request says {@code no-cache} and is to be fetched anew ({@link RequestRules#imsOnNoCache}). */
+        REQUEST_NO_CACHE("request-no-cache");
 
         private final String text;
 
@@ -93,16 +100,25 @@ public sealed interface Reuse {
             return new Validate(ValidateReason.NO_CACHE);
         }
         CacheControl control = CacheControl.ofRequest(request.fields());
-        if (control.isNoCache() && !settings.ignoreClientNoCache()) {
-            return new Validate(ValidateReason.REQUEST_NO_CACHE);
+        if (control.isNoCache() && !settings.requests().ignoreNoCache()) {
+            return settings.requests().imsOnNoCache()
+                    ? new Validate(ValidateReason.REQUEST_NO_CACHE)
+                    : new NotUsable(NotUsableReason.REQUEST_NO_CACHE);
         }
         long age = stored.currentAgeSeconds(nowMillis);
         long ttl = stored.lifetimeSeconds() - age;
         boolean tooOld = control.maxAgeSeconds() != CacheControl.ABSENT
-                && !settings.ignoreClientMaxAge()
+                && !settings.requests().ignoreMaxAge()
                 && age > control.maxAgeSeconds();
-        if (tooOld || (control.maxAgeSeconds() == 0 && !settings.ignoreClientMaxAge())) {
+        if (tooOld || (control.maxAgeSeconds() == 0 && !settings.requests().ignoreMaxAge())) {
             return new Validate(ValidateReason.REQUEST_MAX_AGE);
+        }
+        LifetimeRules.WhenToRevalidate when = settings.lifetimes().whenToRevalidate();
+        if (when != LifetimeRules.WhenToRevalidate.DIRECTIVES) {
+            if (isRevalidated(when, request, stored)) {
+                return new Validate(ValidateReason.WHEN_TO_REVALIDATE);
+            }
+            ttl = when == LifetimeRules.WhenToRevalidate.NEVER ? Math.max(1, ttl) : ttl;
         }
         if (ttl > 0) {
             return control.minFreshSeconds() != CacheControl.ABSENT && ttl < control.minFreshSeconds()
@@ -122,19 +138,35 @@ public sealed interface Reuse {
         if (RequestContent.isPresent(request.fields())) {
             return new NotUsable(NotUsableReason.REQUEST_CONTENT);
         }
+        if (!CookieRule.allows(settings.storing().cookies(), request, stored)) {
+            return new NotUsable(NotUsableReason.COOKIES);
+        }
         return stored.selects(request.fields()) ? null : new NotUsable(NotUsableReason.VARY);
+    }
+
+    private static boolean isRevalidated(LifetimeRules.WhenToRevalidate when, RequestHead request, StoredHead stored) {
+        return switch (when) {
+            case ALWAYS -> true;
+            case HEURISTIC -> stored.lifetimeSource() == LifetimeSource.HEURISTIC;
+            case IF_MODIFIED_SINCE -> request.fields().contains(FieldName.IF_MODIFIED_SINCE);
+            case DIRECTIVES, NEVER -> false;
+        };
     }
 
     private static Reuse ofStale(StoredHead stored, CacheControl control, long staleSeconds, CacheSettings settings) {
         if (stored.isMustRevalidate() || stored.isProxyRevalidate()) {
             return new Validate(ValidateReason.STALE);
         }
-        boolean limitsAge = control.maxAgeSeconds() != CacheControl.ABSENT && !settings.ignoreClientMaxAge();
+        boolean limitsAge = control.maxAgeSeconds() != CacheControl.ABSENT
+                && !settings.requests().ignoreMaxAge();
         boolean wantsFresh = control.minFreshSeconds() != CacheControl.ABSENT;
         // s-maxage means proxy-revalidate too (s5.2.2.10); only what the origin itself grants goes beyond it.
-        boolean clientTakesIt = stored.lifetimeSource() != LifetimeSource.SHARED_MAX_AGE
+        boolean banned = stored.lifetimeSource() == LifetimeSource.SHARED_MAX_AGE
+                && !settings.stale().despiteSharedMaxAge();
+        boolean clientTakesIt = !banned
                 && control.maxStaleSeconds() != CacheControl.ABSENT
-                && staleSeconds <= Math.min(control.maxStaleSeconds(), settings.maxStaleSeconds());
+                && staleSeconds
+                        <= Math.min(control.maxStaleSeconds(), settings.stale().maxStaleSeconds());
         if (clientTakesIt && !wantsFresh) {
             return SERVE_STALE;
         }

@@ -26,6 +26,8 @@ public sealed interface StaleServing {
         PROXY_REVALIDATE("proxy-revalidate"),
         /** The response's lifetime is an {@code s-maxage}, which means {@code proxy-revalidate} (s5.2.2.10). */
         SHARED_MAX_AGE("s-maxage"),
+        /** It is an error itself that an operator had stored ({@link LifetimeRules.NegativeCaching}). */
+        NEGATIVE("negative"),
         /** It has been stale for longer than is allowed. */
         TOO_STALE("too-stale"),
         /** It does not answer this request at all. */
@@ -46,15 +48,27 @@ public sealed interface StaleServing {
     /** The instance that is given. */
     Allowed ALLOWED = new Allowed();
 
-    /** Whether a response with that status counts as a failure of the origin (RFC 5861 s4; RFC 9111 s4.3.3). */
-    static boolean isErrorStatus(int status) {
-        return status == 500 || status == 502 || status == 503 || status == 504;
+    /**
+     * Whether a response with that status counts as a failure of the origin: 500, 502, 503 and 504 unless an operator
+     * says otherwise (RFC 5861 s4; RFC 9111 s4.3.3).
+     */
+    static boolean isErrorStatus(int status, CacheSettings settings) {
+        return settings.stale().onError().covers(status);
+    }
+
+    /**
+     * The head to answer with because the origin fails: the stored one, or with an Expires that lies a while ahead,
+     * where an operator wants later caches to hold on to it.
+     */
+    static StoredHead answer(StoredHead stored, long nowMillis, CacheSettings settings) {
+        long seconds = settings.stale().onError().lifetimeSeconds();
+        return seconds == 0 ? stored : stored.withExpires(Math.floorDiv(nowMillis, 1000L) + seconds);
     }
 
     /**
      * Decides for a stored response that would answer the request if it were fresh. The origin's {@code
      * stale-if-error} sets the limit where it is present, even beside {@code s-maxage}; else {@link
-     * CacheSettings#maxStaleSeconds} does.
+     * StaleRules#maxStaleSeconds} does.
      */
     static StaleServing of(RequestHead request, StoredHead stored, long nowMillis, CacheSettings settings) {
         RefusalReason reason = refusal(request, stored, nowMillis, settings);
@@ -67,12 +81,12 @@ public sealed interface StaleServing {
             return RefusalReason.NOT_USABLE;
         }
         CacheControl control = CacheControl.ofRequest(request.fields());
-        if (control.isNoCache() && !settings.ignoreClientNoCache()) {
+        if (control.isNoCache() && !settings.requests().ignoreNoCache()) {
             return RefusalReason.REQUEST_NO_CACHE;
         }
         boolean limitsAge = control.maxAgeSeconds() != CacheControl.ABSENT
                 && control.maxStaleSeconds() == CacheControl.ABSENT
-                && !settings.ignoreClientMaxAge()
+                && !settings.requests().ignoreMaxAge()
                 && stored.currentAgeSeconds(nowMillis) > control.maxAgeSeconds();
         if (limitsAge && control.staleIfErrorSeconds() == CacheControl.ABSENT) {
             return RefusalReason.REQUEST_AGE;
@@ -86,12 +100,17 @@ public sealed interface StaleServing {
         if (stored.isProxyRevalidate()) {
             return RefusalReason.PROXY_REVALIDATE;
         }
+        if (stored.lifetimeSource() == LifetimeSource.NEGATIVE) {
+            return RefusalReason.NEGATIVE;
+        }
         boolean granted = stored.staleIfErrorSeconds() != StoredHead.UNKNOWN;
-        if (!granted && stored.lifetimeSource() == LifetimeSource.SHARED_MAX_AGE) {
+        boolean banned = stored.lifetimeSource() == LifetimeSource.SHARED_MAX_AGE
+                && !settings.stale().despiteSharedMaxAge();
+        if (!granted && banned) {
             return RefusalReason.SHARED_MAX_AGE;
         }
         long staleSeconds = -stored.ttlSeconds(nowMillis);
-        long limit = granted ? stored.staleIfErrorSeconds() : settings.maxStaleSeconds();
+        long limit = granted ? stored.staleIfErrorSeconds() : settings.stale().maxStaleSeconds();
         return staleSeconds > Math.max(limit, control.staleIfErrorSeconds()) ? RefusalReason.TOO_STALE : null;
     }
 }

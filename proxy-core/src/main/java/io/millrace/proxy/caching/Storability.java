@@ -6,6 +6,7 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.http.TargetUri;
 import org.jspecify.annotations.Nullable;
 
 /** Whether a response may be stored by this shared cache (RFC 9111 s3). Immutable. */
@@ -28,8 +29,10 @@ public sealed interface Storability {
     static Storability of(RequestHead request, ResponseHead response, long responseTimeMillis, CacheSettings settings) {
         NoStoreReason reason = ofRequest(request, settings);
         if (reason == null) {
-            boolean authorized = request.fields().contains(FieldName.AUTHORIZATION);
-            reason = ofResponse(authorized, response, responseTimeMillis, settings);
+            reason = request.method() == Method.POST ? ofPost(request, response, responseTimeMillis, settings) : null;
+        }
+        if (reason == null) {
+            reason = ofResponse(request, response, responseTimeMillis, settings);
         }
         return reason == null ? STORABLE : new NotStorable(reason);
     }
@@ -39,34 +42,56 @@ public sealed interface Storability {
         if (!settings.enabled()) {
             return NoStoreReason.DISABLED;
         }
-        if (request.method() != Method.GET) {
+        boolean post = request.method() == Method.POST && settings.storing().post();
+        if (request.method() != Method.GET && !post) {
             return NoStoreReason.METHOD;
         }
-        if (RequestContent.isPresent(request.fields())) {
+        if (!post && RequestContent.isPresent(request.fields())) {
             return NoStoreReason.REQUEST_CONTENT;
         }
-        boolean noStore = !settings.ignoreClientNoCache()
+        if (!settings.storing().dynamicUrls() && DynamicUrls.looksDynamic(request.target())) {
+            return NoStoreReason.DYNAMIC_URL;
+        }
+        boolean noStore = !settings.requests().ignoreNoCache()
                 && CacheControl.ofRequest(request.fields()).isNoStore();
         return noStore ? NoStoreReason.REQUEST_NO_STORE : null;
     }
 
+    /**
+     * An answer to POST is what a later GET would bring only where it says so: a Content-Location with the request's own
+     * URL, and an explicit lifetime (RFC 9110 s9.3.3).
+     */
+    private static @Nullable NoStoreReason ofPost(
+            RequestHead request, ResponseHead response, long responseTimeMillis, CacheSettings settings) {
+        String location = response.fields().get(FieldName.CONTENT_LOCATION);
+        TargetUri described = location == null ? null : request.target().resolve(location);
+        boolean answersGet = described != null
+                && CacheKey.of(described).equals(CacheKey.of(request.target()))
+                && Freshness.of(response, responseTimeMillis, settings).source().isExplicit();
+        return answersGet ? null : NoStoreReason.METHOD;
+    }
+
     /** Why the response is not stored, or null. */
     static @Nullable NoStoreReason ofResponse(
-            boolean authorized, ResponseHead response, long responseTimeMillis, CacheSettings settings) {
+            RequestHead request, ResponseHead response, long responseTimeMillis, CacheSettings settings) {
         NoStoreReason reason = ofStatus(response.status());
         if (reason != null) {
             return reason;
         }
-        CacheControl control = CacheControl.ofResponse(response.fields());
-        reason = ofControl(authorized, response, control);
+        CacheControl control =
+                CacheControl.ofResponse(response.fields(), settings.storing().targets());
+        reason = ofControl(request, response, control, settings.storing());
         if (reason != null) {
             return reason;
+        }
+        if (!CookieRule.allows(settings.storing().cookies(), request, response, control)) {
+            return NoStoreReason.COOKIES;
         }
         if (Variance.of(response.fields()).isAny()) {
             return NoStoreReason.VARY_ANY;
         }
         reason = ofLifetime(response, control, responseTimeMillis, settings);
-        return reason == null && !settings.allowsLength(declaredLength(response.fields()))
+        return reason == null && !settings.storing().allowsLength(declaredLength(response.fields()))
                 ? NoStoreReason.TOO_LARGE
                 : reason;
     }
@@ -82,12 +107,13 @@ public sealed interface Storability {
         };
     }
 
-    private static @Nullable NoStoreReason ofControl(boolean authorized, ResponseHead response, CacheControl control) {
+    private static @Nullable NoStoreReason ofControl(
+            RequestHead request, ResponseHead response, CacheControl control, StoringRules rules) {
         if (control.isMustUnderstand()) {
             if (!StatusCodes.isUnderstood(response.status())) {
                 return NoStoreReason.MUST_UNDERSTAND;
             }
-        } else if (control.isNoStore()) {
+        } else if (control.isNoStore() && !rules.ignoreServerNoCache()) {
             return NoStoreReason.NO_STORE;
         }
         if (control.isPrivate()) {
@@ -96,7 +122,12 @@ public sealed interface Storability {
         boolean allowedWithAuthorization = control.isPublic()
                 || control.isMustRevalidate()
                 || control.sharedMaxAgeSeconds() != CacheControl.ABSENT;
-        return authorized && !allowedWithAuthorization ? NoStoreReason.AUTHORIZATION : null;
+        if (request.fields().contains(FieldName.AUTHORIZATION) && !allowedWithAuthorization) {
+            return NoStoreReason.AUTHORIZATION;
+        }
+        boolean authenticates =
+                !rules.ignoreAuthentication() && response.fields().contains(FieldName.WWW_AUTHENTICATE);
+        return authenticates ? NoStoreReason.WWW_AUTHENTICATE : null;
     }
 
     private static @Nullable NoStoreReason ofLifetime(
@@ -104,6 +135,7 @@ public sealed interface Storability {
         FieldSection fields = response.fields();
         Freshness freshness = Freshness.of(response, control, responseTimeMillis, settings);
         boolean allowed = freshness.source().isExplicit()
+                || freshness.source() == LifetimeSource.NEGATIVE
                 || control.isPublic()
                 || StatusCodes.isHeuristicallyCacheable(response.status());
         if (!allowed) {
@@ -111,7 +143,7 @@ public sealed interface Storability {
         }
         boolean modified = fields.contains(FieldName.LAST_MODIFIED);
         boolean satisfied = freshness.source().isExplicit()
-                || switch (settings.requiredHeaders()) {
+                || switch (settings.storing().requiredHeaders()) {
                     case NONE -> true;
                     case LAST_MODIFIED -> modified;
                     case LIFETIME -> false;
@@ -120,7 +152,8 @@ public sealed interface Storability {
             return NoStoreReason.REQUIRED_HEADERS;
         }
         boolean validatable = modified || fields.contains(FieldName.ETAG);
-        boolean usable = freshness.lifetimeSeconds() > 0 && !control.isNoCache();
+        boolean validated = control.isNoCache() && !settings.storing().ignoreServerNoCache();
+        boolean usable = freshness.lifetimeSeconds() > 0 && !validated;
         return usable || validatable ? null : NoStoreReason.NO_LIFETIME;
     }
 

@@ -40,7 +40,10 @@ public final class StoredHead {
     static final int PROXY_REVALIDATE = 1 << 1;
     static final int NO_CACHE = 1 << 2;
     static final int SET_COOKIE = 1 << 3;
-    static final int FLAGS = MUST_REVALIDATE | PROXY_REVALIDATE | NO_CACHE | SET_COOKIE;
+    static final int PUBLIC = 1 << 4;
+    static final int IMAGE = 1 << 5;
+    static final int TEXT = 1 << 6;
+    static final int FLAGS = (1 << 7) - 1;
 
     final boolean varyMarker;
     final int status;
@@ -120,6 +123,16 @@ public final class StoredHead {
         return length == contentLength
                 ? this
                 : new StoredHeadBuilder().copy(this).contentLength(length).build();
+    }
+
+    /** The same marker with another list of variants, see {@link VariantList}. */
+    StoredHead withVariants(byte[] list) {
+        return new StoredHeadBuilder().copy(this).variants(list).build();
+    }
+
+    /** The same head with another Expires, in epoch seconds; nothing else of it changes. */
+    StoredHead withExpires(long epochSeconds) {
+        return new StoredHeadBuilder().copy(this).expires(epochSeconds).build();
     }
 
     /** Whether this is the marker of a URL whose responses vary, and no response. */

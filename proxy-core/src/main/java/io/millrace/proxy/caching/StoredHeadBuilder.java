@@ -74,7 +74,8 @@ final class StoredHeadBuilder {
             long responseMillis,
             CacheSettings settings) {
         FieldSection fields = response.fields();
-        CacheControl control = CacheControl.ofResponse(fields);
+        CacheControl control =
+                CacheControl.ofResponse(fields, settings.storing().targets());
         Freshness freshness = Freshness.of(response, control, responseMillis, settings);
         long receivedSeconds = Math.floorDiv(responseMillis, 1000L);
         status = response.status();
@@ -86,18 +87,27 @@ final class StoredHeadBuilder {
         dateSeconds = Freshness.dateSeconds(fields, receivedSeconds);
         lastModifiedSeconds = HttpDates.parse(fields, FieldName.LAST_MODIFIED, receivedSeconds);
         contentLength = contentLength(response);
-        staleWhileRevalidateSeconds = control.staleWhileRevalidateSeconds();
-        staleIfErrorSeconds = control.staleIfErrorSeconds();
+        grantStale(control, settings.stale());
         flags = (control.isMustRevalidate() ? StoredHead.MUST_REVALIDATE : 0)
                 | (control.isProxyRevalidate() ? StoredHead.PROXY_REVALIDATE : 0)
-                | (control.isNoCache() ? StoredHead.NO_CACHE : 0)
-                | (fields.contains(FieldName.SET_COOKIE) ? StoredHead.SET_COOKIE : 0);
+                | (control.isNoCache() && !settings.storing().ignoreServerNoCache() ? StoredHead.NO_CACHE : 0)
+                | CookieRule.flags(fields, control);
         variance = Variance.of(fields);
         varyValues = variance.valuesOf(request.fields());
         keepUntilSeconds = keepUntil(fields, settings);
         byte[] statusLine = statusLine(response);
         setWire(statusLine, storedFields(fields, control, receivedSeconds));
         return this;
+    }
+
+    /** What the origin grants itself goes beyond s-maxage; what an operator grants does so only where he says so too. */
+    private void grantStale(CacheControl control, StaleRules rules) {
+        staleWhileRevalidateSeconds = control.staleWhileRevalidateSeconds();
+        staleIfErrorSeconds = control.staleIfErrorSeconds();
+        if (lifetimeSource != LifetimeSource.SHARED_MAX_AGE || rules.despiteSharedMaxAge()) {
+            staleWhileRevalidateSeconds = rules.whileRevalidate(staleWhileRevalidateSeconds);
+            staleIfErrorSeconds = rules.ifError(staleIfErrorSeconds);
+        }
     }
 
     StoredHeadBuilder copy(StoredHead head) {
@@ -126,17 +136,35 @@ final class StoredHeadBuilder {
     }
 
     StoredHeadBuilder contentLength(long length) {
+        FieldSection.Builder lines = lines();
+        lines.remove(FieldName.CONTENT_LENGTH);
+        contentLength = length;
+        if (length != StoredHead.UNKNOWN && mayHaveContent()) {
+            lines.add(FieldName.CONTENT_LENGTH, length);
+        }
+        return lines(lines);
+    }
+
+    StoredHeadBuilder variants(byte[] list) {
+        varyValues = list;
+        return this;
+    }
+
+    StoredHeadBuilder expires(long epochSeconds) {
+        return lines(lines().set(FieldName.EXPIRES, HttpDates.format(epochSeconds)));
+    }
+
+    private FieldSection.Builder lines() {
         FieldSection fields = FieldSection.parse(wire, fieldsStart, wire.length);
         assert fields != null : "a stored head's fields are well formed";
         FieldSection.Builder lines = FieldSection.builder();
         if (fields != null) {
             lines.addAll(fields);
         }
-        lines.remove(FieldName.CONTENT_LENGTH);
-        contentLength = length;
-        if (length != StoredHead.UNKNOWN && mayHaveContent()) {
-            lines.add(FieldName.CONTENT_LENGTH, length);
-        }
+        return lines;
+    }
+
+    private StoredHeadBuilder lines(FieldSection.Builder lines) {
         byte[] statusLine = new byte[fieldsStart];
         System.arraycopy(wire, 0, statusLine, 0, fieldsStart);
         setWire(statusLine, lines.build());
@@ -204,7 +232,8 @@ final class StoredHeadBuilder {
 
     private long keepUntil(FieldSection fields, CacheSettings settings) {
         long freshUntil = Math.floorDiv(responseTimeMillis - initialAgeMillis, 1000L) + lifetimeSeconds;
-        long beyond = Math.max(settings.maxStaleSeconds(), Math.max(staleIfErrorSeconds, staleWhileRevalidateSeconds));
+        long beyond = Math.max(
+                settings.stale().maxStaleSeconds(), Math.max(staleIfErrorSeconds, staleWhileRevalidateSeconds));
         boolean validatable = fields.contains(FieldName.ETAG) || lastModifiedSeconds != HttpDates.INVALID;
         long until = freshUntil + Math.max(beyond, validatable ? VALIDATABLE_SECONDS : 0);
         return Math.min(Math.max(0, until), StoredHead.NEVER_EXPIRES);

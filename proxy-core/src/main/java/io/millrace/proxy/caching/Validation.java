@@ -71,7 +71,11 @@ public final class Validation {
 
     /** Describe the stored bytes themselves, which a 304 does not change (RFC 9111 s3.2). */
     private static final FieldName[] NOT_UPDATED = {
-        FieldName.CONTENT_LENGTH, FieldName.CONTENT_ENCODING, FieldName.CONTENT_RANGE
+        FieldName.CONTENT_LENGTH,
+        FieldName.CONTENT_ENCODING,
+        FieldName.CONTENT_RANGE,
+        FieldName.of("Content-MD5"),
+        FieldName.of("Content-Digest")
     };
 
     private Validation() {}
@@ -175,8 +179,7 @@ public final class Validation {
         ResponseHead response = ResponseHead.of(stored.status(), stored.reason(), merged.build());
         StoredHead head = StoredHead.of(request, response, requestTimeMillis, responseTimeMillis, settings)
                 .withContentLength(stored.contentLength());
-        boolean authorized = request.fields().contains(FieldName.AUTHORIZATION);
-        NoStoreReason reason = Storability.ofResponse(authorized, response, responseTimeMillis, settings);
+        NoStoreReason reason = Storability.ofResponse(request, response, responseTimeMillis, settings);
         return reason == null || reason == NoStoreReason.NO_LIFETIME
                 ? new Freshened(head)
                 : new Unstorable(head, reason);

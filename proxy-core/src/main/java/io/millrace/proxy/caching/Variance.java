@@ -1,6 +1,5 @@
 package io.millrace.proxy.caching;
 
-import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ListCursor;
@@ -99,8 +98,7 @@ public final class Variance {
     /**
      * The request's values of these fields, normalised, in one array: per name 0 when absent, else 1, the length in
      * four bytes and the value. Lines are joined and white space around list members is left out; Accept-Encoding,
-     * Accept-Language and Accept-Charset lose all white space and are written in lower case, because their values
-     * have no case.
+     * Accept-Language and Accept-Charset are written in one form for each meaning, see {@link WeightedList}.
      */
     public byte[] valuesOf(FieldSection requestFields) {
         if (names.isEmpty()) {
@@ -131,6 +129,19 @@ public final class Variance {
         return !isAny && (names.isEmpty() || Arrays.equals(values, valuesOf(requestFields)));
     }
 
+    /** The value of the name at that place among values that {@link #valuesOf} gave; null when it was absent. */
+    static @Nullable ByteBuffer valueAt(byte[] values, int index) {
+        ByteBuffer in = ByteBuffer.wrap(values);
+        for (int i = 0; in.hasRemaining(); i++) {
+            int length = in.get() == ABSENT ? -1 : in.getInt();
+            if (i == index) {
+                return length < 0 ? null : in.slice(in.position(), length);
+            }
+            in.position(in.position() + Math.max(0, length));
+        }
+        return null;
+    }
+
     /** Values that {@link #valuesOf} gave, for people: {@code Accept-Encoding: gzip; Cookie absent}. */
     String describe(byte[] values) {
         StringBuilder text = new StringBuilder();
@@ -157,9 +168,13 @@ public final class Variance {
     }
 
     private static void normalize(FieldSection fields, FieldName name, ByteArrayOutputStream to) {
-        boolean isCaseless = name.equals(FieldName.ACCEPT_ENCODING)
+        boolean isWeighted = name.equals(FieldName.ACCEPT_ENCODING)
                 || name.equals(FieldName.ACCEPT_LANGUAGE)
                 || name.equals(FieldName.ACCEPT_CHARSET);
+        if (isWeighted) {
+            WeightedList.normalize(fields, name, to);
+            return;
+        }
         ListCursor members = ListCursor.over(fields, name);
         byte[] bytes = members.bytes();
         boolean isFirst = true;
@@ -168,15 +183,7 @@ public final class Variance {
                 to.write(',');
             }
             isFirst = false;
-            if (!isCaseless) {
-                to.write(bytes, members.start(), members.end() - members.start());
-                continue;
-            }
-            for (int i = members.start(); i < members.end(); i++) {
-                if (!FieldLexer.isSpace(bytes[i])) {
-                    to.write(FieldLexer.lower(bytes[i]));
-                }
-            }
+            to.write(bytes, members.start(), members.end() - members.start());
         }
     }
 }

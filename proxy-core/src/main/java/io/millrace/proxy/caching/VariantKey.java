@@ -27,7 +27,15 @@ public final class VariantKey {
      * @param requestFields the fields of the request that asks
      */
     public static byte[] of(byte[] primary, StoredHead marker, FieldSection requestFields) {
-        byte[] values = marker.variance().valuesOf(requestFields);
+        return of(primary, marker, marker.variance().valuesOf(requestFields));
+    }
+
+    /**
+     * The same for values that are known.
+     *
+     * @param values as {@link Variance#valuesOf} gives them, borrowed
+     */
+    public static byte[] of(byte[] primary, StoredHead marker, byte[] values) {
         return ByteBuffer.allocate(primary.length + 1 + Long.BYTES + values.length)
                 .put(primary)
                 .put((byte) 0)

@@ -80,7 +80,8 @@ public sealed interface WaiterReuse {
             return NotSharedReason.NOT_STORABLE;
         }
         FieldSection fields = response.fields();
-        CacheControl control = CacheControl.ofResponse(fields);
+        CacheControl control =
+                CacheControl.ofResponse(fields, settings.storing().targets());
         boolean restricted = control.isNoCache()
                 || !control.noCacheFields().isEmpty()
                 || !control.privateFields().isEmpty();
@@ -105,8 +106,9 @@ public sealed interface WaiterReuse {
 
     private static boolean isTakenBy(RequestHead waiter, long age, long lifetime, CacheSettings settings) {
         CacheControl asked = CacheControl.ofRequest(waiter.fields());
-        boolean ownAnswer = (asked.isNoCache() || asked.isNoStore()) && !settings.ignoreClientNoCache();
-        long maxAge = settings.ignoreClientMaxAge() ? CacheControl.ABSENT : asked.maxAgeSeconds();
+        boolean ownAnswer =
+                (asked.isNoCache() || asked.isNoStore()) && !settings.requests().ignoreNoCache();
+        long maxAge = settings.requests().ignoreMaxAge() ? CacheControl.ABSENT : asked.maxAgeSeconds();
         boolean tooOld = maxAge == 0 || (maxAge != CacheControl.ABSENT && age > maxAge);
         boolean tooShort = asked.minFreshSeconds() != CacheControl.ABSENT && lifetime - age < asked.minFreshSeconds();
         return !ownAnswer && !tooOld && !tooShort;

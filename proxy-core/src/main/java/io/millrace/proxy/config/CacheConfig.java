@@ -23,19 +23,7 @@ public record CacheConfig(
         FillConfig fill,
         long fillWindowBytes) {
     static CacheConfig from(ConfigValues values) {
-        CacheSettings settings = CacheSettings.builder()
-                .enabled(values.get(ConfigKeys.CACHE_ENABLED))
-                .heuristicFactor(values.get(ConfigKeys.CACHE_HEURISTIC_LM_FACTOR))
-                .heuristicMinSeconds(
-                        values.get(ConfigKeys.CACHE_HEURISTIC_MIN_LIFETIME).toSeconds())
-                .heuristicMaxSeconds(
-                        values.get(ConfigKeys.CACHE_HEURISTIC_MAX_LIFETIME).toSeconds())
-                .maxStaleSeconds(values.get(ConfigKeys.CACHE_MAX_STALE_AGE).toSeconds())
-                .maxObjectBytes(values.get(ConfigKeys.CACHE_MAX_OBJECT_SIZE))
-                .requiredHeaders(values.get(ConfigKeys.CACHE_REQUIRED_HEADERS))
-                .ignoreClientNoCache(values.get(ConfigKeys.CACHE_IGNORE_CLIENT_NO_CACHE))
-                .ignoreClientMaxAge(values.get(ConfigKeys.CACHE_IGNORE_CLIENT_MAX_AGE))
-                .build();
+        CacheSettings settings = CacheSettingsReader.read(values);
         return new CacheConfig(
                 settings,
                 values.get(ConfigKeys.CACHE_RAM_SIZE),

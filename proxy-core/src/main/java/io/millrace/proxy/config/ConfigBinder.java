@@ -142,7 +142,7 @@ final class ConfigBinder {
     private void bindKey(Node node, ConfigKey<?> key, String path, ConfigValues.Builder into) {
         if (key.type() == ValueType.LIST) {
             bindList(node, key, into);
-        } else if (key.type() == ValueType.NAMES && node instanceof SequenceNode sequence) {
+        } else if (key.type().isWords() && node instanceof SequenceNode sequence) {
             bindNames(sequence, key, path, into);
         } else if (isNull(node)) {
             problems.error(place(node), path, "has no value; it takes " + expected(key));
@@ -165,9 +165,10 @@ final class ConfigBinder {
             }
         }
         try {
-            if (names.isEmpty() && key.defaultText() != null) {
+            boolean mayBeEmpty = key.type() == ValueType.FIELD_NAMES || key.type() == ValueType.STATUSES;
+            if (names.isEmpty() && !mayBeEmpty && key.defaultText() != null) {
                 problems.error(place(node), path, "is empty; without the key it is " + key.defaultText());
-            } else if (!names.isEmpty()) {
+            } else if (!names.isEmpty() || mayBeEmpty) {
                 bindText(environment.expand(String.join(",", names)), key, into);
             }
         } catch (InvalidValueException e) {

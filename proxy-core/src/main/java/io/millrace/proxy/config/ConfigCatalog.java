@@ -1,5 +1,6 @@
 package io.millrace.proxy.config;
 
+import static io.millrace.proxy.config.CacheRuleKeys.*;
 import static io.millrace.proxy.config.ConfigKeys.*;
 
 import java.util.LinkedHashMap;
@@ -54,6 +55,28 @@ public final class ConfigCatalog {
             CACHE_REQUIRED_HEADERS,
             CACHE_IGNORE_CLIENT_NO_CACHE,
             CACHE_IGNORE_CLIENT_MAX_AGE,
+            TARGETED_CACHE_CONTROL,
+            WHEN_TO_REVALIDATE,
+            GUARANTEED_MIN_LIFETIME,
+            GUARANTEED_MAX_LIFETIME,
+            IMS_ON_CLIENT_NO_CACHE,
+            IGNORE_SERVER_NO_CACHE,
+            IGNORE_AUTHENTICATION,
+            RESPONSES_TO_COOKIES,
+            DYNAMIC_URLS,
+            VARIANTS_MAX,
+            POST_METHOD,
+            NEGATIVE_CACHING_ENABLED,
+            NEGATIVE_CACHING_LIFETIME,
+            NEGATIVE_CACHING_LIST,
+            NEGATIVE_REVALIDATING_ENABLED,
+            NEGATIVE_REVALIDATING_LIFETIME,
+            NEGATIVE_REVALIDATING_LIST,
+            STALE_WHILE_REVALIDATE,
+            FORCE_STALE_WHILE_REVALIDATE,
+            STALE_IF_ERROR,
+            FORCE_STALE_IF_ERROR,
+            STALE_DESPITE_S_MAXAGE,
             CACHE_COLLAPSE_WAIT,
             CACHE_UNCACHEABLE_TTL,
             CACHE_RANGE_LOOKUP,
@@ -118,6 +141,9 @@ public final class ConfigCatalog {
         SECTIONS.put("store", "How the cache on disk is written and opened.");
         SECTIONS.put("cache", "What is cached, for how long, and how much of it in RAM.");
         SECTIONS.put("cache.range", "What becomes of requests for parts.");
+        SECTIONS.put(
+                "cache.negative_caching", "Storing answers, errors above all, that say nothing of their lifetime.");
+        SECTIONS.put("cache.negative_revalidating", "Which answers count as a failure of the origin.");
         SECTIONS.put("log", "Logs.");
         SECTIONS.put("log.access", "The access log: one line for each request.");
         SECTIONS.put("admin", "The admin API, which millctl speaks.");

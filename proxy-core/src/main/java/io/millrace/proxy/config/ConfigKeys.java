@@ -2,7 +2,7 @@ package io.millrace.proxy.config;
 
 import static io.millrace.proxy.config.ConfigKey.draft;
 
-import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.StoringRules;
 import io.millrace.proxy.observe.log.AccessLogFormat;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -84,9 +84,8 @@ public final class ConfigKeys {
                     "via.response", ValueType.word(ViaConfig.Level.class, true))
             .defaultsTo(ViaConfig.Level.NAME)
             .like("proxy.config.http.insert_response_via_str")
-            .says(
-                    "What Via says in answers: nothing, the name, six letters of the outcome, all letters, or these and the "
-                            + "client's protocols.");
+            .says("What Via says in answers: nothing, the name, six letters of the outcome, all letters, or these"
+                    + " and the client's protocols.");
     public static final ConfigKey<ViaConfig.Level> VIA_REQUEST = draft(
                     "via.request", ValueType.word(ViaConfig.Level.class, true))
             .defaultsTo(ViaConfig.Level.NAME)
@@ -96,9 +95,8 @@ public final class ConfigKeys {
                     "via.server", ValueType.word(ViaConfig.ServerField.class, false))
             .defaultsTo(ViaConfig.ServerField.PASS)
             .like("proxy.config.http.response_server_enabled")
-            .says(
-                    "The Server field of answers: the origin's; the origin's or, if missing, this proxy's; this proxy's own; "
-                            + "or off. It acts on responses that arrive after a change.");
+            .says("The Server field of answers: the origin's; the origin's or, if missing, this proxy's; this"
+                    + " proxy's own; or off. It acts on responses that arrive after a change.");
 
     // purge
     public static final ConfigKey<List<String>> PURGE_ALLOW = draft("purge.allow", ValueType.NAMES)
@@ -244,9 +242,9 @@ public final class ConfigKeys {
             .perRule()
             .like("proxy.config.http.cache.max_stale_age")
             .says("How long past its freshness lifetime a response may still be served while the origin fails.");
-    public static final ConfigKey<CacheSettings.RequiredHeaders> CACHE_REQUIRED_HEADERS = draft(
-                    "cache.required_headers", ValueType.word(CacheSettings.RequiredHeaders.class, true))
-            .defaultsTo(CacheSettings.RequiredHeaders.NONE)
+    public static final ConfigKey<StoringRules.RequiredHeaders> CACHE_REQUIRED_HEADERS = draft(
+                    "cache.required_headers", ValueType.word(StoringRules.RequiredHeaders.class, true))
+            .defaultsTo(StoringRules.RequiredHeaders.NONE)
             .perRule()
             .like("proxy.config.http.cache.required_headers")
             .says("What a 200 response must carry to be stored: nothing; Last-Modified, Expires or max-age; Expires or "

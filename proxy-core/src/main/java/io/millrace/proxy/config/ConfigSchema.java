@@ -99,19 +99,8 @@ public final class ConfigSchema {
                 json.writeEndObject();
                 json.writeEndArray();
             }
-            case "names" -> {
-                json.writeName("anyOf");
-                json.writeStartArray();
-                alternative("type", "string");
-                json.writeStartObject();
-                json.writeStringProperty("type", "array");
-                json.writeName("items");
-                json.writeStartObject();
-                json.writeStringProperty("type", "string");
-                json.writeEndObject();
-                json.writeEndObject();
-                json.writeEndArray();
-            }
+            case "names", "field names" -> words("string");
+            case "status codes" -> words("integer");
             case "integer", "number" -> {
                 json.writeName("anyOf");
                 json.writeStartArray();
@@ -137,6 +126,21 @@ public final class ConfigSchema {
             }
             default -> json.writeStringProperty("type", "string");
         }
+    }
+
+    /** A list of words, or one text with commas. */
+    private void words(String type) {
+        json.writeName("anyOf");
+        json.writeStartArray();
+        alternative("type", "string");
+        json.writeStartObject();
+        json.writeStringProperty("type", "array");
+        json.writeName("items");
+        json.writeStartObject();
+        json.writeStringProperty("type", type);
+        json.writeEndObject();
+        json.writeEndObject();
+        json.writeEndArray();
     }
 
     private void list(ConfigKey<?> key) {

@@ -1,9 +1,11 @@
 package io.millrace.proxy.config;
 
+import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.observe.log.AccessLogFormat;
 import io.millrace.proxy.observe.log.LogTemplateException;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -65,13 +67,17 @@ public final class ValueType<T> {
     static final ValueType<Double> PERCENT = new ValueType<>(
             "percent", "such as 30%", Double.class, ValueType::readPercent, ValueType::formatPercent, null, false);
     static final ValueType<List<String>> NAMES = new ValueType<>(
-            "names",
-            "a list of words",
+            "names", "a list of words", namesClass(), ValueType::readNames, ValueType::formatNames, null, false);
+    /** As {@link #NAMES}, of field names; it may be empty. */
+    static final ValueType<List<String>> FIELD_NAMES = new ValueType<>(
+            "field names",
+            "a list of field names, which may be empty",
             namesClass(),
-            ValueType::readNames,
-            names -> String.join(", ", names),
+            ValueType::readFieldNames,
+            ValueType::formatNames,
             null,
             false);
+
     static final ValueType<AccessLogFormat> LOG_FORMAT = new ValueType<>(
             "format",
             "squid, combined, common, json, or a template of %<code>",
@@ -80,6 +86,17 @@ public final class ValueType<T> {
             Object::toString,
             null,
             false);
+
+    /** As {@link #NAMES}, of status codes of final responses; it may be empty. */
+    static final ValueType<List<String>> STATUSES = new ValueType<>(
+            "status codes",
+            "a list of numbers from 200 to 599, which may be empty",
+            namesClass(),
+            ValueType::readStatuses,
+            ValueType::formatNames,
+            null,
+            false);
+
     static final ValueType<List<ConfigValues>> LIST = new ValueType<>(
             "list",
             "a list",
@@ -237,6 +254,43 @@ public final class ValueType<T> {
             names.add(readString(name.trim()));
         }
         return List.copyOf(names);
+    }
+
+    private static List<String> readFieldNames(String text) throws InvalidValueException {
+        if (text.isEmpty()) {
+            return List.of();
+        }
+        List<String> names = readNames(text);
+        for (String name : names) {
+            byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
+            if (!FieldLexer.isToken(bytes, 0, bytes.length)) {
+                throw new InvalidValueException("'" + name + "' is not a field name");
+            }
+        }
+        return names;
+    }
+
+    private static List<String> readStatuses(String text) throws InvalidValueException {
+        if (text.isEmpty()) {
+            return List.of();
+        }
+        List<String> codes = readNames(text);
+        for (String code : codes) {
+            boolean isCode = code.length() == 3 && code.chars().allMatch(c -> c >= '0' && c <= '9');
+            if (!isCode || code.compareTo("200") < 0 || code.compareTo("599") > 0) {
+                throw new InvalidValueException("'" + code + "' is not a status code from 200 to 599");
+            }
+        }
+        return codes;
+    }
+
+    private static String formatNames(List<String> names) {
+        return names.isEmpty() ? "[]" : String.join(", ", names);
+    }
+
+    /** Whether a value is a list of words, which may be written as a list or with commas between. */
+    boolean isWords() {
+        return valueClass == namesClass() && this != LIST;
     }
 
     @SuppressWarnings("unchecked") // The class of a generic list is its raw class.

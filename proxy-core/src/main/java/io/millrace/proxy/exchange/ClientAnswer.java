@@ -173,7 +173,7 @@ final class ClientAnswer {
 
     private @Nullable Selection select(FetchedResponse response) {
         StoredHead stored = response.selectable();
-        if (stored == null) {
+        if (stored == null || request.method() == Method.POST) {
             return null;
         }
         return response.part() == null

@@ -199,6 +199,14 @@ final class Decision {
         return marker;
     }
 
+    /** The object found, if any; the caller takes over the reference. */
+    @Nullable
+    StoredObject<StoredHead> takeObjectOrNull() {
+        StoredObject<StoredHead> found = object;
+        object = null;
+        return found;
+    }
+
     /** The object found; the caller takes over the reference. */
     StoredObject<StoredHead> takeObject() {
         StoredObject<StoredHead> found = object;

@@ -310,7 +310,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
             return;
         }
         followTimer.cancel();
-        if (StaleServing.isErrorStatus(response.head().status()) && mayServeStale()) {
+        if (StaleServing.isErrorStatus(response.head().status(), current().cacheSettings()) && mayServeStale()) {
             reader.close();
             sendStale("origin-" + response.head().status());
             return;
@@ -404,7 +404,10 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
 
     private void sendStale(String why) {
         report.stale(why);
-        sendStored(stale.take(), CacheResult.STALE, ExchangeOutcome.STALE);
+        StoredObject<StoredHead> object = stale.take();
+        StoredHead head = StaleServing.answer(
+                object.head(), home.clock().millis(), current().cacheSettings());
+        sendStored(object, head, CacheResult.STALE, ExchangeOutcome.STALE);
     }
 
     private void sendStored(StoredObject<StoredHead> object, CacheResult result, ExchangeOutcome success) {

@@ -82,7 +82,7 @@ public final class ExchangeLoop implements RequestReceiver {
         this.counters = counters;
         this.log = log;
         this.decider = new RequestDecider(shared, counters);
-        this.variants = new Variants(shared);
+        this.variants = new Variants(shared, counters);
     }
 
     @Override

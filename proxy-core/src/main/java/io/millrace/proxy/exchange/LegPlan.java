@@ -2,6 +2,7 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.RequestReceiver;
@@ -47,9 +48,9 @@ final class LegPlan {
         this.stale = stale;
     }
 
-    /** The request goes as it came, its conditions and ranges included, and nothing of the answer is kept. */
+    /** The request goes as it came, its conditions and ranges included, and nobody joins. */
     static LegPlan pass(Decision decision, ClientConnection client, long contentLength) {
-        return new LegPlan(decision, client, contentLength, null, false, null);
+        return new LegPlan(decision, client, contentLength, null, false, decision.takeObjectOrNull());
     }
 
     /**
@@ -149,10 +150,21 @@ final class LegPlan {
         return mayStore;
     }
 
+    /** Whether the answer is one to POST, which may stand for later GETs where it says so (RFC 9110 s9.3.3). */
+    boolean isPost() {
+        return request.method() == Method.POST && cacheSettings().enabled();
+    }
+
     /** The stored response to validate; borrowed. */
     @Nullable
     StoredObject<StoredHead> stale() {
-        return range == null ? stale : null;
+        return mayStore && range == null ? stale : null;
+    }
+
+    /** The stored response that the answer to HEAD says something about (RFC 9111 s4.3.5); borrowed. */
+    @Nullable
+    StoredObject<StoredHead> comparedToHead() {
+        return mayStore ? null : stale;
     }
 
     /** The stored part whose rest is asked for; borrowed. */

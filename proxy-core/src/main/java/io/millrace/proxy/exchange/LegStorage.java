@@ -39,7 +39,9 @@ final class LegStorage {
 
     /** Remembers what is purged from here on; before the request is sent. */
     void begin() {
-        purgeStamp = plan.mayStore() ? home.purger().stamp(plan.request().target()) : 0;
+        purgeStamp = plan.mayStore() || plan.isPost()
+                ? home.purger().stamp(plan.request().target())
+                : 0;
     }
 
     /**
@@ -67,7 +69,7 @@ final class LegStorage {
     }
 
     private Reception receiveWhole(ResponseHead head, long length, long requestMillis, long nowMillis) {
-        boolean storable = plan.mayStore() && isStorable(head, nowMillis);
+        boolean storable = (plan.mayStore() || plan.isPost()) && isStorable(head, nowMillis);
         boolean selects = storable || (plan.mayStore() && head.status() == 200);
         if (!selects) {
             return new Reception(FetchedResponse.passed(head, length, nowMillis), null, false);
@@ -143,7 +145,9 @@ final class LegStorage {
         StoreKey key = plan.key();
         if (Storability.of(plan.request(), head, nowMillis, plan.cacheSettings())
                 instanceof Storability.NotStorable not) {
-            home.counters().increment(Counter.FILLS_NOT_STORABLE);
+            if (plan.mayStore()) {
+                home.counters().increment(Counter.FILLS_NOT_STORABLE);
+            }
             if (key != null && isOfTheKey(not.reason(), head)) {
                 long seconds = plan.mapped().rule().config().cache().fill().uncacheableSeconds();
                 home.uncacheable().add(key, nowMillis, seconds);
@@ -163,6 +167,7 @@ final class LegStorage {
     private boolean isOfTheKey(NoStoreReason reason, ResponseHead head) {
         return head.status() < 400
                 && reason != NoStoreReason.AUTHORIZATION
+                && reason != NoStoreReason.COOKIES
                 && reason != Storability.ofRequest(plan.request(), plan.cacheSettings());
     }
 
@@ -229,8 +234,13 @@ final class LegStorage {
         return writer;
     }
 
+    /** Whether nothing was purged since {@link #begin}. */
+    boolean isCurrent() {
+        return home.purger().stamp(plan.request().target()) == purgeStamp;
+    }
+
     private boolean isPurged() {
-        if (home.purger().stamp(plan.request().target()) == purgeStamp) {
+        if (isCurrent()) {
             return false;
         }
         home.counters().increment(Counter.FILLS_INVALIDATED);
@@ -262,6 +272,26 @@ final class LegStorage {
             return unstorable.head();
         }
         return null;
+    }
+
+    /**
+     * What the answer to HEAD does to the stored response to GET: it freshens it, or shows that it is out of date (RFC 9111
+     * s4.3.5).
+     */
+    void compare(StoredObject<StoredHead> known, ResponseHead answer, long requestMillis) {
+        Validation.Outcome outcome = Validation.ofHead(
+                plan.request(),
+                known.head(),
+                answer,
+                requestMillis,
+                home.clock().millis(),
+                plan.cacheSettings());
+        if (outcome instanceof Validation.Freshened freshened) {
+            home.store().update(known, freshened.head());
+        } else if (outcome instanceof Validation.Mismatched
+                || (outcome instanceof Validation.Unstorable unstorable && unstorable.isRemoved())) {
+            home.store().remove(known.key(), home.loop(), (wasPresent, failure) -> {});
+        }
     }
 
     /** Nobody joins the leg from here on. */

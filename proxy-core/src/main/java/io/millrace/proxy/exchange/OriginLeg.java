@@ -188,8 +188,13 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed, Stored
             continued(firstPart, head, framing);
             return;
         }
+        StoredObject<StoredHead> known = plan.comparedToHead();
+        if (known != null) {
+            storage.compare(known, head, requestMillis);
+        }
         if (!plan.request().method().isSafe() && head.status() < 400) {
             held.hold(call);
+            boolean current = storage.isCurrent();
             home.invalidate(plan.request(), head, () -> {
                 try {
                     goOn(head, framing);
@@ -197,6 +202,10 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed, Stored
                     fault(e);
                 }
             });
+            if (current) {
+                // What the request itself has purged is no reason against storing its answer.
+                storage.begin();
+            }
         } else {
             deliver(head, framing);
         }

@@ -4,6 +4,8 @@ import io.millrace.proxy.access.AccessResult;
 import io.millrace.proxy.access.MethodPolicy;
 import io.millrace.proxy.caching.CacheControl;
 import io.millrace.proxy.caching.CacheKey;
+import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.DynamicUrls;
 import io.millrace.proxy.caching.Reuse;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.http.FieldLexer;
@@ -70,7 +72,8 @@ final class RequestDecider {
             return decision.forward(Decision.Kind.PASS, ForwardReason.METHOD);
         }
         boolean ranged = request.fields().contains(FieldName.RANGE);
-        if (contentLength != 0 || (ranged && !decision.fillConfig().rangeLookup())) {
+        boolean unasked = ranged && !decision.fillConfig().rangeLookup();
+        if (contentLength != 0 || unasked || isDynamic(request, mapped.settings())) {
             return decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
         }
         StoreKey key = shared.store().key(CacheKey.of(request.target()).bytes());
@@ -176,11 +179,15 @@ final class RequestDecider {
             return validate(decision, object, validate.reason());
         }
         object.release();
-        ForwardReason reason =
-                reuse instanceof Reuse.NotUsable notUsable && notUsable.reason() == Reuse.NotUsableReason.VARY
-                        ? ForwardReason.VARY_MISS
-                        : ForwardReason.MISS;
-        return miss(decision, reason);
+        return miss(decision, reuse instanceof Reuse.NotUsable no ? reasonOf(no.reason()) : ForwardReason.MISS);
+    }
+
+    private static ForwardReason reasonOf(Reuse.NotUsableReason why) {
+        return switch (why) {
+            case VARY -> ForwardReason.VARY_MISS;
+            case REQUEST_NO_CACHE -> ForwardReason.REQUEST;
+            case DISABLED, METHOD, REQUEST_CONTENT, COOKIES -> ForwardReason.MISS;
+        };
     }
 
     /**
@@ -206,14 +213,15 @@ final class RequestDecider {
     private Decision validate(Decision decision, StoredObject<StoredHead> object, Reuse.ValidateReason why) {
         ForwardReason reason =
                 switch (why) {
-                    case STALE, NO_CACHE -> ForwardReason.STALE;
+                    case STALE, NO_CACHE, WHEN_TO_REVALIDATE -> ForwardReason.STALE;
                     case REQUEST_NO_CACHE, REQUEST_MAX_AGE, REQUEST_MIN_FRESH -> ForwardReason.REQUEST;
                 };
-        if (isOnlyIfCached(decision)
-                || decision.request().method() == Method.HEAD
-                || StoredParts.isPart(object.head())) {
+        if (isOnlyIfCached(decision) || StoredParts.isPart(object.head())) {
             object.release();
             return miss(decision, reason);
+        }
+        if (decision.request().method() == Method.HEAD) {
+            return decision.forward(Decision.Kind.PASS, reason).serve(Decision.Kind.PASS, object);
         }
         return decision.forward(Decision.Kind.VALIDATE, reason).serve(Decision.Kind.VALIDATE, object);
     }
@@ -230,6 +238,10 @@ final class RequestDecider {
         FieldSection fields = decision.request().fields();
         return fields.contains(FieldName.CACHE_CONTROL)
                 && CacheControl.ofRequest(fields).isOnlyIfCached();
+    }
+
+    private static boolean isDynamic(RequestHead request, CacheSettings settings) {
+        return !settings.storing().dynamicUrls() && DynamicUrls.looksDynamic(request.target());
     }
 
     private static boolean isLoop(FieldSection fields, Via via) {

@@ -3,25 +3,37 @@ package io.millrace.proxy.exchange;
 import io.millrace.proxy.caching.CacheKey;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.VariantKey;
+import io.millrace.proxy.caching.VariantList;
 import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.FaultLog;
+import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.store.CacheStore;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Where a response goes in the store: under its URL's primary key, or, when it varies, under a variant's key with a marker under
  * the primary one.
  *
- * <p>Thread-safe: no state of its own.
+ * <p>Confined to one event loop.
  */
 final class Variants {
-    private final ExchangeLoop.Shared shared;
+    private static final Logger log = LoggerFactory.getLogger(Variants.class);
 
-    Variants(ExchangeLoop.Shared shared) {
+    private final ExchangeLoop.Shared shared;
+    private final LoopCounters counters;
+    private final FaultLog faults = new FaultLog(log, TimeUnit.MINUTES.toNanos(1), System::nanoTime);
+
+    Variants(ExchangeLoop.Shared shared, LoopCounters counters) {
         this.shared = shared;
+        this.counters = counters;
     }
 
     /** The key for a response that is about to be stored; writes the marker where a new one is needed. */
@@ -39,12 +51,35 @@ final class Variants {
                         present,
                         ThreadLocalRandom.current().nextLong(),
                         shared.clock().millis());
-        if (!marker.equals(present)) {
-            ObjectWriter<StoredHead> writer = shared.store().create(primary, volumeFor(plan));
-            writer.head(marker, 0);
-            writer.complete(0);
+        byte[] values = marker.variance().valuesOf(plan.request().fields());
+        if (!VariantList.contains(marker, values)) {
+            list(plan, primary, marker, values);
         }
-        return keyOf(shared.store(), primary, marker, plan.request().fields());
+        return shared.store().key(VariantKey.of(primary.bytes(), marker, values));
+    }
+
+    /**
+     * Writes the marker with one more variant, and removes those for which it has no room. Of two variants that are first stored
+     * at the same moment the marker may list one only; the other is found all the same, and not counted.
+     */
+    private void list(LegPlan plan, StoreKey primary, StoredHead marker, byte[] values) {
+        VariantList.Added added =
+                VariantList.add(marker, values, plan.cacheSettings().storing().variantsMax());
+        ObjectWriter<StoredHead> writer = shared.store().create(primary, volumeFor(plan));
+        writer.head(added.marker(), 0);
+        writer.complete(0);
+        for (byte[] dropped : added.dropped()) {
+            StoreKey key = shared.store().key(VariantKey.of(primary.bytes(), marker, dropped));
+            shared.store().remove(key, Runnable::run, (wasPresent, failure) -> {});
+        }
+        if (added.guilty() != null) {
+            counters.add(Counter.VARIANTS_DROPPED, added.dropped().size());
+            faults.report(
+                    "a URL has more variants than cache.variants_max allows",
+                    added.guilty().text() + " tells most of them apart, for "
+                            + plan.request().target().asString(),
+                    null);
+        }
     }
 
     /** Name of the volume for the response. */

@@ -83,6 +83,7 @@ public enum Counter {
     PURGES_ABSENT(MetricFamily.PURGES, "nothing was stored", "absent"),
     PURGES_UNSUPPORTED(MetricFamily.PURGES, "a pattern or a tag was asked for", "unsupported"),
     PURGES_FAILED(MetricFamily.PURGES, "could not be written to disk", "failed"),
+    VARIANTS_DROPPED(MetricFamily.VARIANTS_DROPPED, "made room for newer ones"),
     INVALIDATIONS(MetricFamily.INVALIDATIONS, "by an unsafe request"),
 
     ORIGIN_REQUESTS_FETCH(MetricFamily.ORIGIN_REQUESTS, "for a whole response", "fetch"),

@@ -105,6 +105,12 @@ public enum MetricFamily {
             "purges",
             "Purges by URL; absent means that nothing was stored under that URL, often a wrong host or query.",
             "result"),
+    VARIANTS_DROPPED(
+            "millrace_variants_dropped_total",
+            Kind.COUNTER,
+            "variants",
+            "Variants removed because their URL had more than cache.variants_max; the log names the field that tells"
+                    + " most of them apart: normalise it, or take it out of Vary."),
     INVALIDATIONS(
             "millrace_invalidations_total",
             Kind.COUNTER,
@@ -189,8 +195,8 @@ public enum MetricFamily {
             "millrace_store_refused_total",
             Kind.COUNTER,
             "requests",
-            "What the store refused because one of its lists was full: removals while the volumes were handed over, claims"
-                    + " of parts of a body, waits for a part of one. A removal among them calls for the purge to be"
+            "What the store refused because one of its lists was full: removals while the volumes were handed over,"
+                    + " claims of parts of a body, waits for a part of one. A removal among them calls for the purge to be"
                     + " repeated.",
             "what"),
     VOLUME_ONLINE(
@@ -203,7 +209,8 @@ public enum MetricFamily {
             "millrace_volume_written_bytes_total",
             Kind.COUNTER,
             "bytes",
-            "Bytes of records written to the volume. Divided by itself less what was carried it is the write amplification.",
+            "Bytes of records written to the volume. Divided by itself less what was carried it is the write"
+                    + " amplification.",
             "volume"),
     VOLUME_CARRIED(
             "millrace_volume_carried_bytes_total",
@@ -227,8 +234,8 @@ public enum MetricFamily {
             "millrace_volume_index_evictions_total",
             Kind.COUNTER,
             "entries",
-            "Stored responses that went because the volume's index was full and could not grow; any growth asks for room"
-                    + " on the disk of the storage path.",
+            "Stored responses that went because the volume's index was full and could not grow; any growth asks for"
+                    + " room on the disk of the storage path.",
             "volume"),
     INVENTORY_ENTRIES(
             "millrace_inventory_entries",
@@ -246,9 +253,9 @@ public enum MetricFamily {
             "millrace_memory_bytes",
             Kind.GAUGE,
             "bytes",
-            "Anonymous memory of the process by what it is for, each part measured or counted by itself; unaccounted is what"
-                    + " millrace_memory_anonymous_bytes has beyond them. A store_idle, malloc or unaccounted that only grows is"
-                    + " worth a report.",
+            "Anonymous memory of the process by what it is for, each part measured or counted by itself; unaccounted"
+                    + " is what millrace_memory_anonymous_bytes has beyond them. A store_idle, malloc or unaccounted that"
+                    + " only grows is worth a report.",
             "part"),
     MEMORY_ANONYMOUS(
             "millrace_memory_anonymous_bytes",

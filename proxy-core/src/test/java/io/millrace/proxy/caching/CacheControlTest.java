@@ -60,8 +60,8 @@ final class CacheControlTest {
 
     @Test
     void readsAllLinesAsOneList_RFC9110_5_2() {
-        CacheControl control =
-                CacheControl.ofResponse(Heads.fields("Cache-Control: max-age=1^cache-control: s-maxage=2, public"));
+        CacheControl control = CacheControl.ofResponse(
+                Heads.fields("Cache-Control: max-age=1^cache-control: s-maxage=2, public"), List.of());
         assertEquals(1, control.maxAgeSeconds());
         assertEquals(2, control.sharedMaxAgeSeconds());
         assertTrue(control.isPublic());
@@ -161,7 +161,7 @@ final class CacheControlTest {
         assertFalse(CacheControl.ofRequest(Heads.fields("Pragma: no-cache^Cache-Control: max-age=1"))
                 .isNoCache());
         assertFalse(CacheControl.ofRequest(Heads.fields("Pragma: x")).isNoCache());
-        assertSame(CacheControl.NONE, CacheControl.ofResponse(Heads.fields("Pragma: no-cache")));
+        assertSame(CacheControl.NONE, CacheControl.ofResponse(Heads.fields("Pragma: no-cache"), List.of()));
         assertSame(CacheControl.NONE, CacheControl.ofRequest(FieldSection.EMPTY));
     }
 
@@ -196,7 +196,7 @@ final class CacheControlTest {
 
     private static CacheControl response(String value) {
         return CacheControl.ofResponse(
-                FieldSection.builder().add(FieldName.CACHE_CONTROL, value).build());
+                FieldSection.builder().add(FieldName.CACHE_CONTROL, value).build(), List.of());
     }
 
     private static CacheControl request(String value) {

@@ -17,14 +17,14 @@ final class CacheSettingsTest {
     void defaultsAreThoseOfTheDocumentation() {
         CacheSettings settings = CacheSettings.DEFAULTS;
         assertTrue(settings.enabled());
-        assertEquals(0.1, settings.heuristicFactor());
-        assertEquals(3_600, settings.heuristicMinSeconds());
-        assertEquals(86_400, settings.heuristicMaxSeconds());
-        assertEquals(604_800, settings.maxStaleSeconds());
-        assertEquals(0, settings.maxObjectBytes());
-        assertEquals(CacheSettings.RequiredHeaders.NONE, settings.requiredHeaders());
-        assertFalse(settings.ignoreClientNoCache());
-        assertFalse(settings.ignoreClientMaxAge());
+        assertEquals(0.1, settings.lifetimes().heuristicFactor());
+        assertEquals(3_600, settings.lifetimes().heuristicMinSeconds());
+        assertEquals(86_400, settings.lifetimes().heuristicMaxSeconds());
+        assertEquals(604_800, settings.stale().maxStaleSeconds());
+        assertEquals(0, settings.storing().maxObjectBytes());
+        assertEquals(StoringRules.RequiredHeaders.NONE, settings.storing().requiredHeaders());
+        assertFalse(settings.requests().ignoreNoCache());
+        assertFalse(settings.requests().ignoreMaxAge());
     }
 
     @Test
@@ -36,7 +36,7 @@ final class CacheSettingsTest {
                 .heuristicMaxSeconds(2)
                 .maxStaleSeconds(3)
                 .maxObjectBytes(4)
-                .requiredHeaders(CacheSettings.RequiredHeaders.LIFETIME)
+                .requiredHeaders(StoringRules.RequiredHeaders.LIFETIME)
                 .ignoreClientNoCache(true)
                 .ignoreClientMaxAge(true)
                 .build();
@@ -64,10 +64,10 @@ final class CacheSettingsTest {
 
     @Test
     void zeroIsNoLimitOfLength() {
-        assertTrue(CacheSettings.DEFAULTS.allowsLength(Long.MAX_VALUE));
+        assertTrue(CacheSettings.DEFAULTS.storing().allowsLength(Long.MAX_VALUE));
         CacheSettings ten = CacheSettings.builder().maxObjectBytes(10).build();
-        assertTrue(ten.allowsLength(-1));
-        assertTrue(ten.allowsLength(10));
-        assertFalse(ten.allowsLength(11));
+        assertTrue(ten.storing().allowsLength(-1));
+        assertTrue(ten.storing().allowsLength(10));
+        assertFalse(ten.storing().allowsLength(11));
     }
 }

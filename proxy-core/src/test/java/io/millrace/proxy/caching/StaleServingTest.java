@@ -65,10 +65,10 @@ final class StaleServingTest {
     @Test
     void errorStatusesAreThoseOfFailingOrigins_RFC5861_4() {
         for (int status : new int[] {500, 502, 503, 504}) {
-            assertTrue(StaleServing.isErrorStatus(status));
+            assertTrue(StaleServing.isErrorStatus(status, CacheSettings.DEFAULTS));
         }
         for (int status : new int[] {200, 304, 404, 410, 501, 505}) {
-            assertFalse(StaleServing.isErrorStatus(status));
+            assertFalse(StaleServing.isErrorStatus(status, CacheSettings.DEFAULTS));
         }
     }
 

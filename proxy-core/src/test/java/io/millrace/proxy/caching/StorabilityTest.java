@@ -138,7 +138,7 @@ final class StorabilityTest {
                 "LIFETIME      | 404 | Last-Modified: {-60}  | stored"
             })
     void requiredHeadersApplyTo200(
-            CacheSettings.RequiredHeaders required, int status, String fields, NoStoreReason reason) {
+            StoringRules.RequiredHeaders required, int status, String fields, NoStoreReason reason) {
         CacheSettings settings =
                 CacheSettings.builder().requiredHeaders(required).build();
         assertDecision(reason, Heads.get(), status, fields, settings);

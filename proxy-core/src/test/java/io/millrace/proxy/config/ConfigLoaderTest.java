@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.StoringRules;
 import io.millrace.proxy.observe.log.AccessLogFormat;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -68,13 +68,14 @@ final class ConfigLoaderTest {
         assertTrue(first.pristineHostHdr());
         assertEquals(false, first.cache().settings().enabled());
         assertEquals(
-                CacheSettings.RequiredHeaders.LIFETIME, first.cache().settings().requiredHeaders());
+                StoringRules.RequiredHeaders.LIFETIME,
+                first.cache().settings().storing().requiredHeaders());
         assertEquals(4L << 30, first.cache().ramBytes());
         assertEquals("millrace.yaml:5:5", first.location());
         RemapRuleConfig second = config.remap().get(1);
         assertEquals(
-                CacheSettings.RequiredHeaders.LAST_MODIFIED,
-                second.cache().settings().requiredHeaders());
+                StoringRules.RequiredHeaders.LAST_MODIFIED,
+                second.cache().settings().storing().requiredHeaders());
         assertEquals(false, second.pristineHostHdr());
     }
 

@@ -1,0 +1,72 @@
+package io.millrace.proxy.caching;
+
+/**
+ * How long responses stay fresh, where the origin leaves it open or an operator knows better. Immutable.
+ *
+ * @param heuristicFactor share of the time between Last-Modified and Date that a response without lifetime stays fresh
+ *     (RFC 9111 s4.2.2), 0 to 1
+ * @param heuristicMinSeconds lower bound of a heuristic lifetime
+ * @param heuristicMaxSeconds upper bound of a heuristic lifetime; it wins over the lower one
+ * @param guaranteedMinSeconds lower bound of every lifetime
+ * @param guaranteedMaxSeconds upper bound of every lifetime; 0 for none; it wins over the lower one
+ * @param whenToRevalidate which stored responses count as fresh
+ * @param negative responses without lifetime that are stored all the same
+ */
+public record LifetimeRules(
+        double heuristicFactor,
+        long heuristicMinSeconds,
+        long heuristicMaxSeconds,
+        long guaranteedMinSeconds,
+        long guaranteedMaxSeconds,
+        WhenToRevalidate whenToRevalidate,
+        NegativeCaching negative) {
+
+    /** Which stored responses count as fresh; the ordinals are Traffic Server's numbers. */
+    public enum WhenToRevalidate {
+        /** As their lifetime says. */
+        DIRECTIVES,
+        /** As their lifetime says, but never those whose lifetime is a guess. */
+        HEURISTIC,
+        /** None. */
+        ALWAYS,
+        /** All. */
+        NEVER,
+        /** As their lifetime says, but none for a request with If-Modified-Since. */
+        IF_MODIFIED_SINCE
+    }
+
+    /**
+     * Answers that say nothing of their lifetime, errors above all, and are stored for a time of the operator's choice.
+     *
+     * @param enabled whether that is done
+     * @param lifetimeSeconds how long they stay fresh
+     * @param statuses for which status codes
+     */
+    public record NegativeCaching(boolean enabled, long lifetimeSeconds, StatusSet statuses) {
+
+        /** Whether it holds for an answer with that status. */
+        boolean covers(int status) {
+            return enabled && statuses.contains(status);
+        }
+    }
+
+    /**
+     * Checks the bounds.
+     *
+     * @throws IllegalArgumentException when one is crossed
+     */
+    public LifetimeRules {
+        Bounds.require(heuristicFactor >= 0 && heuristicFactor <= 1, "heuristicFactor is not within 0 to 1");
+        Bounds.notNegative(heuristicMinSeconds, "heuristicMinSeconds");
+        Bounds.notNegative(heuristicMaxSeconds, "heuristicMaxSeconds");
+        Bounds.notNegative(guaranteedMinSeconds, "guaranteedMinSeconds");
+        Bounds.notNegative(guaranteedMaxSeconds, "guaranteedMaxSeconds");
+        Bounds.notNegative(negative.lifetimeSeconds(), "negative.lifetimeSeconds");
+    }
+
+    /** A lifetime held within the bounds of every lifetime. */
+    long bounded(long lifetimeSeconds) {
+        long least = Math.max(lifetimeSeconds, guaranteedMinSeconds);
+        return guaranteedMaxSeconds == 0 ? least : Math.min(least, guaranteedMaxSeconds);
+    }
+}

@@ -1,0 +1,69 @@
+package io.millrace.proxy.caching;
+
+/**
+ * When stale responses may be served (RFC 9111 s4.2.4, RFC 5861). Immutable.
+ *
+ * @param maxStaleSeconds how long past its lifetime a response may still be served when the origin fails, unless the
+ *     response says otherwise
+ * @param whileRevalidateSeconds {@code stale-while-revalidate} of responses that have none; 0 for none
+ * @param forcedWhileRevalidateSeconds {@code stale-while-revalidate} of every response, whatever it says; 0 not to force
+ * @param ifErrorSeconds {@code stale-if-error} of responses that have none; 0 for none
+ * @param forcedIfErrorSeconds {@code stale-if-error} of every response, whatever it says; 0 not to force
+ * @param despiteSharedMaxAge whether s-maxage does not forbid to serve stale, as RFC 9111 s5.2.2.10 has it
+ * @param onError answers of the origin that count as failure
+ */
+public record StaleRules(
+        long maxStaleSeconds,
+        long whileRevalidateSeconds,
+        long forcedWhileRevalidateSeconds,
+        long ifErrorSeconds,
+        long forcedIfErrorSeconds,
+        boolean despiteSharedMaxAge,
+        NegativeRevalidating onError) {
+
+    /**
+     * Answers of the origin that count as failure.
+     *
+     * @param enabled whether there are any; without them only an origin that gives no answer fails
+     * @param lifetimeSeconds how long after now the Expires lies that a stale response is then sent with; 0 leaves it
+     * @param statuses the status codes
+     */
+    public record NegativeRevalidating(boolean enabled, long lifetimeSeconds, StatusSet statuses) {
+
+        /** Whether an answer with that status counts as a failure of the origin. */
+        boolean covers(int status) {
+            return enabled && statuses.contains(status);
+        }
+    }
+
+    /**
+     * Checks the bounds.
+     *
+     * @throws IllegalArgumentException when one is crossed
+     */
+    public StaleRules {
+        Bounds.notNegative(maxStaleSeconds, "maxStaleSeconds");
+        Bounds.notNegative(whileRevalidateSeconds, "whileRevalidateSeconds");
+        Bounds.notNegative(forcedWhileRevalidateSeconds, "forcedWhileRevalidateSeconds");
+        Bounds.notNegative(ifErrorSeconds, "ifErrorSeconds");
+        Bounds.notNegative(forcedIfErrorSeconds, "forcedIfErrorSeconds");
+        Bounds.notNegative(onError.lifetimeSeconds(), "onError.lifetimeSeconds");
+    }
+
+    /** The {@code stale-while-revalidate} that holds for a response that says this, or {@link StoredHead#UNKNOWN}. */
+    long whileRevalidate(long saidSeconds) {
+        return holds(saidSeconds, whileRevalidateSeconds, forcedWhileRevalidateSeconds);
+    }
+
+    /** The {@code stale-if-error} that holds for a response that says this, or {@link StoredHead#UNKNOWN}. */
+    long ifError(long saidSeconds) {
+        return holds(saidSeconds, ifErrorSeconds, forcedIfErrorSeconds);
+    }
+
+    private static long holds(long said, long without, long forced) {
+        if (forced > 0) {
+            return forced;
+        }
+        return said == StoredHead.UNKNOWN && without > 0 ? without : said;
+    }
+}

@@ -1,0 +1,83 @@
+package io.millrace.proxy.caching;
+
+import io.millrace.proxy.http.FieldName;
+import java.util.List;
+
+/**
+ * What may be stored, besides what RFC 9111 says. Immutable.
+ *
+ * @param targets targeted cache control fields in the order of their priority (RFC 9213 s2.2)
+ * @param requiredHeaders what a 200 response must carry to be stored
+ * @param maxObjectBytes the longest content that is stored; 0 for no limit of its own
+ * @param ignoreServerNoCache whether the response's no-cache and no-store are ignored
+ * @param ignoreAuthentication whether a response with WWW-Authenticate is stored like any other
+ * @param cookies which answers that have to do with cookies are stored
+ * @param dynamicUrls whether answers to URLs that look dynamic are stored
+ * @param variantsMax how many variants of a URL are kept; 0 for any number
+ * @param post whether an answer to POST is stored for later GETs where it says that it is what GET would bring
+ */
+public record StoringRules(
+        List<FieldName> targets,
+        RequiredHeaders requiredHeaders,
+        long maxObjectBytes,
+        boolean ignoreServerNoCache,
+        boolean ignoreAuthentication,
+        CookiePolicy cookies,
+        boolean dynamicUrls,
+        int variantsMax,
+        boolean post) {
+
+    /** What a 200 response must carry to be stored; the ordinals are Traffic Server's numbers. */
+    public enum RequiredHeaders {
+        /** Nothing: what RFC 9111 allows is stored. */
+        NONE("none"),
+        /** Last-Modified, Expires, max-age or s-maxage. */
+        LAST_MODIFIED("last_modified"),
+        /** Expires, max-age or s-maxage. */
+        LIFETIME("lifetime");
+
+        private final String text;
+
+        RequiredHeaders(String text) {
+            this.text = text;
+        }
+
+        /** The word that stands for it in a configuration file. */
+        public String text() {
+            return text;
+        }
+    }
+
+    /**
+     * Which answers that have to do with cookies, a Cookie in the request or a Set-Cookie in the response, are stored;
+     * the ordinals are Traffic Server's numbers.
+     */
+    public enum CookiePolicy {
+        /** None. */
+        NONE,
+        /** All: cookies say nothing about caching (RFC 9111 s7.3). */
+        ALL,
+        /** Those with an image. */
+        IMAGES,
+        /** All but text. */
+        NOT_TEXT,
+        /** All but text; text too, where the response has no Set-Cookie or says {@code public}. */
+        NOT_TEXT_UNLESS_PUBLIC
+    }
+
+    /**
+     * Checks the bounds.
+     *
+     * @throws IllegalArgumentException when one is crossed
+     */
+    public StoringRules {
+        targets = List.copyOf(targets);
+        Bounds.notNegative(maxObjectBytes, "maxObjectBytes");
+        Bounds.notNegative(variantsMax, "variantsMax");
+    }
+
+    /** Whether content of that length may be stored; a length not yet known, -1, may. */
+    public boolean allowsLength(long length) {
+        return maxObjectBytes == 0 || length <= maxObjectBytes;
+    }
+}
