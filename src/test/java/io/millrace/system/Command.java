@@ -4,21 +4,31 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** A command that ran to its end. Immutable. */
 record Command(List<String> line, int exitCode, String out, String err) {
 
-    private static final long TIME_LIMIT_SECONDS = 60;
+    private static final Duration TIME_LIMIT = Duration.ofSeconds(60);
 
     /** Runs a command in a directory, where no launcher of this machine's user is found by chance. */
     static Command run(Path directory, List<String> line) {
-        return run(directory, directory.resolve("no-state"), line);
+        return run(directory, TIME_LIMIT, line);
+    }
+
+    /** Runs a command that may take longer. */
+    static Command run(Path directory, Duration limit, List<String> line) {
+        return run(directory, directory.resolve("no-state"), limit, line);
     }
 
     /** Runs a command that looks for launchers in this {@code XDG_STATE_HOME}. */
     static Command run(Path directory, Path stateHome, List<String> line) {
+        return run(directory, stateHome, TIME_LIMIT, line);
+    }
+
+    private static Command run(Path directory, Path stateHome, Duration limit, List<String> line) {
         try {
             Path out = Files.createTempFile("millrace-command-", ".out");
             Path err = Files.createTempFile("millrace-command-", ".err");
@@ -31,7 +41,7 @@ record Command(List<String> line, int exitCode, String out, String err) {
                 builder.environment().remove("MILLRACE_ADMIN");
                 Process process = builder.start();
                 process.getOutputStream().close();
-                if (!process.waitFor(TIME_LIMIT_SECONDS, TimeUnit.SECONDS)) {
+                if (!process.waitFor(limit.toSeconds(), TimeUnit.SECONDS)) {
                     process.destroyForcibly();
                     throw new AssertionError(line + " did not end: " + Files.readString(out) + Files.readString(err));
                 }

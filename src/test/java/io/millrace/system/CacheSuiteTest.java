@@ -1,0 +1,146 @@
+package io.millrace.system;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * The public HTTP cache test suite (npm {@code http-cache-tests}) against the product in its default configuration. What it
+ * does not pass is listed, with the reason, in {@code docs/conformance.md}. Another edition of the suite is tried with the
+ * environment's {@code CACHE_TESTS_DIR}; its verdicts are then printed and not judged.
+ */
+class CacheSuiteTest {
+
+    private static final int OPTIMAL_MIN = 82;
+    private static final Duration SUITE_WITHIN = Duration.ofMinutes(3);
+
+    private static final Path SOURCE = Path.of(System.getProperty("millrace.source", ".."));
+    private static final Path SCRIPTS = SOURCE.resolve("src/test/conformance");
+
+    @RegisterExtension
+    static final PackedProduct product = PackedProduct.asShipped();
+
+    /** One case's verdict, in the suite's words. */
+    private record Verdict(String id, String kind, String outcome, String detail) {
+        static Verdict of(String line) {
+            String[] parts = line.split("\t", -1);
+            return new Verdict(parts[0], parts[1], parts[2], parts[3]);
+        }
+
+        boolean isPassed() {
+            return outcome.equals("pass");
+        }
+
+        @Override
+        public String toString() {
+            return kind + " " + id + ": " + outcome + ", " + detail;
+        }
+    }
+
+    @Test
+    @Timeout(300)
+    void passesWhatSharedCachesAreRequiredToDo() throws Exception {
+        assumeTrue(
+                Command.isInstalled("npm") || System.getenv("CI") != null,
+                "needs node and npm, which are not installed");
+        String other = System.getenv("CACHE_TESTS_DIR");
+        Path suite = other == null ? fetchSuite() : Path.of(other);
+        int originPort = PackedProduct.freePort();
+        MillraceProcess proxy =
+                product.launch().origin("http://127.0.0.1:" + originPort).start();
+
+        Command run = Command.run(
+                        product.home(),
+                        SUITE_WITHIN,
+                        List.of(
+                                "node",
+                                "--no-warnings",
+                                SCRIPTS.resolve("cache-suite.mjs")
+                                        .toAbsolutePath()
+                                        .toString(),
+                                suite.toAbsolutePath().toString(),
+                                "http://127.0.0.1:" + proxy.port(),
+                                Integer.toString(originPort)))
+                .succeeds();
+        List<Verdict> verdicts = run.out().lines().map(Verdict::of).toList();
+        if (other != null) {
+            verdicts.stream().filter(verdict -> !verdict.isPassed()).forEach(System.out::println);
+            return;
+        }
+        judge(verdicts);
+    }
+
+    private static void judge(List<Verdict> verdicts) throws IOException {
+        List<Verdict> required = ofKind(verdicts, "required");
+        List<Verdict> optimal = ofKind(verdicts, "optimal");
+        assertTrue(required.size() > 150 && optimal.size() > 80, verdicts.size() + " cases were run");
+        Set<String> failed = required.stream()
+                .filter(verdict -> !verdict.isPassed())
+                .map(Verdict::id)
+                .collect(Collectors.toCollection(TreeSet::new));
+        Set<String> listed = Files.readAllLines(SCRIPTS.resolve("cache-suite-left.txt")).stream()
+                .filter(line -> !line.startsWith("#"))
+                .collect(Collectors.toCollection(TreeSet::new));
+        assertEquals(listed, failed, () -> "required cases not passed\n" + text(required));
+        List<Verdict> passed = optimal.stream().filter(Verdict::isPassed).toList();
+        assertTrue(
+                passed.size() >= OPTIMAL_MIN,
+                () -> passed.size() + " optimal cases passed, not " + OPTIMAL_MIN + "\n" + text(optimal));
+        String page = Files.readString(SOURCE.resolve("docs/conformance.md"));
+        for (Verdict verdict : verdicts) {
+            boolean left = !verdict.kind().equals("check") && !verdict.isPassed();
+            assertTrue(
+                    !left || page.contains("`" + verdict.id() + "`"),
+                    () -> "docs/conformance.md says nothing of " + verdict);
+        }
+    }
+
+    private static List<Verdict> ofKind(List<Verdict> verdicts, String kind) {
+        return verdicts.stream().filter(verdict -> verdict.kind().equals(kind)).toList();
+    }
+
+    private static String text(List<Verdict> verdicts) {
+        return verdicts.stream()
+                .filter(verdict -> !verdict.isPassed())
+                .map(Verdict::toString)
+                .collect(Collectors.joining("\n"));
+    }
+
+    /** Fetches the suite that {@code package.json} names, unless an earlier run has. */
+    private static Path fetchSuite() throws IOException {
+        Path directory = Path.of("target", "cache-suite").toAbsolutePath();
+        Path suite = directory.resolve("node_modules/http-cache-tests");
+        if (!Files.isRegularFile(suite.resolve("package.json"))) {
+            Files.createDirectories(directory);
+            Files.copy(
+                    SCRIPTS.resolve("package.json"),
+                    directory.resolve("package.json"),
+                    StandardCopyOption.REPLACE_EXISTING);
+            Command.run(
+                            directory,
+                            SUITE_WITHIN,
+                            List.of(
+                                    "npm",
+                                    "install",
+                                    "--ignore-scripts",
+                                    "--no-audit",
+                                    "--no-fund",
+                                    "--no-package-lock"))
+                    .succeeds();
+        }
+        return suite;
+    }
+}
