@@ -225,7 +225,8 @@ class SharedFetchTest {
                         request.ok(FRESH, RawInput.latin1("well again"));
                     }
                 },
-                config -> config.set("worker.event_loops", "2"));
+                // On one loop, so that who was counted as waiting has joined.
+                config -> config.set("worker.event_loops", "1"));
         List<RawClient> clients = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
             clients.add(proxy.client().get("/a"));
