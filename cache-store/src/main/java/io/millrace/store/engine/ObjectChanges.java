@@ -434,16 +434,15 @@ final class ObjectChanges<H> {
             }
             return before;
         }
-        VolumeWrite write = working -> {
-            BodyPlace body = loader.bodyPlace(working, key, given.objectId());
-            if (body != null) {
-                appender.head(working, given, newHead, body);
-            }
-        };
         if (updated == null) {
-            enqueueUpdate(volume, key, write);
+            enqueueUpdate(volume, key, working -> {
+                if (appendHead(working, given, newHead)) {
+                    forgetOlderHead(key, given.objectId());
+                }
+            });
             return before;
         }
+        VolumeWrite write = working -> appendHead(working, given, newHead);
         PendingChange<H> change = PendingChange.stored(updated);
         if (!enqueueAtOnce(volume, key, change, write)) {
             volumes.missed(key);
@@ -451,6 +450,26 @@ final class ObjectChanges<H> {
             return before;
         }
         return change;
+    }
+
+    /** On the volume's thread. Whether the object was still what the key holds there. */
+    private boolean appendHead(Volume volume, StoreObject<H> given, H newHead) throws IOException {
+        BodyPlace body = loader.bodyPlace(volume, given.key(), given.objectId());
+        if (body != null) {
+            appender.head(volume, given, newHead, body);
+        }
+        return body != null;
+    }
+
+    /** Takes out of RAM what an open brought there while the new head was under way; the index has the new one now. */
+    private void forgetOlderHead(StoreKey key, long objectId) {
+        pending.compute(key, (k, change) -> {
+            StoreObject<H> inRam = ram.peek(key.hashLow(), key.bytes());
+            if (change == null && inRam != null && inRam.objectId() == objectId) {
+                ram.remove(key.hashLow(), key.bytes());
+            }
+            return change;
+        });
     }
 
     /** What the key holds with the new head, to be released; null when it cannot be told without asking the disk. */
