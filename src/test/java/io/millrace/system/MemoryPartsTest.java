@@ -107,17 +107,14 @@ class MemoryPartsTest {
         ProcessHandle worker = proxy.worker();
         KeepAliveClients clients = new KeepAliveClients(proxy.port(), CLIENTS, files());
         Memory memory = Memory.of(proxy);
-        for (int round = 0;
-                round < ROUNDS_MAX && memory.parts().get("store_resident") < RAM_MIB * MIB / 2;
-                round++) {
+        for (int round = 0; round < ROUNDS_MAX && memory.parts().get("store_resident") < RAM_MIB * MIB / 2; round++) {
             KeepAliveClients.Outcome outcome = clients.run(2, Duration.ofSeconds(1));
             assertEquals(0, outcome.errors().size(), () -> String.join("\n", outcome.errors()));
             memory = Memory.of(proxy);
             memory.assertAddsUpTo(memory.anonymous());
         }
         Memory loaded = memory;
-        assertTrue(
-                loaded.parts().get("store_resident") >= RAM_MIB * MIB / 2, () -> "RAM was not filled: " + loaded);
+        assertTrue(loaded.parts().get("store_resident") >= RAM_MIB * MIB / 2, () -> "RAM was not filled: " + loaded);
         loaded.assertAddsUpTo(kernel(worker, "RssAnon"));
         assertMappedPagesAreApart(loaded, worker);
         System.out.println("loaded: RssAnon=" + kernel(worker, "RssAnon") + " accounted for=" + loaded.accountedFor()
