@@ -8,7 +8,7 @@ final class StatusCodes {
     /** Whether a response without explicit lifetime may be stored and reused on a guess (RFC 9110 s15.1). */
     static boolean isHeuristicallyCacheable(int status) {
         return switch (status) {
-            case 200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501 -> true;
+            case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501 -> true;
             default -> false;
         };
     }

@@ -4,7 +4,6 @@ import io.millrace.proxy.caching.ContentRange;
 import io.millrace.proxy.caching.PartialContent;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.fill.ResponseTee;
-import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
@@ -151,12 +150,11 @@ final class ClientAnswer {
         OutboundHead head;
         boolean withContent = request.method() != Method.HEAD;
         if (stored == null || selection == null || isSentWhole(selection)) {
-            head = ResponseHeads.fetched(home.outbound(), response, request.method() == Method.HEAD);
+            head = ResponseHeads.fetched(
+                    home.outbound(), response, home.clock().millis(), request.method() == Method.HEAD);
         } else {
             head = selection.fill(home.outbound(), stored, response.length());
-            if (response.head().fields().contains(FieldName.AGE)) {
-                head.ageSeconds(stored.currentAgeSeconds(home.clock().millis()));
-            }
+            ResponseHeads.addAge(head, response, home.clock().millis());
             withContent &= selection.hasContent();
             if (selection.kind() == Selection.Kind.PART) {
                 long offset = response.part() == null ? 0 : response.part().first();

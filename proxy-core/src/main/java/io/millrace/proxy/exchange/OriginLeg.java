@@ -1,6 +1,7 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.ContentRange;
+import io.millrace.proxy.caching.Reuse;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.WaiterReuse;
 import io.millrace.proxy.fetch.OriginCall;
@@ -105,7 +106,7 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed, Stored
         switch (state) {
             case WAITING -> waiters.add(waiter);
             case STREAMING -> {
-                if (blockWriter != null || (tee != null && tee.canRead(0))) {
+                if (isFresh(waiter) && (blockWriter != null || (tee != null && tee.canRead(0)))) {
                     offer(waiter, true);
                 } else {
                     waiters.tell(waiter, w -> w.onNotShared(this, LegWaiter.NotShared.REFUSED));
@@ -113,6 +114,13 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed, Stored
             }
             case ENDED -> waiters.tell(waiter, w -> w.onNotShared(this, LegWaiter.NotShared.ENDED));
         }
+    }
+
+    /** Whether a response that came some time ago may still answer without validation. */
+    private boolean isFresh(LegWaiter waiter) {
+        StoredHead head = fetched == null ? null : fetched.selectable();
+        return head != null
+                && Reuse.of(waiter.request(), head, home.clock().millis(), plan.cacheSettings()) instanceof Reuse.Fresh;
     }
 
     /** A waiter gives up before the head; any loop. */

@@ -1,5 +1,6 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.HopByHop;
@@ -24,25 +25,37 @@ final class ResponseHeads {
     /**
      * A final response.
      *
+     * @param nowMillis the time of day: what is shared with a later request is older by then
      * @param answersHead whether the request was HEAD: the length announced is then that of a GET's content
      */
-    static OutboundHead fetched(OutboundHead head, FetchedResponse response, boolean answersHead) {
+    static OutboundHead fetched(OutboundHead head, FetchedResponse response, long nowMillis, boolean answersHead) {
         ResponseHead from = response.head();
         FieldSection.Builder fields = endToEnd(from.fields());
         if (!from.fields().contains(FieldName.DATE)) {
             fields.add(FieldName.DATE, HttpDates.format(Math.floorDiv(response.responseMillis(), 1000L)));
         }
         int age = from.fields().find(FieldName.AGE);
-        if (age >= 0) {
+        if (age >= 0 && response.selectable() == null) {
             fields.addLine(from.fields(), age);
         }
         head.reset(from.status(), from.reason(), fields.build());
+        addAge(head, response, nowMillis);
         if (answersHead || from.status() == 304) {
             head.withoutContent().contentLength(declaredLength(from.fields()));
         } else {
             head.contentLength(response.contentLength());
         }
         return head;
+    }
+
+    /** Age where the origin sent one, or where the response came some time before this request (RFC 9111 s5.1). */
+    static void addAge(OutboundHead head, FetchedResponse response, long nowMillis) {
+        StoredHead dated = response.selectable();
+        if (dated != null) {
+            long age = dated.currentAgeSeconds(nowMillis);
+            boolean told = response.head().fields().contains(FieldName.AGE);
+            head.ageSeconds(age > 0 || told ? age : -1);
+        }
     }
 
     private static FieldSection.Builder endToEnd(FieldSection from) {
