@@ -68,15 +68,15 @@ class ConditionalRequestTest {
         String path = "/" + made.incrementAndGet();
         switch (stored) {
             case NOTHING -> {}
-            case WHOLE -> proxy.get(path);
-            case BLOCKS -> proxy.get(path, "Range: bytes=0-9\r\n");
-            case PART -> proxy.get(path, "Range: bytes=-1000\r\n");
+            case WHOLE -> proxy.getAndSettle(path);
+            case BLOCKS -> proxy.getAndSettle(path, "Range: bytes=0-9\r\n");
+            case PART -> proxy.getAndSettle(path, "Range: bytes=-1000\r\n");
         }
         return path;
     }
 
     private RawClient.Response ask(Stored stored, String... fields) throws IOException {
-        return proxy.get(url(stored), fields);
+        return proxy.getAndSettle(url(stored), fields);
     }
 
     private void assertWhole(RawClient.Response response) {

@@ -45,9 +45,7 @@ class DifferentialTest {
         for (int i = 0; i < STEPS && !model.isOver(); i++) {
             HistoryStep step = maker.step();
             // What an answer did not need of a body is still on its way.
-            ProxyExtension.await(
-                    "the end of the fetch",
-                    () -> proxy.proxy().shared().collapser().size() == 0);
+            proxy.settle();
             now += step.pause();
             proxy.advanceSeconds(step.pause());
             origin.stands(step.origin());

@@ -109,6 +109,28 @@ public final class ProxyExtension implements AfterEachCallback {
         }
     }
 
+    /** As {@link #get}; afterwards no origin is being read any more, and what came is on disk, if there is one. */
+    RawClient.Response getAndSettle(String path, String... fields) throws IOException {
+        RawClient.Response response = get(path, fields);
+        settle();
+        proxy.store().sync();
+        return response;
+    }
+
+    /** Waits until no origin has a request. */
+    void settle() {
+        for (ServingLoop loop : proxy.loops()) {
+            await("the end of every fetch", () -> activeFetches(loop) == 0);
+        }
+    }
+
+    private static int activeFetches(ServingLoop loop) {
+        return loop.loop()
+                .submit(() -> (int) loop.origins().statistics().connectionsActive())
+                .awaitUninterruptibly()
+                .getNow();
+    }
+
     /** Purges a URL of the test's host and waits until that is durable. */
     void purge(String path) {
         TargetUri url = (TargetUri) TargetUri.parseAbsolute("http://test.example" + path);

@@ -164,6 +164,11 @@ final class Rfc9111Model {
         if (HistoryOrigin.fails(origin)) {
             return trouble(origin);
         }
+        boolean asksForPart = ask.suffix() >= 0 || (ask.first() >= 0 && ask.last() >= 0);
+        if (asksForPart && origin.trouble() == Trouble.NOT_FOUND) {
+            // What is said to a request for a part is not kept, unless it is a part or the whole.
+            return trouble(origin);
+        }
         boolean partWanted = origin.trouble() == Trouble.NONE
                 && ask.suffix() >= 0
                 && ask.suffix() < origin.length()
