@@ -92,6 +92,15 @@ class PartialFaultsTest {
         assertArrayEquals(body, proxy.get("/a").content());
     }
 
+    /** The proxy asks from the piece's first byte on; what ends before the client's first byte is no answer for it. */
+    @Test
+    void partThatEndsBeforeWhatWasAskedFor_rfc9110_s15_3_7() throws Exception {
+        mostAtOnce = 1000;
+        startOnDisk(request -> answer(request, TAGGED));
+        assertPart(PIECE + 1500, PIECE + 1509, proxy.get("/a", range(PIECE + 1500, PIECE + 1509)));
+        assertEquals(List.of(PIECE + "-" + (2 * PIECE - 1), "whole"), List.copyOf(asked));
+    }
+
     /** RFC 9110 s14.4: a length that the content contradicts is no length. */
     @Test
     void shortContentIsNeverTheWhole() throws Exception {

@@ -196,6 +196,13 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed, Stored
             continued(firstPart, head, framing);
             return;
         }
+        if (plan.range() != null
+                && head.status() == 206
+                && state == State.WAITING
+                && !RangeRequest.isReachedBy(plan.request(), head.fields())) {
+            fetchWhole();
+            return;
+        }
         StoredObject<StoredHead> known = plan.comparedToHead();
         if (known != null) {
             storage.compare(known, head, requestMillis);
@@ -263,9 +270,7 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed, Stored
                         firstPart, head, framing, requestMillis, home.clock().millis())
                 : null;
         if (reception == null) {
-            cancelCall();
-            plan.release();
-            send();
+            fetchWhole();
             return;
         }
         held.hold(call);
@@ -273,6 +278,13 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed, Stored
             prefix = new StoredPrefix(firstPart.retain(), home.loop(), body, this);
             prefix.pump();
         });
+    }
+
+    /** Instead of what came, which is of no use. */
+    private void fetchWhole() {
+        cancelCall();
+        plan.release();
+        send();
     }
 
     @Override

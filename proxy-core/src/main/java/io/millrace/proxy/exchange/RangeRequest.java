@@ -1,7 +1,9 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.caching.ContentRange;
 import io.millrace.proxy.caching.RangeSelection;
 import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import org.jspecify.annotations.Nullable;
 
@@ -51,6 +53,20 @@ record RangeRequest(String range, @Nullable String ifRange) {
     private static boolean isFromTheEnd(RequestHead request, long first) {
         return RangeSelection.of(request.fields(), ENDLESS - 1) instanceof RangeSelection.Single single
                 && single.range().first() != first;
+    }
+
+    /**
+     * Whether a 206 to what {@link #forMiss} asks for begins at or before what the client wants to begin with, and reaches it. An
+     * origin may send less than it was asked for (RFC 9110 s15.3.7), and this asks for more than the client.
+     */
+    static boolean isReachedBy(RequestHead request, FieldSection answer) {
+        ContentRange range = ContentRange.of(answer);
+        if (range == null || !(RangeSelection.of(request.fields(), ENDLESS) instanceof RangeSelection.Single single)) {
+            return true;
+        }
+        long first = single.range().first();
+        boolean fromTheEnd = single.range().last() == ENDLESS - 1 && first > 0 && isFromTheEnd(request, first);
+        return fromTheEnd || (range.first() <= first && first < range.end());
     }
 
     /** Whether a client asks for several parts. */
