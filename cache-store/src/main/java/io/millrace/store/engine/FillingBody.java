@@ -6,15 +6,9 @@ import io.millrace.store.ReadCallback;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import io.millrace.store.disk.BodyPlace;
-import io.millrace.store.disk.DamagedRecordException;
 import io.millrace.store.disk.Volume;
-import io.millrace.store.engine.RangeWaiters.Verdict;
-import io.millrace.store.engine.RangeWaiters.Waiter;
 import io.netty.buffer.ByteBuf;
-import java.io.IOException;
-import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -31,8 +25,6 @@ final class FillingBody<H> extends Counted {
     /** Answer of {@link #copy} when the memory budget is used up. */
     static final int NO_MEMORY = -1;
 
-    private static final int FIRST_BUFFER_BYTES = 4096;
-
     private final BodyRegister<H> register;
     private final StoreKey key;
     private final FillRegister.Ticket ticket;
@@ -40,10 +32,10 @@ final class FillingBody<H> extends Counted {
     private final int blockBytes;
     private final ReentrantLock lock = new ReentrantLock();
     /** Guarded by the lock, as are all that are not volatile. */
-    private final List<OpenBlock> inRam = new ArrayList<>();
+    private final BodyBlocks blocks;
 
     private final BlockClaims claims = new BlockClaims();
-    private final RangeWaiters waiters = new RangeWaiters();
+    private final BodyReaders readers;
     /** Whether the body is longer than one block, so that it is stored in blocks. */
     private boolean cut;
 
@@ -72,6 +64,8 @@ final class FillingBody<H> extends Counted {
         this.ticket = ticket;
         this.onDisk = onDisk;
         this.blockBytes = blockBytes;
+        blocks = new BodyBlocks(onDisk, blockBytes, register.allocator());
+        readers = new BodyReaders(this, onDisk, new BodyReaders.Guarded(lock, blocks, claims), register.pool());
     }
 
     /** A body of which a part is on disk. */
@@ -153,12 +147,7 @@ final class FillingBody<H> extends Counted {
             if (length >= 0 || known < 0) {
                 return length == known;
             }
-            long end = 0;
-            for (OpenBlock block : inRam) {
-                end = Math.max(end, (long) block.number * blockBytes + block.coverage.end());
-            }
-            int last = onDisk == null ? 0 : onDisk.stored().length();
-            if (known < Math.max(end, (long) last * blockBytes)) {
+            if (known < blocks.end()) {
                 return false;
             }
             length = known;
@@ -192,10 +181,7 @@ final class FillingBody<H> extends Counted {
     private void releaseBuffers() {
         lock.lock();
         try {
-            for (OpenBlock block : inRam) {
-                block.buffer.release();
-            }
-            inRam.clear();
+            blocks.releaseBuffers();
         } finally {
             lock.unlock();
         }
@@ -216,11 +202,8 @@ final class FillingBody<H> extends Counted {
         lock.lock();
         try {
             claims.end(writer);
-            for (int i = inRam.size() - 1; i >= 0 && state == State.OPEN; i--) {
-                OpenBlock block = inRam.get(i);
-                if (!block.submitted && !block.handOn(writer, claims)) {
-                    takeOut(block.number);
-                }
+            if (state == State.OPEN) {
+                blocks.end(writer, claims);
             }
         } finally {
             lock.unlock();
@@ -232,11 +215,8 @@ final class FillingBody<H> extends Counted {
     void forgetOpen(Object writer) {
         lock.lock();
         try {
-            for (int i = inRam.size() - 1; i >= 0 && state == State.OPEN; i--) {
-                OpenBlock block = inRam.get(i);
-                if (!block.submitted && block.isTouchedBy(writer)) {
-                    takeOut(block.number);
-                }
+            if (state == State.OPEN) {
+                blocks.forget(writer);
             }
         } finally {
             lock.unlock();
@@ -260,7 +240,7 @@ final class FillingBody<H> extends Counted {
             }
             int to = from + 1;
             int nextClaimed = claims.nextClaimed(from, limit);
-            while (to < nextClaimed && !isWhole(to)) {
+            while (to < nextClaimed && !blocks.isWhole(to)) {
                 to++;
             }
             if (!claims.claim(writer, from, to)) {
@@ -276,34 +256,16 @@ final class FillingBody<H> extends Counted {
     }
 
     private int firstFree(int from, int limit) {
-        if (onDisk != null) {
-            onDisk.sample(from, limit);
-        }
+        blocks.sampleBlocks(from, limit);
         int block = from;
         while (block < limit) {
-            int next = claims.claimedUntil(block);
-            next = onDisk == null ? next : onDisk.firstMissing(next);
-            if (next == block && !isWhole(block)) {
+            int next = blocks.firstNotOnDisk(claims.claimedUntil(block));
+            if (next == block && !blocks.isWhole(block)) {
                 return block;
             }
             block = Math.max(next, block + (next == block ? 1 : 0));
         }
         return limit;
-    }
-
-    /** Whether the block is on disk or on its way there. */
-    private boolean isWhole(int block) {
-        OpenBlock open = find(block);
-        return open == null ? onDisk != null && onDisk.has(block) : open.submitted;
-    }
-
-    private @Nullable OpenBlock find(int block) {
-        for (int i = 0; i < inRam.size(); i++) {
-            if (inRam.get(i).number == block) {
-                return inRam.get(i);
-            }
-        }
-        return null;
     }
 
     /** Says that the body is longer than one block; whether that is news. */
@@ -329,20 +291,14 @@ final class FillingBody<H> extends Counted {
 
     /** Bytes of the block, as far as the length is known. */
     int blockLength(int block) {
-        long known = length;
-        long rest = known < 0 ? Long.MAX_VALUE : known - (long) block * blockBytes;
-        return (int) Math.max(0, Math.min(blockBytes, rest));
+        return blocks.blockLength(block, length);
     }
 
     /** Number of blocks that a writer has begun and not filled. */
     int blocksOpen(Object writer) {
         lock.lock();
         try {
-            int open = 0;
-            for (int i = 0; i < inRam.size(); i++) {
-                open += inRam.get(i).submitted || !inRam.get(i).isOf(writer) ? 0 : 1;
-            }
-            return open;
+            return blocks.openOf(writer);
         } finally {
             lock.unlock();
         }
@@ -352,11 +308,7 @@ final class FillingBody<H> extends Counted {
     int covered(int block) {
         lock.lock();
         try {
-            OpenBlock open = find(block);
-            if (open != null) {
-                return open.covered;
-            }
-            return onDisk != null && onDisk.has(block) ? blockLength(block) : 0;
+            return blocks.covered(block, length);
         } finally {
             lock.unlock();
         }
@@ -366,15 +318,7 @@ final class FillingBody<H> extends Counted {
     boolean covers(long finalLength) {
         lock.lock();
         try {
-            int blocks = (int) ((finalLength + blockBytes - 1) / blockBytes);
-            for (int block = onDisk == null ? 0 : onDisk.firstMissing(0); block < blocks; block++) {
-                int wanted = (int) Math.min(blockBytes, finalLength - (long) block * blockBytes);
-                OpenBlock open = find(block);
-                if (open == null ? onDisk == null || !onDisk.has(block) : open.covered != wanted) {
-                    return false;
-                }
-            }
-            return true;
+            return blocks.covers(finalLength);
         } finally {
             lock.unlock();
         }
@@ -389,33 +333,13 @@ final class FillingBody<H> extends Counted {
     int copy(Object writer, int block, int from, ByteBuf content, int contentIndex, int count) {
         lock.lock();
         try {
-            OpenBlock open = find(block);
-            if (state != State.OPEN || (open == null && onDisk != null && onDisk.has(block))) {
+            if (state != State.OPEN) {
                 return 0;
             }
-            if (open == null) {
-                int capacity = firstCapacity(block, from + count);
-                ByteBuf buffer = register.allocator().tryDirectBuffer(capacity);
-                if (buffer == null) {
-                    return NO_MEMORY;
-                }
-                open = new OpenBlock(block, buffer, writer);
-                inRam.add(open);
-            }
-            if (!open.grow(register.allocator(), from + count, blockBytes)) {
-                return NO_MEMORY;
-            }
-            return open.copy(writer, from, content, contentIndex, count) == 0 ? 0 : open.covered;
+            return blocks.copy(writer, block, from, content, contentIndex, count, length);
         } finally {
             lock.unlock();
         }
-    }
-
-    private int firstCapacity(int block, int needed) {
-        if (length >= 0) {
-            return Math.max(needed, blockLength(block));
-        }
-        return Math.max(needed, block == 0 ? Math.min(FIRST_BUFFER_BYTES, blockBytes) : blockBytes);
     }
 
     /** Hands out the first {@code count} bytes of a block to be written, retained for the caller; once only. */
@@ -423,12 +347,7 @@ final class FillingBody<H> extends Counted {
     ByteBuf submit(int number, int count) {
         lock.lock();
         try {
-            OpenBlock open = find(number);
-            if (open == null || open.submitted) {
-                return null;
-            }
-            open.submitted = true;
-            return open.buffer.retainedSlice(0, count);
+            return blocks.submit(number, count);
         } finally {
             lock.unlock();
         }
@@ -438,17 +357,7 @@ final class FillingBody<H> extends Counted {
     ByteBuf singleBody(int bodyLength) {
         lock.lock();
         try {
-            OpenBlock open = find(0);
-            if (open == null) {
-                return register.allocator().directBuffer(1);
-            }
-            int capacity = open.buffer.capacity();
-            ByteBuf fitting =
-                    capacity - bodyLength > capacity / 8 ? register.allocator().tryDirectBuffer(bodyLength) : null;
-            if (fitting != null) {
-                return fitting.writeBytes(open.buffer, 0, bodyLength);
-            }
-            return open.buffer.retain().setIndex(0, bodyLength);
+            return blocks.singleBody(bodyLength);
         } finally {
             lock.unlock();
         }
@@ -458,10 +367,7 @@ final class FillingBody<H> extends Counted {
     void onDisk(int number, long location) {
         lock.lock();
         try {
-            if (onDisk != null) {
-                onDisk.pinAndAdd(number, location);
-            }
-            takeOut(number);
+            blocks.written(number, location);
         } finally {
             lock.unlock();
         }
@@ -471,12 +377,7 @@ final class FillingBody<H> extends Counted {
     void lost(int number) {
         lock.lock();
         try {
-            boolean known = isWhole(number);
-            takeOut(number);
-            if (onDisk != null) {
-                onDisk.remove(number);
-            }
-            if (known && state == State.COMPLETE) {
+            if (blocks.lost(number) && state == State.COMPLETE) {
                 state = State.OPEN;
             }
         } finally {
@@ -485,19 +386,11 @@ final class FillingBody<H> extends Counted {
         settleWaiters();
     }
 
-    private void takeOut(int number) {
-        OpenBlock open = find(number);
-        if (open != null) {
-            inRam.remove(open);
-            open.buffer.release();
-        }
-    }
-
     /** Makes the body complete if all blocks are on disk or on their way there; whether it was not and is now. */
     boolean completeIfAllSubmitted() {
         lock.lock();
         try {
-            if (state != State.OPEN || length < 0 || wholeBlocks() != (length + blockBytes - 1) / blockBytes) {
+            if (state != State.OPEN || length < 0 || blocks.wholeCount() != blocks.blocksIn(length)) {
                 return false;
             }
             state = State.COMPLETE;
@@ -511,11 +404,7 @@ final class FillingBody<H> extends Counted {
     int wholeBlocks() {
         lock.lock();
         try {
-            int whole = onDisk == null ? 0 : onDisk.count();
-            for (int i = 0; i < inRam.size(); i++) {
-                whole += inRam.get(i).submitted ? 1 : 0;
-            }
-            return whole;
+            return blocks.wholeCount();
         } finally {
             lock.unlock();
         }
@@ -526,13 +415,7 @@ final class FillingBody<H> extends Counted {
     BodyPlace place() {
         lock.lock();
         try {
-            if (onDisk == null || onDisk.count() == 0) {
-                return null;
-            }
-            boolean whole = length >= 0 && onDisk.count() == (length + blockBytes - 1) / blockBytes;
-            return whole
-                    ? BodyPlace.inBlocks(length, blockBytes)
-                    : BodyPlace.partial(length, blockBytes, onDisk.stored());
+            return blocks.place(length);
         } finally {
             lock.unlock();
         }
@@ -554,7 +437,7 @@ final class FillingBody<H> extends Counted {
         BitSet stored;
         lock.lock();
         try {
-            stored = onDisk.stored();
+            stored = blocks.stored();
         } finally {
             lock.unlock();
         }
@@ -565,184 +448,22 @@ final class FillingBody<H> extends Counted {
 
     /** As {@link StoredObject#hasRange}. */
     boolean hasRange(long position, long count) {
-        if (position < 0 || count < 0 || state == State.DEAD) {
-            return false;
-        }
-        long end = position + count;
-        if (end < 0 || end / blockBytes >= Integer.MAX_VALUE || (length >= 0 && end > length)) {
-            return false;
-        }
-        lock.lock();
-        try {
-            sample(position, end);
-            return readableUntil(position, end) >= end;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void sample(long position, long end) {
-        if (onDisk != null && position < end) {
-            onDisk.sample((int) (position / blockBytes), (int) ((end - 1) / blockBytes) + 1);
-        }
-    }
-
-    /** Up to where, {@code end} or less, all can be read from {@code position} on. */
-    private long readableUntil(long position, long end) {
-        long at = position;
-        while (at < end) {
-            int block = (int) (at / blockBytes);
-            if (onDisk != null && onDisk.has(block)) {
-                at = (long) onDisk.firstMissing(block) * blockBytes;
-                continue;
-            }
-            int from = (int) (at % blockBytes);
-            OpenBlock open = find(block);
-            int until = open == null ? from : open.coverage.coveredUntil(from);
-            if (until <= from) {
-                break;
-            }
-            at += until - from;
-        }
-        return Math.min(at, end);
+        return readers.hasRange(position, count);
     }
 
     /** As {@link StoredObject#onRange}. */
     void onRange(long position, long count, Executor replyOn, RangeCallback reply) {
-        boolean sane = position >= 0 && count >= 0;
-        long end = sane && count <= Long.MAX_VALUE - position ? position + count : Long.MAX_VALUE;
-        Waiter waiter = new Waiter(sane ? position : -1, end, replyOn, reply);
-        boolean waits;
-        lock.lock();
-        try {
-            if (sane) {
-                sample(position, blocksEnd(end));
-            }
-            waits = waiters.add(waiter);
-        } finally {
-            lock.unlock();
-        }
-        if (waits) {
-            settleWaiters();
-        } else {
-            register.pool().rangeRefused();
-            waiter.deliver();
-        }
+        readers.onRange(position, count, replyOn, reply);
     }
 
     /** Tells those whose range has come, or will not. Outside of the lock. */
     void settleWaiters() {
-        List<Waiter> done;
-        lock.lock();
-        try {
-            done = waiters.settle(this::judge);
-        } finally {
-            lock.unlock();
-        }
-        for (Waiter waiter : done) {
-            waiter.deliver();
-        }
+        readers.settle();
     }
-
-    private Verdict judge(Waiter waiter) {
-        long end = blocksEnd(waiter.end);
-        if (state == State.DEAD || waiter.position < 0 || (length >= 0 && waiter.position > length)) {
-            return Verdict.HOPELESS;
-        }
-        waiter.position = Math.max(waiter.position, readableUntil(waiter.position, end));
-        if (waiter.position >= end) {
-            return Verdict.READABLE;
-        }
-        int limit = (int) ((end - 1) / blockBytes) + 1;
-        for (int block = (int) (waiter.position / blockBytes); block < limit; ) {
-            int next = claims.claimedUntil(onDisk == null ? block : onDisk.firstMissing(block));
-            if (next == block && !isWhole(block)) {
-                return claims.isExpected(block) ? Verdict.EXPECTED : Verdict.HOPELESS;
-            }
-            block = Math.max(next, block + (next == block ? 1 : 0));
-        }
-        return Verdict.EXPECTED;
-    }
-
-    /** The end of a range, or that of the body when it comes first. */
-    private long blocksEnd(long end) {
-        long most = length >= 0 ? length : (long) blockBytes * (Integer.MAX_VALUE - 1);
-        return Math.min(end, most);
-    }
-
-    private record BlockRead(int block, long location, long tag, int from, int length) {}
 
     /** As {@link StoredObject#read}, for the object whose head record lies there. */
     void read(long position, int count, long headLocation, Executor replyOn, ReadCallback reply) {
-        ByteBuf found = null;
-        BlockRead read = null;
-        lock.lock();
-        try {
-            if (position >= 0 && count > 0 && position / blockBytes < Integer.MAX_VALUE && state != State.DEAD) {
-                int block = (int) (position / blockBytes);
-                int from = (int) (position % blockBytes);
-                OpenBlock open = find(block);
-                int most = Math.min(count, StoredObject.READ_LENGTH_MAX);
-                if (onDisk != null && onDisk.has(block)) {
-                    int wanted = Math.min(most, blockLength(block) - from);
-                    read = wanted <= 0
-                            ? null
-                            : new BlockRead(block, onDisk.location(block), onDisk.tag(block), from, wanted);
-                } else if (open != null) {
-                    int wanted = Math.min(most, open.coverage.coveredUntil(from) - from);
-                    found = wanted <= 0 ? null : open.buffer.retainedSlice(from, wanted);
-                }
-            }
-        } finally {
-            lock.unlock();
-        }
-        if (found != null) {
-            Replies.content(replyOn, reply, found);
-        } else if (read != null && onDisk != null) {
-            readFromDisk(onDisk, read, headLocation, replyOn, reply);
-        } else {
-            Replies.failed(replyOn, reply, new IOException("read at " + position + ": not filled"));
-        }
-    }
-
-    private void readFromDisk(BlockMap map, BlockRead read, long headLocation, Executor replyOn, ReadCallback reply) {
-        register.pool()
-                .read(
-                        read.length(),
-                        () -> readNow(map, read, headLocation, replyOn, reply),
-                        () -> Replies.failed(replyOn, reply, new IOException("read queue full")));
-    }
-
-    private void readNow(BlockMap map, BlockRead read, long headLocation, Executor replyOn, ReadCallback reply) {
-        ByteBuf content;
-        try {
-            content = map.read(read.block(), read.location(), read.tag(), read.from(), read.length());
-        } catch (IOException e) {
-            readFailed(map, read, headLocation, e);
-            Replies.failed(replyOn, reply, e);
-            return;
-        }
-        Replies.content(replyOn, reply, content);
-    }
-
-    private void readFailed(BlockMap map, BlockRead read, long headLocation, IOException e) {
-        boolean damaged = e instanceof DamagedRecordException;
-        if (damaged) {
-            register.pool().damaged();
-            map.dropDamaged(key, headLocation, read.block(), read.location());
-        }
-        if ((damaged || e instanceof BlockGoneException) && map.volume().isWorking()) {
-            boolean same;
-            lock.lock();
-            try {
-                same = map.location(read.block()) == read.location();
-            } finally {
-                lock.unlock();
-            }
-            if (same) {
-                lost(read.block());
-            }
-        }
+        readers.read(position, count, headLocation, replyOn, reply);
     }
 
     @Override
