@@ -2,14 +2,11 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.StaleServing;
 import io.millrace.proxy.caching.StoredHead;
-import io.millrace.proxy.caching.StrongValidator;
-import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
 import io.millrace.proxy.http.FieldSection;
-import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.net.BadRequest;
@@ -18,7 +15,6 @@ import io.millrace.proxy.net.RequestHandler;
 import io.millrace.proxy.observe.CacheResult;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.ForwardReason;
-import io.millrace.proxy.serve.Selection;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
@@ -32,7 +28,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Confined to the client stream's event loop.
  */
-final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
+final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, PartialAnswer.Asking {
     /** Looks at the store again after a leg that ended before it could be joined; then it fetches alone. */
     private static final int LOOKUPS_MAX = 3;
 
@@ -46,18 +42,13 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
     private final FetchPlans plans;
     private final BodyPump pump;
     private final ClientAnswer answer;
+    private final PartialAnswer partial;
+    private final OriginSide origin;
+    private final ExchangeState state = new ExchangeState();
     private final StaleCopy stale = new StaleCopy();
-    private final FollowTimer followTimer = new FollowTimer();
 
-    private ExchangePhase phase = ExchangePhase.RECEIVED;
     private @Nullable Decision decision;
-    private @Nullable OriginLeg leg;
-    private ExchangeOutcome outcome = ExchangeOutcome.INTERNAL;
-    private @Nullable PartialBody preparing;
-    private @Nullable OriginLeg blocksOf;
     private int lookups;
-    private boolean requestEnded;
-    private boolean resumed;
 
     Exchange(ExchangeLoop home, ClientStream stream, RequestHead request, long contentLength) {
         this.home = home;
@@ -68,6 +59,8 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
         this.plans = new FetchPlans(home, request, stream.connection(), contentLength);
         this.pump = new BodyPump(stream, this);
         this.answer = new ClientAnswer(home, stream, request, report, pump);
+        this.partial = new PartialAnswer(home, stream, request, state, plans, pump, answer, this);
+        this.origin = new OriginSide(home, stream, state, plans, this, contentLength);
     }
 
     // step by step
@@ -103,9 +96,9 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
     }
 
     private void open(Decision next) {
-        enter(ExchangePhase.OPENING);
+        state.enter(ExchangePhase.OPENING);
         home.store().open(next.key(), stream.eventLoop(), object -> {
-            if (phase.isTerminal()) {
+            if (state.isTerminal()) {
                 if (object != null) {
                     object.release();
                 }
@@ -125,13 +118,13 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
 
     private void pass(ForwardReason reason) {
         report.forwarded(reason);
-        enter(ExchangePhase.FETCHING);
-        startLeg(plans.pass(current()));
+        state.enter(ExchangePhase.FETCHING);
+        origin.start(plans.pass(current()));
     }
 
     private void fill(Decision next) {
         report.forwarded(next.forwardReason());
-        lead(plans.miss(next, true), ExchangePhase.FETCHING);
+        origin.lead(plans.miss(next, true), next, ExchangePhase.FETCHING);
     }
 
     /** Fetches what is missing of a stored response. */
@@ -144,7 +137,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
         }
         LegPlan rest = plans.rest(next, object);
         if (rest != null) {
-            lead(rest, ExchangePhase.FETCHING);
+            origin.lead(rest, next, ExchangePhase.FETCHING);
         } else {
             object.release();
             fill(next);
@@ -155,112 +148,32 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
         StoredObject<StoredHead> object = next.takeObject();
         stale.keep(object);
         report.forwarded(next.forwardReason());
-        lead(plans.validation(next, object), ExchangePhase.VALIDATING);
+        origin.lead(plans.validation(next, object), next, ExchangePhase.VALIDATING);
     }
 
     /** Sends what is stored in blocks, and fetches those that are missing; takes over the reference. */
     private void sendBlocks(StoredObject<StoredHead> object, StoredHead stored, boolean collapsed) {
-        if (phase != ExchangePhase.FETCHING) {
-            enter(ExchangePhase.FETCHING);
+        if (state.phase() != ExchangePhase.FETCHING) {
+            state.enter(ExchangePhase.FETCHING);
         }
-        Selection selection = Selection.of(request, stored, object.length());
         report.completed(collapsed);
-        if (request.method() == Method.HEAD || !selection.hasContent()) {
-            sendStored(object, stored, CacheResult.PARTIAL, ExchangeOutcome.FETCHED);
-        } else if (selection.kind() == Selection.Kind.PARTS) {
-            object.release();
-            startLeg(plans.pass(current()));
-        } else {
-            prepareBlocks(object, stored, selection, collapsed);
-        }
+        partial.send(current(), object, stored, collapsed);
     }
 
-    private void prepareBlocks(
-            StoredObject<StoredHead> object, StoredHead stored, Selection selection, boolean collapsed) {
-        long length = object.length();
-        PartialBody body =
-                new PartialBody(home, current(), stream.connection(), object, pump, selection.first(), selection.end());
-        preparing = body;
-        body.prepare(new PartialBody.Ready() {
-            @Override
-            public void onReady() {
-                preparing = null;
-                enter(ExchangePhase.SENDING_STORED);
-                outcome = collapsed ? ExchangeOutcome.COLLAPSED : ExchangeOutcome.FETCHED;
-                answer.sendPartial(body, selection, stored, length);
-            }
-
-            @Override
-            public void onNotReady(boolean changed) {
-                preparing = null;
-                body.close();
-                startLeg(changed ? plans.whole(current()) : plans.pass(current()));
-            }
-        });
+    @Override
+    public void onNoContent(StoredObject<StoredHead> object, StoredHead stored) {
+        sendStored(object, stored, CacheResult.PARTIAL, ExchangeOutcome.FETCHED);
     }
 
-    /** Begins a leg, or joins the one that fetches the same key already. */
-    private void lead(LegPlan plan, ExchangePhase whenLeading) {
-        OriginLeg mine = new OriginLeg(home, plan);
-        if (plan.collapseKey() != null) {
-            OriginLeg other = home.collapser().lead(plan.collapseKey(), mine);
-            if (other != null) {
-                plan.release();
-                if (!other.isPart() && plans.isRangeFarAhead()) {
-                    enter(whenLeading);
-                    startLeg(plans.pass(current()));
-                } else {
-                    follow(other);
-                }
-                return;
-            }
-        }
-        enter(whenLeading);
-        leg = mine;
-        mine.start(this);
-    }
-
-    private void startLeg(LegPlan plan) {
-        OriginLeg mine = new OriginLeg(home, plan);
-        leg = mine;
-        mine.start(this);
-        if (contentLength != 0) {
-            stream.readContent(false);
-        }
-    }
-
-    private void follow(OriginLeg other) {
-        enter(ExchangePhase.COLLAPSED);
-        home.counters().increment(Counter.LOOKUPS_FILLING);
-        leg = other;
-        long waitNanos = current().mapped().rule().config().cache().collapseWaitNanos();
-        followTimer.start(stream.eventLoop(), waitNanos, this::onCollapseTimeout);
-        other.join(this);
-    }
-
-    private void onCollapseTimeout() {
-        if (phase == ExchangePhase.COLLAPSED && leg != null) {
-            home.counters().increment(Counter.COLLAPSED_TIMEOUT);
-            leg.leave(this);
-            try {
-                fetchAlone();
-            } catch (RuntimeException | Error e) {
-                onFault(e);
-            }
-        }
-    }
-
-    private void fetchAlone() {
-        followTimer.cancel();
-        enter(ExchangePhase.FETCHING);
-        OriginLeg mine = new OriginLeg(home, plans.miss(current(), false));
-        leg = mine;
-        mine.start(this);
+    @Override
+    public void onFetchInstead(LegPlan plan) {
+        origin.start(plan);
     }
 
     private Decision current() {
         if (decision == null) {
-            throw new IllegalStateException("nothing is decided in phase " + phase.text());
+            throw new IllegalStateException(
+                    "nothing is decided in phase " + state.phase().text());
         }
         return decision;
     }
@@ -284,32 +197,30 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
 
     @Override
     public void onContinue() {
-        if (!phase.isTerminal() && !answer.isHeadSent()) {
+        if (!state.isTerminal() && !answer.isHeadSent()) {
             stream.writeInterim(home.outbound().reset(100, "Continue", FieldSection.EMPTY));
         }
     }
 
     @Override
     public void onInterim(ResponseHead head) {
-        if (!phase.isTerminal() && !answer.isHeadSent()) {
+        if (!state.isTerminal() && !answer.isHeadSent()) {
             stream.writeInterim(ResponseHeads.interim(home.outbound(), head));
         }
     }
 
     @Override
     public void onOriginWritable() {
-        if (!phase.isTerminal() && contentLength != 0) {
-            stream.readContent(true);
-        }
+        origin.onWritable();
     }
 
     @Override
     public void onFetched(OriginLeg from, FetchedResponse response, ResponseTee.Reader reader, boolean collapsed) {
-        if (from != leg || answer.isHeadSent()) {
+        if (!origin.isAt(from) || answer.isHeadSent()) {
             reader.close();
             return;
         }
-        followTimer.cancel();
+        origin.answered();
         if (StaleServing.isErrorStatus(response.head().status(), current().cacheSettings()) && mayServeStale()) {
             reader.close();
             sendStale("origin-" + response.head().status());
@@ -320,8 +231,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
             home.counters().increment(Counter.COLLAPSED_SERVED);
         }
         report.fetched(response, collapsed);
-        enter(ExchangePhase.SENDING_FETCHED);
-        outcome = collapsed ? ExchangeOutcome.COLLAPSED : ExchangeOutcome.FETCHED;
+        state.enter(ExchangePhase.SENDING_FETCHED, collapsed ? ExchangeOutcome.COLLAPSED : ExchangeOutcome.FETCHED);
         if (!answer.sendFetched(response, reader)) {
             finish();
         }
@@ -329,28 +239,27 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
 
     @Override
     public void onBlocks(OriginLeg from, FetchedResponse response, StoredObject<StoredHead> object, boolean collapsed) {
-        if (from != leg || answer.isHeadSent()) {
+        if (!origin.isAt(from) || answer.isHeadSent()) {
             object.release();
             from.leaveBlocks();
             return;
         }
-        followTimer.cancel();
+        origin.forget();
         stale.release();
         if (collapsed) {
             home.counters().increment(Counter.COLLAPSED_SERVED);
         }
-        leg = null;
-        blocksOf = from;
+        partial.readBlocksOf(from);
         sendBlocks(object, object.head(), collapsed);
     }
 
     @Override
     public void onConfirmed(OriginLeg from, StoredObject<StoredHead> object, StoredHead refreshed, boolean collapsed) {
-        if (from != leg || answer.isHeadSent()) {
+        if (!origin.isAt(from) || answer.isHeadSent()) {
             object.release();
             return;
         }
-        followTimer.cancel();
+        origin.answered();
         stale.release();
         report.confirmed(collapsed);
         if (StoredParts.of(request, object) == StoredParts.MISSING) {
@@ -362,27 +271,25 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
 
     @Override
     public void onNotShared(OriginLeg from, NotShared reason) {
-        if (from != leg || answer.isHeadSent()) {
+        if (!origin.isAt(from) || answer.isHeadSent()) {
             return;
         }
-        followTimer.cancel();
-        leg = null;
+        origin.forget();
         if (reason == NotShared.ENDED && lookups < LOOKUPS_MAX) {
             stale.release();
             begin();
             return;
         }
         home.counters().increment(Counter.COLLAPSED_FAILED);
-        fetchAlone();
+        origin.fetchAlone(current());
     }
 
     @Override
     public void onLegFailure(OriginLeg from, OriginFailure failure) {
-        if (from != leg || answer.isHeadSent()) {
+        if (!origin.isAt(from) || answer.isHeadSent()) {
             return;
         }
-        followTimer.cancel();
-        leg = null;
+        origin.forget();
         report.failed(failure);
         if (mayServeStale()) {
             sendStale(failure.reason().text());
@@ -417,8 +324,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
     /** Sends a stored response, a part of it, or what the client's preconditions make of it; takes over the reference. */
     private void sendStored(
             StoredObject<StoredHead> object, StoredHead stored, CacheResult result, ExchangeOutcome success) {
-        enter(ExchangePhase.SENDING_STORED);
-        outcome = success;
+        state.enter(ExchangePhase.SENDING_STORED, success);
         if (!answer.sendStored(object, stored, result)) {
             finish();
         }
@@ -434,18 +340,16 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
     }
 
     private void answerLocally(int status, String text, ExchangeOutcome result) {
-        enter(ExchangePhase.SENDING_LOCAL);
-        outcome = result;
+        state.enter(ExchangePhase.SENDING_LOCAL, result);
         String allow = decision == null ? null : decision.allow();
-        answer.sendLocal(status, text, result, allow, contentLength != 0 && !requestEnded);
+        answer.sendLocal(status, text, result, allow, origin.isContentDue());
         finish();
     }
 
     /** OPTIONS and TRACE that may go no further. */
     private void answerAsRecipient(Decision next) {
-        enter(ExchangePhase.SENDING_LOCAL);
-        outcome = ExchangeOutcome.LOCAL;
-        answer.sendAsRecipient(next.allow(), contentLength != 0 && !requestEnded);
+        state.enter(ExchangePhase.SENDING_LOCAL, ExchangeOutcome.LOCAL);
+        answer.sendAsRecipient(next.allow(), origin.isContentDue());
         finish();
     }
 
@@ -459,48 +363,16 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
         finish();
     }
 
-    /** The origin broke off: where what came is kept as blocks, the rest is fetched like any that is missing. */
     @Override
     public void onBodyFailure(ContentFailure failure) {
-        ClientAnswer.Missing missing = failure == ContentFailure.ORIGIN_TRUNCATED && !resumed ? answer.missing() : null;
-        if (missing == null) {
-            breakOff(failure);
-            return;
+        if (failure != ContentFailure.ORIGIN_TRUNCATED || !partial.resume(current())) {
+            onBrokenOff(failure);
         }
-        resumed = true;
-        home.store().open(missing.key(), stream.eventLoop(), object -> {
-            if (phase.isTerminal()) {
-                if (object != null) {
-                    object.release();
-                }
-                return;
-            }
-            try {
-                resume(missing, object);
-            } catch (RuntimeException | Error e) {
-                onFault(e);
-            }
-        });
     }
 
-    private void resume(ClientAnswer.Missing missing, @Nullable StoredObject<StoredHead> object) {
-        boolean same = object != null
-                && object.length() == missing.length()
-                && StrongValidator.isSame(object.head(), missing.head());
-        if (object == null || !same) {
-            if (object != null) {
-                object.release();
-            }
-            breakOff(ContentFailure.ORIGIN_TRUNCATED);
-            return;
-        }
-        home.counters().increment(Counter.FILLS_RESUMED);
-        pump.resume(
-                new PartialBody(home, current(), stream.connection(), object, pump, missing.position(), missing.end()));
-    }
-
-    private void breakOff(ContentFailure failure) {
-        outcome = failure == ContentFailure.STORE_READ ? ExchangeOutcome.STORE_READ : ExchangeOutcome.TRUNCATED;
+    @Override
+    public void onBrokenOff(ContentFailure failure) {
+        state.end(failure == ContentFailure.STORE_READ ? ExchangeOutcome.STORE_READ : ExchangeOutcome.TRUNCATED);
         stream.abort();
         leave(ExchangePhase.ABORTED);
     }
@@ -508,13 +380,17 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
     /** Something threw: the client gets 500 or, once its answer has begun, a broken connection. */
     @Override
     public void onFault(Throwable fault) {
-        log.error("exchange for {} failed in phase {}", request.target().host(), phase.text(), fault);
-        if (phase.isTerminal()) {
+        log.error(
+                "exchange for {} failed in phase {}",
+                request.target().host(),
+                state.phase().text(),
+                fault);
+        if (state.isTerminal()) {
             return;
         }
-        outcome = ExchangeOutcome.INTERNAL;
-        cancelLeg();
-        if (!answer.isHeadSent() && phase.next().contains(ExchangePhase.SENDING_LOCAL)) {
+        state.end(ExchangeOutcome.INTERNAL);
+        origin.cancel(answer.isHeadSent());
+        if (!answer.isHeadSent() && state.phase().next().contains(ExchangePhase.SENDING_LOCAL)) {
             try {
                 answerLocally(500, "a fault in this proxy", ExchangeOutcome.INTERNAL);
                 return;
@@ -523,7 +399,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
             }
         }
         stream.abort();
-        if (!phase.isTerminal()) {
+        if (!state.isTerminal()) {
             leave(ExchangePhase.ABORTED);
         }
     }
@@ -532,34 +408,22 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
 
     @Override
     public void onContent(ByteBuf content) {
-        OriginCall call = leg == null ? null : leg.call();
-        if (call == null || phase.isTerminal()) {
-            content.release();
-            return;
-        }
-        call.write(content);
-        if (!call.isRequestWritable()) {
-            stream.readContent(false);
-        }
+        origin.content(content);
     }
 
     @Override
     public void onRequestEnd() {
-        requestEnded = true;
-        OriginCall call = leg == null ? null : leg.call();
-        if (contentLength != 0 && call != null && !phase.isTerminal()) {
-            call.finishRequest();
-        }
+        origin.onRequestEnd();
     }
 
     @Override
     public void onRequestFailure(BadRequest reason) {
-        if (phase.isTerminal()) {
+        if (state.isTerminal()) {
             return;
         }
-        cancelLeg();
+        origin.cancel(answer.isHeadSent());
         if (answer.isHeadSent()) {
-            outcome = ExchangeOutcome.BAD_REQUEST;
+            state.end(ExchangeOutcome.BAD_REQUEST);
             stream.abort();
             leave(ExchangePhase.ABORTED);
         } else {
@@ -575,46 +439,21 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End {
 
     @Override
     public void onClientGone() {
-        if (phase.isTerminal()) {
+        if (state.isTerminal()) {
             return;
         }
-        outcome = ExchangeOutcome.CLIENT_GONE;
+        state.end(ExchangeOutcome.CLIENT_GONE);
         home.counters().increment(Counter.CLIENT_FAILURES_ABORTED);
-        cancelLeg();
+        origin.cancel(answer.isHeadSent());
         leave(ExchangePhase.ABORTED);
     }
 
-    private void cancelLeg() {
-        OriginLeg current = leg;
-        leg = null;
-        if (current != null && !answer.isHeadSent()) {
-            current.leave(this);
-        } else if (current != null && contentLength != 0 && !requestEnded && current.call() != null) {
-            current.call().cancel();
-        }
-    }
-
-    // the machine itself
-
-    private void enter(ExchangePhase next) {
-        assert phase.next().contains(next) : phase + " -> " + next;
-        phase = next;
-    }
-
     private void leave(ExchangePhase last) {
-        enter(last);
+        state.enter(last);
         pump.close();
         stale.release();
-        followTimer.cancel();
-        leg = null;
-        if (preparing != null) {
-            preparing.close();
-            preparing = null;
-        }
-        if (blocksOf != null) {
-            blocksOf.leaveBlocks();
-            blocksOf = null;
-        }
-        report.end(outcome, pump.bytes());
+        origin.forget();
+        partial.close();
+        report.end(state.outcome(), pump.bytes());
     }
 }

@@ -9,19 +9,15 @@ import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.OriginRequest;
 import io.millrace.proxy.fetch.OriginResponseHandler;
 import io.millrace.proxy.fetch.ResponseFraming;
-import io.millrace.proxy.fill.BlockFill;
 import io.millrace.proxy.fill.ResponseTee;
-import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.serve.Selection;
-import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,7 +30,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Confined to the event loop of the exchange that began it; waiters of other loops are called on theirs by {@code execute}.
  */
-final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed, StoredPrefix.End {
+final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
     private static final Logger log = LoggerFactory.getLogger(OriginLeg.class);
 
     private enum State {
@@ -49,23 +45,13 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed, Stored
     private final LegWaiters waiters;
     private final LegStorage storage;
     private final HeldEvents held = new HeldEvents();
-    private final BackgroundFill background;
+    private final LegContent content;
 
     private State state = State.WAITING;
     private @Nullable OriginCall call;
-    private @Nullable ResponseTee tee;
-    private @Nullable StoredPrefix prefix;
-    private @Nullable BlockFill blocks;
-    private @Nullable ObjectWriter<StoredHead> blockWriter;
-    private int blockReaders;
-    private boolean flowing = true;
-    private @Nullable FetchedResponse fetched;
     private long requestMillis;
     private long requestNanos;
-    private boolean storing;
-    private boolean discarding;
     private boolean fetchAgain;
-    private boolean offering;
 
     OriginLeg(ExchangeLoop home, LegPlan plan) {
         this.home = home;
@@ -73,8 +59,7 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed, Stored
         this.part = plan.range() != null;
         this.waiters = new LegWaiters(home.loop());
         this.storage = new LegStorage(home, plan, this);
-        this.background =
-                new BackgroundFill(plan.mapped().rule().config().cache().fill(), home.loop());
+        this.content = new LegContent(home, plan, this);
     }
 
     /** Sends the request. The first waiter is the exchange that began the leg. */
@@ -106,7 +91,7 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed, Stored
         switch (state) {
             case WAITING -> waiters.add(waiter);
             case STREAMING -> {
-                if (isFresh(waiter) && (blockWriter != null || (tee != null && tee.canRead(0)))) {
+                if (isFresh(waiter) && content.canJoin()) {
                     offer(waiter, true);
                 } else {
                     waiters.tell(waiter, w -> w.onNotShared(this, LegWaiter.NotShared.REFUSED));
@@ -118,7 +103,8 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed, Stored
 
     /** Whether a response that came some time ago may still answer without validation. */
     private boolean isFresh(LegWaiter waiter) {
-        StoredHead head = fetched == null ? null : fetched.selectable();
+        FetchedResponse response = content.response();
+        StoredHead head = response == null ? null : response.selectable();
         return head != null
                 && Reuse.of(waiter.request(), head, home.clock().millis(), plan.cacheSettings()) instanceof Reuse.Fresh;
     }
@@ -228,14 +214,18 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed, Stored
 
     private void goOn(ResponseHead head, ResponseFraming framing) {
         deliver(head, framing);
+        goOn();
+    }
+
+    /** Carries on with what was held. */
+    private void goOn() {
         held.release();
-        if (call != null && state != State.ENDED && flowing) {
+        if (call != null && state != State.ENDED && content.isFlowing()) {
             call.resumeReading();
         }
     }
 
     private void validated(StoredObject<StoredHead> stale, ResponseHead head) {
-        discarding = true;
         StoredHead refreshed = storage.freshen(stale, head, requestMillis);
         if (refreshed != null) {
             confirm(stale, refreshed, head);
@@ -274,10 +264,10 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed, Stored
             return;
         }
         held.hold(call);
-        receive(reception, body -> {
-            prefix = new StoredPrefix(firstPart.retain(), home.loop(), body, this);
-            prefix.pump();
-        });
+        receive(reception);
+        if (state == State.STREAMING) {
+            content.prepend(firstPart.retain());
+        }
     }
 
     /** Instead of what came, which is of no use. */
@@ -289,71 +279,35 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed, Stored
 
     @Override
     public void onPrefixEnd() {
-        prefix = null;
-        held.release();
-        if (call != null && state != State.ENDED && flowing) {
-            call.resumeReading();
-        }
+        goOn();
     }
 
     @Override
-    public void onPrefixFailure(ContentFailure failure) {
-        prefix = null;
-        held.drop();
-        if (tee != null) {
-            tee.fail(failure);
-        }
+    public void onUseless() {
         end();
         cancelCall();
     }
 
     private void deliver(ResponseHead head, ResponseFraming framing) {
         if (state == State.WAITING) {
-            receive(storage.receive(head, framing, requestMillis, home.clock().millis()), body -> {});
+            receive(storage.receive(head, framing, requestMillis, home.clock().millis()));
         }
     }
 
     /** Opens the way for the content, and gives it to everybody who waits and may have it. */
-    private void receive(LegStorage.Reception reception, Consumer<ResponseTee> first) {
+    private void receive(LegStorage.Reception reception) {
         state = State.STREAMING;
-        FetchedResponse response = reception.response();
-        ObjectWriter<StoredHead> writer = reception.writer();
-        fetched = response;
-        storing = writer != null;
-        if (writer != null && reception.inBlocks() && response.part() != null) {
-            ContentRange range = response.part();
-            blockWriter = writer;
-            // So that nobody else fetches the same.
-            writer.claim(range.first(), range.bytes());
-            blocks = new BlockFill(home.loop(), writer, range.first(), range.first(), range.end(), this::onFlow);
-        } else {
-            ResponseTee body = new ResponseTee(home.loop(), home.settings().fillWindowBytes(), writer != null, this);
-            tee = body;
-            if (writer != null) {
-                body.storeTo(writer, response.contentLength(), response.keptUnder() != null);
-            }
-        }
-        offering = true;
+        content.open(reception);
         while (!waiters.isEmpty()) {
             LegWaiter next = waiters.next();
             offer(next, !waiters.isLeader(next));
         }
-        offering = false;
-        ResponseTee body = tee;
-        if (body == null) {
-            return;
-        }
-        if (!body.hasReaders()) {
-            onNoReaders();
-        }
-        if (state == State.STREAMING) {
-            first.accept(body);
-        }
+        content.endOffering();
     }
 
     /** Gives a waiter its reader, or sends it away when the response is not for its request. */
     private void offer(LegWaiter waiter, boolean collapsed) {
-        FetchedResponse response = fetched;
+        FetchedResponse response = content.response();
         if (response == null) {
             throw new IllegalStateException("no head yet");
         }
@@ -361,14 +315,11 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed, Stored
             waiters.tell(waiter, w -> w.onNotShared(this, LegWaiter.NotShared.REFUSED));
             return;
         }
-        ObjectWriter<StoredHead> writer = blockWriter;
-        ResponseTee body = tee;
-        if (writer != null) {
-            blockReaders++;
-            StoredObject<StoredHead> object = writer.object();
+        StoredObject<StoredHead> object = content.readBlocks();
+        if (object != null) {
             waiters.tell(waiter, w -> w.onBlocks(this, response, object, collapsed));
-        } else if (body != null) {
-            ResponseTee.Reader reader = body.read(waiter.waiterLoop(), waiter.sink());
+        } else {
+            ResponseTee.Reader reader = content.read(waiter.waiterLoop(), waiter.sink());
             waiters.tell(waiter, w -> w.onFetched(this, response, reader, collapsed));
         }
     }
@@ -382,7 +333,7 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed, Stored
                         plan.cacheSettings())
                 instanceof WaiterReuse.Shared;
         ContentRange range = response.part();
-        if (!shared || range == null || blockWriter != null) {
+        if (!shared || range == null || content.isInBlocks()) {
             return shared;
         }
         return response.selectable() != null
@@ -390,17 +341,11 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed, Stored
     }
 
     @Override
-    public void onContent(ByteBuf content) {
+    public void onContent(ByteBuf piece) {
         if (held.isHolding()) {
-            held.keep(content, () -> onContent(content));
-            return;
-        }
-        if (blocks != null) {
-            blocks.content(content);
-        } else if (tee == null || discarding) {
-            content.release();
+            held.keep(piece, () -> onContent(piece));
         } else {
-            tee.content(content);
+            content.content(piece);
         }
     }
 
@@ -412,20 +357,11 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed, Stored
         }
         if (fetchAgain) {
             fetchAgain = false;
-            discarding = false;
             plan.release();
             send();
             return;
         }
-        if (tee != null) {
-            boolean stored = tee.isStoring();
-            tee.end();
-            if (storing) {
-                home.counters().increment(stored ? Counter.FILLS_STORED : Counter.FILLS_STORE_FAILED);
-            }
-        } else if (blocks != null) {
-            home.counters().increment(blocks.isComplete() ? Counter.FILLS_STORED : Counter.FILLS_ORIGIN_FAILED);
-        }
+        content.complete();
         end();
     }
 
@@ -436,12 +372,7 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed, Stored
             return;
         }
         home.counters().increment(FailureCounters.of(failure.reason()));
-        if (storing) {
-            home.counters().increment(Counter.FILLS_ORIGIN_FAILED);
-        }
-        if (tee != null) {
-            tee.fail(ContentFailure.ORIGIN_TRUNCATED);
-        }
+        content.fail();
         List<LegWaiter> waiting = waiters.takeAll();
         end();
         for (LegWaiter waiter : waiting) {
@@ -449,79 +380,27 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed, Stored
         }
     }
 
-    // what the tee says
+    // what the content's way says
 
     @Override
     public void onFlow(boolean open) {
-        flowing = open;
-        if (prefix != null) {
-            prefix.flow(open);
-        } else if (call == null || held.isHolding()) {
+        if (call == null || held.isHolding()) {
             return;
-        } else if (open) {
+        }
+        if (open) {
             call.resumeReading();
         } else {
             call.pauseReading();
         }
     }
 
-    @Override
-    public void onNoReaders() {
-        ResponseTee body = tee;
-        if (offering || state != State.STREAMING || body == null) {
-            return;
-        }
-        if (!body.isStoring() || !background.isWorthwhile(body.received(), lengthToCome())) {
-            giveUp();
-        } else {
-            background.bound(() -> {
-                if (state == State.STREAMING && !body.hasReaders()) {
-                    giveUp();
-                }
-            });
-        }
-    }
-
-    private long lengthToCome() {
-        return fetched == null ? -1 : fetched.contentLength();
-    }
-
     /** One that read the blocks has left; any loop. */
     void leaveBlocks() {
         if (home.loop().inEventLoop()) {
-            leaveBlocksHere();
+            content.leaveBlocks();
         } else {
-            home.loop().execute(this::leaveBlocksHere);
+            home.loop().execute(content::leaveBlocks);
         }
-    }
-
-    private void leaveBlocksHere() {
-        blockReaders--;
-        if (blockReaders > 0 || state != State.STREAMING || blocks == null || fetched == null) {
-            return;
-        }
-        ContentRange range = fetched.part();
-        if (range == null || !background.isWorthwhile(blocks.position() - range.first(), range.bytes())) {
-            giveUp();
-        } else {
-            background.bound(() -> {
-                if (state == State.STREAMING && blockReaders == 0) {
-                    giveUp();
-                }
-            });
-        }
-    }
-
-    /** Nobody wants the rest. What is stored of it is kept where it can be put together with the rest another time. */
-    private void giveUp() {
-        if (storing) {
-            home.counters().increment(Counter.FILLS_CLIENT_LEFT);
-        }
-        if (tee != null) {
-            tee.fail(ContentFailure.ORIGIN_TRUNCATED);
-        }
-        end();
-        cancelCall();
     }
 
     private void cancelCall() {
@@ -535,15 +414,8 @@ final class OriginLeg implements OriginResponseHandler, ResponseTee.Feed, Stored
             return;
         }
         state = State.ENDED;
-        background.cancel();
         held.drop();
-        if (prefix != null) {
-            prefix.close();
-            prefix = null;
-        }
-        if (blockWriter != null) {
-            blockWriter.keep();
-        }
+        content.end();
         storage.endJoining();
         plan.release();
     }

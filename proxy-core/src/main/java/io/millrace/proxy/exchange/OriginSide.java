@@ -1,0 +1,170 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.fetch.OriginCall;
+import io.millrace.proxy.net.ClientStream;
+import io.millrace.proxy.observe.Counter;
+import io.netty.buffer.ByteBuf;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an exchange has to do with its origin: the leg that it leads or waits for, how long it waits for another's, and the
+ * request's content on its way there.
+ *
+ * <p>Confined to the exchange's event loop.
+ */
+final class OriginSide {
+    private final ExchangeLoop home;
+    private final ClientStream stream;
+    private final ExchangeState state;
+    private final FetchPlans plans;
+    private final LegWaiter exchange;
+    private final long contentLength;
+    private final FollowTimer followTimer = new FollowTimer();
+
+    private @Nullable OriginLeg leg;
+    private boolean requestEnded;
+
+    /** @param contentLength bytes of the request's content, 0 when it has none, -1 when unknown */
+    OriginSide(
+            ExchangeLoop home,
+            ClientStream stream,
+            ExchangeState state,
+            FetchPlans plans,
+            LegWaiter exchange,
+            long contentLength) {
+        this.home = home;
+        this.stream = stream;
+        this.state = state;
+        this.plans = plans;
+        this.exchange = exchange;
+        this.contentLength = contentLength;
+    }
+
+    /** Begins a leg, or joins the one that fetches the same key already. */
+    void lead(LegPlan plan, Decision decision, ExchangePhase whenLeading) {
+        OriginLeg mine = new OriginLeg(home, plan);
+        if (plan.collapseKey() != null) {
+            OriginLeg other = home.collapser().lead(plan.collapseKey(), mine);
+            if (other != null) {
+                plan.release();
+                if (!other.isPart() && plans.isRangeFarAhead()) {
+                    state.enter(whenLeading);
+                    start(plans.pass(decision));
+                } else {
+                    follow(other, decision);
+                }
+                return;
+            }
+        }
+        state.enter(whenLeading);
+        begin(mine);
+    }
+
+    /** Begins a leg of which this exchange sends the request's content. */
+    void start(LegPlan plan) {
+        begin(new OriginLeg(home, plan));
+        if (contentLength != 0) {
+            stream.readContent(false);
+        }
+    }
+
+    private void begin(OriginLeg mine) {
+        leg = mine;
+        mine.start(exchange);
+    }
+
+    private void follow(OriginLeg other, Decision decision) {
+        state.enter(ExchangePhase.COLLAPSED);
+        home.counters().increment(Counter.LOOKUPS_FILLING);
+        leg = other;
+        long waitNanos = decision.mapped().rule().config().cache().collapseWaitNanos();
+        followTimer.start(stream.eventLoop(), waitNanos, () -> onCollapseTimeout(decision));
+        other.join(exchange);
+    }
+
+    private void onCollapseTimeout(Decision decision) {
+        if (state.phase() == ExchangePhase.COLLAPSED && leg != null) {
+            home.counters().increment(Counter.COLLAPSED_TIMEOUT);
+            leg.leave(exchange);
+            try {
+                fetchAlone(decision);
+            } catch (RuntimeException | Error e) {
+                exchange.onFault(e);
+            }
+        }
+    }
+
+    /** Fetches for this exchange only. */
+    void fetchAlone(Decision decision) {
+        followTimer.cancel();
+        state.enter(ExchangePhase.FETCHING);
+        begin(new OriginLeg(home, plans.miss(decision, false)));
+    }
+
+    /** Whether what a leg says is from the one that this exchange is at now. */
+    boolean isAt(OriginLeg from) {
+        return from == leg;
+    }
+
+    /** The leg has said what it had to say: no more waiting. */
+    void answered() {
+        followTimer.cancel();
+    }
+
+    /** The leg is not needed any more, nor does it need anything. */
+    void forget() {
+        followTimer.cancel();
+        leg = null;
+    }
+
+    /**
+     * Leaves the leg.
+     *
+     * @param answering whether its response is on its way to the client, by a reader that is closed by itself
+     */
+    void cancel(boolean answering) {
+        OriginLeg current = leg;
+        leg = null;
+        if (current != null && !answering) {
+            current.leave(exchange);
+        } else if (current != null && isContentDue() && current.call() != null) {
+            current.call().cancel();
+        }
+    }
+
+    // the request's content
+
+    /** Whether content of the request is still to come. */
+    boolean isContentDue() {
+        return contentLength != 0 && !requestEnded;
+    }
+
+    /** A piece from the client; takes ownership. */
+    void content(ByteBuf content) {
+        OriginCall call = leg == null ? null : leg.call();
+        if (call == null || state.isTerminal()) {
+            content.release();
+            return;
+        }
+        call.write(content);
+        if (!call.isRequestWritable()) {
+            stream.readContent(false);
+        }
+    }
+
+    /** The origin takes more. */
+    void onWritable() {
+        if (!state.isTerminal() && contentLength != 0) {
+            stream.readContent(true);
+        }
+    }
+
+    /** The client has sent all. */
+    void onRequestEnd() {
+        requestEnded = true;
+        OriginCall call = leg == null ? null : leg.call();
+        if (contentLength != 0 && call != null && !state.isTerminal()) {
+            call.finishRequest();
+        }
+    }
+}

@@ -1,0 +1,169 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.StrongValidator;
+import io.millrace.proxy.http.ContentFailure;
+import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.net.ClientStream;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.serve.Selection;
+import io.millrace.store.StoredObject;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The answer from a response that is stored in blocks of which some may be missing: its first bytes are waited for before the
+ * head is sent, since until then anything else may still be done. Also the rest of an answer whose origin broke off.
+ *
+ * <p>Confined to the exchange's event loop.
+ */
+final class PartialAnswer {
+    /** The exchange, as its partial answer sees it. */
+    interface Asking {
+        /** No content is wanted: answer from the head; takes over the reference. */
+        void onNoContent(StoredObject<StoredHead> object, StoredHead stored);
+
+        /** What is stored is of no use: fetch this instead. */
+        void onFetchInstead(LegPlan plan);
+
+        /** The rest cannot be had. */
+        void onBrokenOff(ContentFailure failure);
+
+        /** Something threw. */
+        void onFault(Throwable fault);
+    }
+
+    private final ExchangeLoop home;
+    private final ClientStream stream;
+    private final RequestHead request;
+    private final ExchangeState state;
+    private final FetchPlans plans;
+    private final BodyPump pump;
+    private final ClientAnswer answer;
+    private final Asking asking;
+
+    private @Nullable PartialBody preparing;
+    private @Nullable OriginLeg blocksOf;
+    private boolean resumed;
+
+    PartialAnswer(
+            ExchangeLoop home,
+            ClientStream stream,
+            RequestHead request,
+            ExchangeState state,
+            FetchPlans plans,
+            BodyPump pump,
+            ClientAnswer answer,
+            Asking asking) {
+        this.home = home;
+        this.stream = stream;
+        this.request = request;
+        this.state = state;
+        this.plans = plans;
+        this.pump = pump;
+        this.answer = answer;
+        this.asking = asking;
+    }
+
+    /** Reads the blocks that a leg fetches, which it does for as long as somebody reads them. */
+    void readBlocksOf(OriginLeg leg) {
+        blocksOf = leg;
+    }
+
+    /** Sends what is stored, and fetches what is missing; takes over the reference. */
+    void send(Decision decision, StoredObject<StoredHead> object, StoredHead stored, boolean collapsed) {
+        Selection selection = Selection.of(request, stored, object.length());
+        if (request.method() == Method.HEAD || !selection.hasContent()) {
+            asking.onNoContent(object, stored);
+        } else if (selection.kind() == Selection.Kind.PARTS) {
+            object.release();
+            asking.onFetchInstead(plans.pass(decision));
+        } else {
+            prepare(decision, object, stored, selection, collapsed);
+        }
+    }
+
+    private void prepare(
+            Decision decision,
+            StoredObject<StoredHead> object,
+            StoredHead stored,
+            Selection selection,
+            boolean collapsed) {
+        long length = object.length();
+        PartialBody body =
+                new PartialBody(home, decision, stream.connection(), object, pump, selection.first(), selection.end());
+        preparing = body;
+        body.prepare(new PartialBody.Ready() {
+            @Override
+            public void onReady() {
+                preparing = null;
+                state.enter(
+                        ExchangePhase.SENDING_STORED, collapsed ? ExchangeOutcome.COLLAPSED : ExchangeOutcome.FETCHED);
+                answer.sendPartial(body, selection, stored, length);
+            }
+
+            @Override
+            public void onNotReady(boolean changed) {
+                preparing = null;
+                body.close();
+                asking.onFetchInstead(changed ? plans.whole(decision) : plans.pass(decision));
+            }
+        });
+    }
+
+    /**
+     * Goes on with an answer whose origin broke off: where what came is kept as blocks, the rest is fetched like any that is
+     * missing. Once in an exchange.
+     *
+     * @return whether it is tried; when it fails then, the exchange is told
+     */
+    boolean resume(Decision decision) {
+        ClientAnswer.Missing missing = resumed ? null : answer.missing();
+        if (missing == null) {
+            return false;
+        }
+        resumed = true;
+        home.store().open(missing.key(), stream.eventLoop(), object -> {
+            if (state.isTerminal()) {
+                if (object != null) {
+                    object.release();
+                }
+                return;
+            }
+            try {
+                resume(decision, missing, object);
+            } catch (RuntimeException | Error e) {
+                asking.onFault(e);
+            }
+        });
+        return true;
+    }
+
+    private void resume(Decision decision, ClientAnswer.Missing missing, @Nullable StoredObject<StoredHead> object) {
+        boolean same = object != null
+                && object.length() == missing.length()
+                && StrongValidator.isSame(object.head(), missing.head());
+        if (object == null || !same) {
+            if (object != null) {
+                object.release();
+            }
+            asking.onBrokenOff(ContentFailure.ORIGIN_TRUNCATED);
+            return;
+        }
+        home.counters().increment(Counter.FILLS_RESUMED);
+        pump.resume(
+                new PartialBody(home, decision, stream.connection(), object, pump, missing.position(), missing.end()));
+    }
+
+    /** The exchange is over. */
+    void close() {
+        if (preparing != null) {
+            preparing.close();
+            preparing = null;
+        }
+        if (blocksOf != null) {
+            blocksOf.leaveBlocks();
+            blocksOf = null;
+        }
+    }
+}
