@@ -66,6 +66,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
     private final Housekeeping housekeeping;
     private final RamTier<ResidentObject<H>> ram;
     private final VolumeGroup volumes;
+    private final VolumeSwitch volumeSwitch;
     private final Inventories<H> inventories;
     private final BodyRegister<H> bodies;
     private final ObjectLoader<H> loader;
@@ -94,6 +95,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         housekeeping = new Housekeeping();
         ram = new RamTier<>(config.ramBytes(), memory.budget(), housekeeping);
         volumes = new VolumeGroup(io, config, memory.reading(), new VolumeListener());
+        volumeSwitch = new VolumeSwitch(volumes);
         ram.onHit(this::hitInRam);
         FillRegister fills = new FillRegister();
         bodies = new BodyRegister<>(fills, memory.filling(), reads);
@@ -541,14 +543,14 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     @Override
     public CompletionStage<List<Path>> offline(Path path, String reason) {
-        return commands.run(() -> volumes.takeOut(path, reason));
+        return commands.run(() -> volumeSwitch.takeOut(path, reason));
     }
 
     @Override
     public CompletionStage<List<Path>> online(Path path) {
         return commands.run(() -> {
             try {
-                return volumes.bringBack(path);
+                return volumeSwitch.bringBack(path);
             } finally {
                 addInventories();
             }
