@@ -16,12 +16,9 @@ import io.millrace.store.StoreKey;
 import io.millrace.store.StoreStatistics;
 import io.millrace.store.StoredObject;
 import io.millrace.store.disk.BodyPlace;
-import io.millrace.store.disk.DamagedRecordException;
 import io.millrace.store.disk.Volume;
-import io.millrace.store.index.Location;
 import io.millrace.store.io.FileIo;
 import io.millrace.store.io.SystemFileIo;
-import io.millrace.store.memory.MemoryBudget;
 import io.millrace.store.memory.RamTier;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -33,8 +30,6 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The store: RAM tier, volumes, and what is between them.
@@ -51,12 +46,9 @@ public final class StoreEngine<H> implements CacheStore<H> {
     /** Bits of an object id that count within one opening of the store; the rest counts openings. */
     private static final int OBJECT_ID_BITS = 40;
 
-    private static final int LOAD_TRIES = 3;
     private static final long RAM_RESIZE_NANOS = 500_000_000;
     /** One object takes at most this part of its volume, so that it does not push out everything else. */
     private static final int VOLUME_SHARE = 4;
-
-    private static final Logger LOG = LoggerFactory.getLogger(StoreEngine.class);
 
     private final StoreConfig config;
     private final StoreMemory memory;
@@ -69,9 +61,9 @@ public final class StoreEngine<H> implements CacheStore<H> {
     private final VolumeSwitch volumeSwitch;
     private final Inventories<H> inventories;
     private final BodyRegister<H> bodies;
-    private final ObjectLoader<H> loader;
     private final WaitingOpens waiting;
     private final ObjectChanges<H> changes;
+    private final ObjectOpening<H> opening;
     private final VolumeCommands commands;
     private final HotSet<H> hot;
     private final Scrubber scrubber;
@@ -99,10 +91,11 @@ public final class StoreEngine<H> implements CacheStore<H> {
         ram.onHit(this::hitInRam);
         FillRegister fills = new FillRegister();
         bodies = new BodyRegister<>(fills, memory.filling(), reads);
-        loader = new ObjectLoader<>(codec, memory.reading(), reads, config.ramObjectBytesMax(), bodies);
+        ObjectLoader<H> loader = new ObjectLoader<>(codec, memory.reading(), reads, config.ramObjectBytesMax(), bodies);
         ObjectAppender<H> appender = new ObjectAppender<>(codec, memory.writing());
         changes = new ObjectChanges<>(config, codec, counters, memory.budget(), ram, volumes, loader, appender, fills);
         waiting = new WaitingOpens(housekeeping, config.openWaitNanos());
+        opening = new ObjectOpening<>(config, counters, memory.budget(), ram, volumes, loader, changes, reads, waiting);
         commands = new VolumeCommands(lifeCycle, changes);
         inventories = new Inventories<>(io, codec, withoutInventory(config), config.inventoryDelayNanos());
         hot = new HotSet<>(io, config, counters, ram, volumes, reads, housekeeping, this::loadHot);
@@ -233,173 +226,14 @@ public final class StoreEngine<H> implements CacheStore<H> {
         }
         if (known != null || (change != null && change.object() == null)) {
             Replies.opened(replyOn, reply, known);
-        } else if (!reads.execute(new Opening(key, replyOn, reply))) {
-            counters.opensRefused.increment();
-            Replies.opened(replyOn, reply, null);
+        } else {
+            opening.start(key, replyOn, reply);
         }
     }
-
-    /**
-     * An open on an I/O thread. It answers once whatever happens: a fault of a mapped page shows in the thread that met
-     * it some time after the access, and is a miss.
-     */
-    private final class Opening implements Runnable {
-        private final StoreKey key;
-        private final Executor replyOn;
-        private final OpenCallback<H> reply;
-        private boolean answered;
-
-        Opening(StoreKey key, Executor replyOn, OpenCallback<H> reply) {
-            this.key = key;
-            this.replyOn = replyOn;
-            this.reply = reply;
-        }
-
-        @Override
-        public void run() {
-            guarded(this::open);
-        }
-
-        /** A second time, when an index is whole that was not. */
-        private void again() {
-            guarded(() -> answer(load(key)));
-        }
-
-        private void guarded(Runnable open) {
-            try {
-                open.run();
-            } catch (InternalError e) {
-                LOG.warn("a mapped file failed: {}", e.toString());
-            } finally {
-                if (!answered) {
-                    answer(null);
-                }
-            }
-        }
-
-        private void open() {
-            if (!memory.budget().reserve(MemoryBudget.Part.READING, config.ramObjectBytesMax())) {
-                memory.budget().refused(MemoryBudget.Part.READING);
-                refuse();
-                return;
-            }
-            try {
-                openAdmitted();
-            } finally {
-                // What was read is counted by itself.
-                memory.budget().release(MemoryBudget.Part.READING, config.ramObjectBytesMax());
-            }
-        }
-
-        private void openAdmitted() {
-            volumes.requested(key);
-            StoreObject<H> found = load(key);
-            if (found == null && volumes.isOpening() && !changes.isSuspended() && waits()) {
-                if (!volumes.isOpening()) {
-                    // It became whole just before it was told of this one.
-                    waiting.retry();
-                }
-                return;
-            }
-            answer(found);
-        }
-
-        private boolean waits() {
-            // From here on the one that waits answers, or the opening that it makes.
-            answered = true;
-            boolean taken = waiting.add(
-                    () -> {
-                        if (!reads.execute(new Opening(key, replyOn, reply)::again)) {
-                            answer(null);
-                        }
-                    },
-                    () -> {
-                        counters.opensRefused.increment();
-                        answer(null);
-                    });
-            answered = taken;
-            return taken;
-        }
-
-        private void refuse() {
-            answered = true;
-            counters.opensRefused.increment();
-            Replies.opened(replyOn, reply, null);
-        }
-
-        private void answer(@Nullable StoreObject<H> found) {
-            answered = true;
-            (found == null ? counters.diskMisses : counters.diskHits).increment();
-            Replies.opened(replyOn, reply, found);
-        }
-    }
-
-    /** What a volume holds of a key, retained. */
-    private record Found<H>(Volume volume, long location, StoreObject<H> object) {}
 
     private @Nullable StoreObject<H> loadHot(byte[] bytes, long hashHigh, long hashLow) {
         StoreKey key = key(bytes);
-        boolean wanted = key.hashHigh() == hashHigh
-                && key.hashLow() == hashLow
-                && !changes.isClosed()
-                && !changes.isSuspended()
-                && ram.peek(hashLow, key.bytes()) == null
-                && memory.budget().reserve(MemoryBudget.Part.READING, config.ramObjectBytesMax());
-        if (!wanted) {
-            return null;
-        }
-        try {
-            return load(key);
-        } finally {
-            memory.budget().release(MemoryBudget.Part.READING, config.ramObjectBytesMax());
-        }
-    }
-
-    private @Nullable StoreObject<H> load(StoreKey key) {
-        Found<H> newest = null;
-        int count = volumes.slots().length;
-        for (int number = 0; number < count; number++) {
-            Volume volume = volumes.working(number);
-            Found<H> found = volume == null ? null : load(volume, number, key);
-            if (found == null) {
-                continue;
-            }
-            // It may be in two while the older one's tombstone is under way, or was lost with its process.
-            boolean newer = newest == null
-                    || found.object().objectId() > newest.object().objectId();
-            Found<H> other = newer ? newest : found;
-            newest = newer ? found : newest;
-            if (other != null) {
-                other.object().release();
-            }
-        }
-        return newest == null ? null : changes.promote(newest.volume(), newest.location(), newest.object());
-    }
-
-    private @Nullable Found<H> load(Volume volume, int number, StoreKey key) {
-        long location = volume.find(key.hashHigh(), key.hashLow());
-        for (int tries = 0; location != Location.NONE && tries < LOAD_TRIES; tries++) {
-            StoreObject<H> found = load(volume, number, location, key);
-            if (found != null) {
-                return new Found<>(volume, location, found);
-            }
-            // A new head may have been appended, and the old one's segment given up, in between.
-            long now = volume.find(key.hashHigh(), key.hashLow());
-            location = now == location ? Location.NONE : now;
-        }
-        return null;
-    }
-
-    private @Nullable StoreObject<H> load(Volume volume, int number, long location, StoreKey key) {
-        try {
-            return loader.load(volume, number, location, key);
-        } catch (DamagedRecordException e) {
-            counters.recordsDamaged.increment();
-            volume.execute(() -> volume.drop(ObjectAppender.diskKey(key), location));
-        } catch (IOException e) {
-            volume.failed(e);
-        }
-        return null;
+        return key.hashHigh() == hashHigh && key.hashLow() == hashLow ? opening.loadForRam(key) : null;
     }
 
     @Override

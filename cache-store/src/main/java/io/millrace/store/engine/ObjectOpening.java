@@ -1,0 +1,227 @@
+package io.millrace.store.engine;
+
+import io.millrace.store.OpenCallback;
+import io.millrace.store.StoreConfig;
+import io.millrace.store.StoreKey;
+import io.millrace.store.disk.DamagedRecordException;
+import io.millrace.store.disk.Volume;
+import io.millrace.store.index.Location;
+import io.millrace.store.memory.MemoryBudget;
+import io.millrace.store.memory.RamTier;
+import java.io.IOException;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks on the volumes for what keys hold, on I/O threads, with memory set aside for what is read.
+ *
+ * <p>Thread-safe.
+ */
+final class ObjectOpening<H> {
+    private static final int LOAD_TRIES = 3;
+    private static final Logger LOG = LoggerFactory.getLogger(ObjectOpening.class);
+
+    private final StoreCounters counters;
+    private final MemoryBudget budget;
+    private final RamTier<ResidentObject<H>> ram;
+    private final VolumeGroup volumes;
+    private final ObjectLoader<H> loader;
+    private final ObjectChanges<H> changes;
+    private final ReadPool reads;
+    private final WaitingOpens waiting;
+    /** Set aside for each open while it runs. */
+    private final long admittedBytes;
+
+    ObjectOpening(
+            StoreConfig config,
+            StoreCounters counters,
+            MemoryBudget budget,
+            RamTier<ResidentObject<H>> ram,
+            VolumeGroup volumes,
+            ObjectLoader<H> loader,
+            ObjectChanges<H> changes,
+            ReadPool reads,
+            WaitingOpens waiting) {
+        this.counters = counters;
+        this.budget = budget;
+        this.ram = ram;
+        this.volumes = volumes;
+        this.loader = loader;
+        this.changes = changes;
+        this.reads = reads;
+        this.waiting = waiting;
+        admittedBytes = config.ramObjectBytesMax();
+    }
+
+    /** Queues an open of a key of which nothing is in RAM; it is answered on {@code replyOn}, with an object or null. */
+    void start(StoreKey key, Executor replyOn, OpenCallback<H> reply) {
+        if (!reads.execute(new Opening(key, replyOn, reply))) {
+            counters.opensRefused.increment();
+            Replies.opened(replyOn, reply, null);
+        }
+    }
+
+    /**
+     * An open on an I/O thread. It answers once whatever happens: a fault of a mapped page shows in the thread that met
+     * it some time after the access, and is a miss.
+     */
+    private final class Opening implements Runnable {
+        private final StoreKey key;
+        private final Executor replyOn;
+        private final OpenCallback<H> reply;
+        private boolean answered;
+
+        Opening(StoreKey key, Executor replyOn, OpenCallback<H> reply) {
+            this.key = key;
+            this.replyOn = replyOn;
+            this.reply = reply;
+        }
+
+        @Override
+        public void run() {
+            guarded(this::open);
+        }
+
+        /** A second time, when an index is whole that was not. */
+        private void again() {
+            guarded(() -> answer(load(key)));
+        }
+
+        private void guarded(Runnable open) {
+            try {
+                open.run();
+            } catch (InternalError e) {
+                LOG.warn("a mapped file failed: {}", e.toString());
+            } finally {
+                if (!answered) {
+                    answer(null);
+                }
+            }
+        }
+
+        private void open() {
+            if (!budget.reserve(MemoryBudget.Part.READING, admittedBytes)) {
+                budget.refused(MemoryBudget.Part.READING);
+                refuse();
+                return;
+            }
+            try {
+                openAdmitted();
+            } finally {
+                // What was read is counted by itself.
+                budget.release(MemoryBudget.Part.READING, admittedBytes);
+            }
+        }
+
+        private void openAdmitted() {
+            volumes.requested(key);
+            StoreObject<H> found = load(key);
+            if (found == null && volumes.isOpening() && !changes.isSuspended() && waits()) {
+                if (!volumes.isOpening()) {
+                    // It became whole just before it was told of this one.
+                    waiting.retry();
+                }
+                return;
+            }
+            answer(found);
+        }
+
+        private boolean waits() {
+            // From here on the one that waits answers, or the opening that it makes.
+            answered = true;
+            boolean taken = waiting.add(
+                    () -> {
+                        if (!reads.execute(new Opening(key, replyOn, reply)::again)) {
+                            answer(null);
+                        }
+                    },
+                    () -> {
+                        counters.opensRefused.increment();
+                        answer(null);
+                    });
+            answered = taken;
+            return taken;
+        }
+
+        private void refuse() {
+            answered = true;
+            counters.opensRefused.increment();
+            Replies.opened(replyOn, reply, null);
+        }
+
+        private void answer(@Nullable StoreObject<H> found) {
+            answered = true;
+            (found == null ? counters.diskMisses : counters.diskHits).increment();
+            Replies.opened(replyOn, reply, found);
+        }
+    }
+
+    /** What a volume holds of a key, retained. */
+    private record Found<H>(Volume volume, long location, StoreObject<H> object) {}
+
+    /** What the key holds, retained, if it is not in RAM and may be; null else. Blocks. */
+    @Nullable
+    StoreObject<H> loadForRam(StoreKey key) {
+        boolean wanted = !changes.isClosed()
+                && !changes.isSuspended()
+                && ram.peek(key.hashLow(), key.bytes()) == null
+                && budget.reserve(MemoryBudget.Part.READING, admittedBytes);
+        if (!wanted) {
+            return null;
+        }
+        try {
+            return load(key);
+        } finally {
+            budget.release(MemoryBudget.Part.READING, admittedBytes);
+        }
+    }
+
+    private @Nullable StoreObject<H> load(StoreKey key) {
+        Found<H> newest = null;
+        int count = volumes.slots().length;
+        for (int number = 0; number < count; number++) {
+            Volume volume = volumes.working(number);
+            Found<H> found = volume == null ? null : load(volume, number, key);
+            if (found == null) {
+                continue;
+            }
+            // It may be in two while the older one's tombstone is under way, or was lost with its process.
+            boolean newer = newest == null
+                    || found.object().objectId() > newest.object().objectId();
+            Found<H> other = newer ? newest : found;
+            newest = newer ? found : newest;
+            if (other != null) {
+                other.object().release();
+            }
+        }
+        return newest == null ? null : changes.promote(newest.volume(), newest.location(), newest.object());
+    }
+
+    private @Nullable Found<H> load(Volume volume, int number, StoreKey key) {
+        long location = volume.find(key.hashHigh(), key.hashLow());
+        for (int tries = 0; location != Location.NONE && tries < LOAD_TRIES; tries++) {
+            StoreObject<H> found = load(volume, number, location, key);
+            if (found != null) {
+                return new Found<>(volume, location, found);
+            }
+            // A new head may have been appended, and the old one's segment given up, in between.
+            long now = volume.find(key.hashHigh(), key.hashLow());
+            location = now == location ? Location.NONE : now;
+        }
+        return null;
+    }
+
+    private @Nullable StoreObject<H> load(Volume volume, int number, long location, StoreKey key) {
+        try {
+            return loader.load(volume, number, location, key);
+        } catch (DamagedRecordException e) {
+            counters.recordsDamaged.increment();
+            volume.execute(() -> volume.drop(ObjectAppender.diskKey(key), location));
+        } catch (IOException e) {
+            volume.failed(e);
+        }
+        return null;
+    }
+}
