@@ -41,7 +41,7 @@ final class Shrinking implements VolumeThread.BackgroundWork {
     /** The volume that gets smaller. */
     interface Owner {
         /** Its state. */
-        Volume.State state();
+        VolumeState state();
 
         /** Nothing is beyond the limit any more: writes the superblock and cuts the file off. */
         void cutOff(int segmentCount) throws IOException;
@@ -80,11 +80,11 @@ final class Shrinking implements VolumeThread.BackgroundWork {
 
     @Override
     public long step() {
-        Volume.State state = owner.state();
-        if (done || (state != Volume.State.ONLINE && state != Volume.State.OPENING)) {
+        VolumeState state = owner.state();
+        if (done || (state != VolumeState.ONLINE && state != VolumeState.OPENING)) {
             return IDLE;
         }
-        if (state == Volume.State.OPENING) {
+        if (state == VolumeState.OPENING) {
             return WAIT_NANOS;
         }
         try {

@@ -7,7 +7,6 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -49,7 +48,7 @@ public final class Volume {
     private final VolumeMembership membership;
     private final VolumeWriter writer;
     private final VolumeEnding ending;
-    private final Listener listener;
+    private final VolumeListener listener;
 
     private final AtomicLong queuedBytes = new AtomicLong();
     /** Pins taken through this volume; {@link SegmentPins} may be shared with the volume that took its place. */
@@ -60,72 +59,16 @@ public final class Volume {
 
     private record Hash(long high, long low) {}
 
-    /** Whether a volume works. */
-    public enum State {
-        /** Its index is being rebuilt: what it does not find may be there all the same. */
-        OPENING,
-        /** It reads and writes. */
-        ONLINE,
-        /** Its lease was given back; pinned records can still be read. */
-        SUSPENDED,
-        /** Given up after errors. */
-        OFFLINE,
-        /** Closed. */
-        CLOSED;
-
-        /** Whether records can be found and written. */
-        public boolean isWorking() {
-            return this == OPENING || this == ONLINE;
-        }
-
-        /** Whether a volume may go from this state to the next. */
-        boolean mayBecome(State next) {
-            return switch (this) {
-                case OPENING -> next != OPENING;
-                case ONLINE -> next == OFFLINE || next == SUSPENDED || next == CLOSED;
-                case OFFLINE -> next == SUSPENDED || next == CLOSED;
-                case SUSPENDED -> next == CLOSED;
-                case CLOSED -> false;
-            };
-        }
-    }
-
-    /** Is told of changes; called on any thread of the store. */
-    public interface Listener {
-        /** A segment was filled: time to force the file. */
-        void segmentSealed(Volume volume);
-
-        /** The index is whole from now on. */
-        void opened(Volume volume);
-
-        /** The volume was given up. */
-        void offline(Volume volume);
-
-        /** An object's newest record lies at {@code location} from now on. On the volume's thread. */
-        void stored(Volume volume, long hashHigh, long hashLow, long location);
-
-        /**
-         * Nothing is appended any more; reads still work, and the lease is held until this returns. On the volume's
-         * thread.
-         *
-         * @param forGood whether the volume is closed, not handed over
-         */
-        void stopping(Volume volume, boolean forGood);
-    }
-
-    /** Work that makes the index whole while the volume already runs. */
-    @FunctionalInterface
-    public interface Rebuild {
-        /** Does a little on the volume's thread; false when the index is whole and marked so. */
-        boolean step() throws IOException;
-    }
-
     /**
      * Makes the volume; {@link #start} sets it going.
      *
      * @param rebuild what is still to be done for the index, null when it is whole
      */
-    public Volume(VolumeParts parts, ByteBufAllocator allocator, Listener listener, @Nullable Rebuild rebuild) {
+    public Volume(
+            VolumeParts parts,
+            ByteBufAllocator allocator,
+            VolumeListener listener,
+            VolumeUpkeep.@Nullable Rebuild rebuild) {
         this.parts = parts;
         this.listener = listener;
         index = parts.index();
@@ -133,7 +76,8 @@ public final class Volume {
         segments = new SegmentFile(parts.file(), parts.superblock());
         reader = new RecordReader(segments, allocator);
         log = new SegmentLog(segments, parts, () -> listener.segmentSealed(this));
-        health = new VolumeHealth(parts.directory(), rebuild == null ? State.ONLINE : State.OPENING, this::givenUp);
+        health = new VolumeHealth(
+                parts.directory(), rebuild == null ? VolumeState.ONLINE : VolumeState.OPENING, this::givenUp);
         membership = new VolumeMembership(parts.file(), parts.superblock(), health);
         writer = new VolumeWriter(
                 parts, segments, log, health, (high, low, location) -> listener.stored(this, high, low, location));
@@ -142,43 +86,13 @@ public final class Volume {
         if (rebuild == null) {
             carry.enable();
         }
-        List<VolumeThread.BackgroundWork> works = new ArrayList<>();
-        if (rebuild != null) {
-            works.add(settled(
-                    () -> step(rebuild) ? VolumeThread.BackgroundWork.AT_ONCE : VolumeThread.BackgroundWork.IDLE));
-        }
-        works.add(this::tendIndex);
-        if (table.usable() < table.segments()) {
-            works.add(settled(new Shrinking(parts, segments, log, new ShrinkingOwner())));
-        }
+        VolumeUpkeep upkeep = new VolumeUpkeep(parts, segments, health, membership, writer::settle);
         thread = new VolumeThread(
-                "millrace-store-" + parts.directory().getFileName(), QUEUE_TASKS_MAX, works, writer::settle);
+                "millrace-store-" + parts.directory().getFileName(),
+                QUEUE_TASKS_MAX,
+                upkeep.works(log, rebuild, this::whole),
+                writer::settle);
         ending = new VolumeEnding(parts, thread, health, segments);
-    }
-
-    /** Work that looks at the log: what was gathered is to be there. */
-    private VolumeThread.BackgroundWork settled(VolumeThread.BackgroundWork work) {
-        return () -> {
-            writer.settle();
-            return work.step();
-        };
-    }
-
-    private final class ShrinkingOwner implements Shrinking.Owner {
-        @Override
-        public State state() {
-            return health.state();
-        }
-
-        @Override
-        public void cutOff(int segmentCount) throws IOException {
-            membership.cutOff(segmentCount);
-        }
-
-        @Override
-        public IOException failed(IOException e) {
-            return health.failed(e);
-        }
     }
 
     /** Sets what says which records are kept when their segment is given up. Before {@link #start}. */
@@ -191,36 +105,9 @@ public final class Volume {
         thread.start();
     }
 
-    private boolean step(Rebuild rebuild) {
-        if (health.state() != State.OPENING) {
-            return false;
-        }
-        try {
-            if (rebuild.step()) {
-                return true;
-            }
-            if (health.opened()) {
-                carry.enable();
-                listener.opened(this);
-            }
-        } catch (IOException e) {
-            health.failed(e);
-            health.giveUp(e);
-        } catch (RuntimeException | Error e) {
-            // Whatever it was: a volume left half open would be waited for, and never answer.
-            health.giveUp(new IOException("rebuild of the index failed: " + e, e));
-        }
-        return false;
-    }
-
-    /** Makes the index larger and cleans it up. */
-    private long tendIndex() {
-        try {
-            return isWorking() && index.step() ? VolumeThread.BackgroundWork.AT_ONCE : VolumeThread.BackgroundWork.IDLE;
-        } catch (RuntimeException | Error e) {
-            health.indexFailed(e);
-            return VolumeThread.BackgroundWork.IDLE;
-        }
+    private void whole() {
+        carry.enable();
+        listener.opened(this);
     }
 
     /** The storage path. */
@@ -229,7 +116,7 @@ public final class Volume {
     }
 
     /** Whether it works. */
-    public State state() {
+    public VolumeState state() {
         return health.state();
     }
 
@@ -280,7 +167,7 @@ public final class Volume {
 
     /** Whether the hash may have a record: as {@link #find}, but true for all while the index is being rebuilt. */
     public boolean mayHold(long hashHigh, long hashLow) {
-        return health.state() == State.OPENING || find(hashHigh, hashLow) != Location.NONE;
+        return health.state() == VolumeState.OPENING || find(hashHigh, hashLow) != Location.NONE;
     }
 
     /** Notes in the index that the entry was used. */
@@ -500,13 +387,13 @@ public final class Volume {
      * records stay readable until {@link #closeFile}; if the next owner could not be told, reads fail at once.
      */
     public void suspend() throws IOException {
-        ending.end(State.SUSPENDED, () -> listener.stopping(this, false));
+        ending.end(VolumeState.SUSPENDED, () -> listener.stopping(this, false));
     }
 
     /** As {@link #suspend}, and closes the file: reads fail from here on. */
     public void close() throws IOException {
         try {
-            ending.end(State.CLOSED, () -> listener.stopping(this, true));
+            ending.end(VolumeState.CLOSED, () -> listener.stopping(this, true));
         } finally {
             ending.closeFile();
         }

@@ -34,7 +34,7 @@ final class VolumeEnding {
      * @param last the state to end in: SUSPENDED, and the next owner is told which segments are pinned, or CLOSED
      * @param stopping runs on the volume's thread when nothing is appended any more
      */
-    void end(Volume.State last, Runnable stopping) throws IOException {
+    void end(VolumeState last, Runnable stopping) throws IOException {
         IOException[] failure = {null};
         try {
             thread.stop(() -> {
@@ -55,11 +55,11 @@ final class VolumeEnding {
         }
     }
 
-    private @Nullable IOException finish(Volume.State before, Volume.State last) {
+    private @Nullable IOException finish(VolumeState before, VolumeState last) {
         try {
-            if (before == Volume.State.ONLINE) {
+            if (before == VolumeState.ONLINE) {
                 segments.force();
-                if (last == Volume.State.CLOSED) {
+                if (last == VolumeState.CLOSED) {
                     parts.index().close();
                 }
             }
@@ -69,7 +69,7 @@ final class VolumeEnding {
         } catch (RuntimeException | InternalError e) {
             return new IOException(directory + ": index could not be closed: " + e, e);
         } finally {
-            if (last == Volume.State.SUSPENDED) {
+            if (last == VolumeState.SUSPENDED) {
                 tellReaders();
             }
         }

@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Whether a volume works, and the errors that decide it. The state changes in one place only, along the moves that
- * {@link Volume.State#mayBecome} allows: so an error at the moment when the rebuild ends, or the volume is closed, is
+ * {@link VolumeState#mayBecome} allows: so an error at the moment when the rebuild ends, or the volume is closed, is
  * neither overwritten nor overwrites.
  *
  * <p>Thread-safe.
@@ -27,7 +27,7 @@ final class VolumeHealth {
 
     private final AtomicLong errors = new AtomicLong();
     private final AtomicInteger errorsInARow = new AtomicInteger();
-    private volatile Volume.State state;
+    private volatile VolumeState state;
     private volatile @Nullable IOException lastError;
 
     /**
@@ -35,13 +35,13 @@ final class VolumeHealth {
      *
      * @param onGivenUp runs once, on the thread whose error was one too many, when the state is OFFLINE
      */
-    VolumeHealth(Path directory, Volume.State first, Runnable onGivenUp) {
+    VolumeHealth(Path directory, VolumeState first, Runnable onGivenUp) {
         this.directory = directory;
         this.onGivenUp = onGivenUp;
         state = first;
     }
 
-    Volume.State state() {
+    VolumeState state() {
         return state;
     }
 
@@ -51,7 +51,7 @@ final class VolumeHealth {
     }
 
     void checkWorking() throws IOException {
-        Volume.State now = state;
+        VolumeState now = state;
         if (!now.isWorking()) {
             throw new IOException(directory + ": volume is " + now);
         }
@@ -59,19 +59,19 @@ final class VolumeHealth {
 
     /** The index is whole; false when the volume was given up or ended meanwhile. */
     boolean opened() {
-        return move(Volume.State.ONLINE) == Volume.State.OPENING;
+        return move(VolumeState.ONLINE) == VolumeState.OPENING;
     }
 
     /** Moves on to the state if that is allowed; returns the one before, whether it was or not. */
-    Volume.State end(Volume.State last) {
+    VolumeState end(VolumeState last) {
         return move(last);
     }
 
-    /** The state before, from which the move was made if it {@link Volume.State#mayBecome may}. */
-    private Volume.State move(Volume.State next) {
+    /** The state before, from which the move was made if it {@link VolumeState#mayBecome may}. */
+    private VolumeState move(VolumeState next) {
         moving.lock();
         try {
-            Volume.State before = state;
+            VolumeState before = state;
             if (before.mayBecome(next)) {
                 state = next;
             }
@@ -110,7 +110,7 @@ final class VolumeHealth {
 
     /** Takes the volume out at once. */
     void giveUp(IOException cause) {
-        if (move(Volume.State.OFFLINE).mayBecome(Volume.State.OFFLINE)) {
+        if (move(VolumeState.OFFLINE).mayBecome(VolumeState.OFFLINE)) {
             IOException said = FileFaults.explain(directory, cause);
             lastError = said;
             LOG.error("{}: volume taken out after I/O errors: {}", directory, FileFaults.words(said));

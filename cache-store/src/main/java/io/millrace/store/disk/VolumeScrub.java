@@ -59,7 +59,7 @@ public final class VolumeScrub {
     public Step step(int bytesMax, long now) {
         bytes = 0;
         damaged = 0;
-        if (volume.state() != Volume.State.ONLINE || (segment < 0 && !next(now))) {
+        if (volume.state() != VolumeState.ONLINE || (segment < 0 && !next(now))) {
             return Step.NOTHING;
         }
         long pinned = volume.pin(segment);

@@ -165,7 +165,7 @@ final class VolumeWriter {
             health.checkWorking();
             long location = log.append(
                     RecordHeader.tombstone(key), null, key.bytes(), Unpooled.EMPTY_BUFFER, Unpooled.EMPTY_BUFFER);
-            if (health.state() == Volume.State.OPENING) {
+            if (health.state() == VolumeState.OPENING) {
                 index.putTombstone(key.hashHigh(), key.hashLow(), location);
             } else {
                 index.remove(key.hashHigh(), key.hashLow());
@@ -197,7 +197,7 @@ final class VolumeWriter {
 
     /** The key changed while the volume was away: it holds nothing, if it does not hold nothing already. */
     void changedMeanwhile(DiskKey key) {
-        if (health.state() == Volume.State.OPENING || find(key) != Location.NONE) {
+        if (health.state() == VolumeState.OPENING || find(key) != Location.NONE) {
             hideForGood(key);
         }
     }
@@ -218,7 +218,7 @@ final class VolumeWriter {
     void forget(DiskKey key) {
         gathered.settle();
         try {
-            if (health.state() == Volume.State.OPENING) {
+            if (health.state() == VolumeState.OPENING) {
                 index.hide(key.hashHigh(), key.hashLow());
             } else {
                 index.remove(key.hashHigh(), key.hashLow());

@@ -9,6 +9,7 @@ import io.millrace.store.disk.DiskRecord;
 import io.millrace.store.disk.RecordHeader;
 import io.millrace.store.disk.RecordType;
 import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.VolumeState;
 import io.millrace.store.index.Location;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -141,7 +142,7 @@ final class ObjectLoader<H> {
             return withBlocks(map, true, key, head, body.bodyLength(), place);
         }
         // As long as the index is being rebuilt a block not found says nothing.
-        if (map.count() == 0 || (!all && volume.state() == Volume.State.OPENING)) {
+        if (map.count() == 0 || (!all && volume.state() == VolumeState.OPENING)) {
             map.unpin();
             return null;
         }

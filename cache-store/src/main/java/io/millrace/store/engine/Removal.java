@@ -4,6 +4,7 @@ import io.millrace.store.RemoveCallback;
 import io.millrace.store.StoreKey;
 import io.millrace.store.disk.DiskKey;
 import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.VolumeState;
 import java.io.IOException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -69,7 +70,7 @@ final class Removal<H> {
         });
         if (!taken) {
             IOException reason = new IOException(volume.directory() + ": volume is " + volume.state());
-            if (volume.state() == Volume.State.OFFLINE) {
+            if (volume.state() == VolumeState.OFFLINE) {
                 // It finds nothing any more, and will not be trusted with what it missed.
                 failure.compareAndSet(null, reason);
             } else {

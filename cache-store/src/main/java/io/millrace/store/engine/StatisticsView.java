@@ -2,6 +2,7 @@ package io.millrace.store.engine;
 
 import io.millrace.store.StoreStatistics;
 import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.VolumeState;
 import io.millrace.store.io.FileFaults;
 import io.millrace.store.memory.RamTier;
 import java.io.IOException;
@@ -74,7 +75,7 @@ final class StatisticsView {
         return fault == null ? null : FileFaults.words(fault);
     }
 
-    private static StoreStatistics.State state(Volume.State state) {
+    private static StoreStatistics.State state(VolumeState state) {
         return switch (state) {
             case OPENING -> StoreStatistics.State.OPENING;
             case ONLINE -> StoreStatistics.State.ONLINE;

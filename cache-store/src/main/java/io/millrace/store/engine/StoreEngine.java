@@ -17,6 +17,7 @@ import io.millrace.store.StoreStatistics;
 import io.millrace.store.StoredObject;
 import io.millrace.store.disk.BodyPlace;
 import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.VolumeListener;
 import io.millrace.store.io.FileIo;
 import io.millrace.store.io.SystemFileIo;
 import io.millrace.store.memory.RamTier;
@@ -86,7 +87,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         reads = new ReadPool(config.ioThreads(), counters, memory.budget());
         housekeeping = new Housekeeping();
         ram = new RamTier<>(config.ramBytes(), memory.budget(), housekeeping);
-        volumes = new VolumeGroup(io, config, memory.reading(), new VolumeListener());
+        volumes = new VolumeGroup(io, config, memory.reading(), new VolumeEvents());
         volumeSwitch = new VolumeSwitch(volumes);
         ram.onHit(this::hitInRam);
         FillRegister fills = new FillRegister();
@@ -141,7 +142,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         return volumes;
     }
 
-    private final class VolumeListener implements Volume.Listener {
+    private final class VolumeEvents implements VolumeListener {
         @Override
         public void segmentSealed(Volume volume) {
             forceSoon(volume);

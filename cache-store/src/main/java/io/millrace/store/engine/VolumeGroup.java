@@ -6,6 +6,8 @@ import io.millrace.store.VolumeConfig;
 import io.millrace.store.disk.SegmentPins;
 import io.millrace.store.disk.Superblock;
 import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.VolumeListener;
+import io.millrace.store.disk.VolumeState;
 import io.millrace.store.io.FileIo;
 import io.millrace.store.recover.OpenedVolume;
 import io.millrace.store.recover.VolumeReturn;
@@ -39,7 +41,7 @@ final class VolumeGroup {
     private final FileIo io;
     private final StoreConfig config;
     private final ByteBufAllocator allocator;
-    private final Volume.Listener listener;
+    private final VolumeListener listener;
     private final VolumePolicies policies;
     /** Held while generation and members change. */
     private final ReentrantLock membership = new ReentrantLock();
@@ -74,7 +76,7 @@ final class VolumeGroup {
         }
     }
 
-    VolumeGroup(FileIo io, StoreConfig config, ByteBufAllocator allocator, Volume.Listener listener) {
+    VolumeGroup(FileIo io, StoreConfig config, ByteBufAllocator allocator, VolumeListener listener) {
         this.io = io;
         this.config = config;
         this.allocator = allocator;
@@ -271,7 +273,7 @@ final class VolumeGroup {
     /** Whether an index is still being rebuilt, so that what is not found may be there all the same. */
     boolean isOpening() {
         for (Slot slot : slots) {
-            if (slot.volume() != null && slot.volume().state() == Volume.State.OPENING) {
+            if (slot.volume() != null && slot.volume().state() == VolumeState.OPENING) {
                 return true;
             }
         }
@@ -408,7 +410,7 @@ final class VolumeGroup {
         }
         for (Slot slot : slots) {
             Volume volume = slot.volume();
-            if (volume != null && volume.state() == Volume.State.SUSPENDED) {
+            if (volume != null && volume.state() == VolumeState.SUSPENDED) {
                 volume.shortenReaderList();
             }
         }

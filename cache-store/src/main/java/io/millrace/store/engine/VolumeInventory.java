@@ -9,6 +9,7 @@ import io.millrace.store.disk.RecordHeader;
 import io.millrace.store.disk.RecordType;
 import io.millrace.store.disk.SegmentSummary;
 import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.VolumeState;
 import io.millrace.store.index.Location;
 import io.millrace.store.inventory.Inventory;
 import io.millrace.store.inventory.InventoryEntry;
@@ -97,7 +98,7 @@ final class VolumeInventory<H> {
 
     /** Whether it knows every object. Any thread. */
     boolean isWhole() {
-        return inventory != null && whole && !behind && volume.state() == Volume.State.ONLINE;
+        return inventory != null && whole && !behind && volume.state() == VolumeState.ONLINE;
     }
 
     /** Entries held. Any thread. */
@@ -234,7 +235,7 @@ final class VolumeInventory<H> {
             return found;
         }
         List<long[]> moved = new ArrayList<>();
-        boolean online = volume.state() == Volume.State.ONLINE;
+        boolean online = volume.state() == VolumeState.ONLINE;
         open.forEach(segment, (high, low, encoded) -> {
             long now = volume.find(high, low);
             if (now == Location.NONE) {
@@ -282,7 +283,7 @@ final class VolumeInventory<H> {
      */
     boolean work(int records) {
         Inventory open = inventory;
-        if (open == null || volume.state() != Volume.State.ONLINE) {
+        if (open == null || volume.state() != VolumeState.ONLINE) {
             return false;
         }
         try {
@@ -428,7 +429,7 @@ final class VolumeInventory<H> {
         obstacle = "the volume is handed over or closed";
         inventory = null;
         try {
-            if (volume.state() == Volume.State.ONLINE) {
+            if (volume.state() == VolumeState.ONLINE) {
                 open.close(volume.applied(), whole && !behind, forced);
             } else {
                 open.abandon();

@@ -10,6 +10,7 @@ import io.millrace.store.disk.SegmentPins;
 import io.millrace.store.disk.SegmentTable;
 import io.millrace.store.disk.Superblock;
 import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.VolumeListener;
 import io.millrace.store.disk.VolumeParts;
 import io.millrace.store.index.IndexUnusableException;
 import io.millrace.store.index.Location;
@@ -49,7 +50,7 @@ final class IndexOpening {
         directory = files.spec().directory();
     }
 
-    static Volume open(FileIo io, VolumeFiles files, ByteBufAllocator allocator, Volume.Listener listener)
+    static Volume open(FileIo io, VolumeFiles files, ByteBufAllocator allocator, VolumeListener listener)
             throws IOException {
         IndexOpening opening = new IndexOpening(io, files);
         if (!files.isFresh()) {
@@ -62,7 +63,7 @@ final class IndexOpening {
         return opening.rebuild(allocator, listener);
     }
 
-    private Volume reuse(ByteBufAllocator allocator, Volume.Listener listener) throws IOException {
+    private Volume reuse(ByteBufAllocator allocator, VolumeListener listener) throws IOException {
         int count = superblock.segmentCount();
         MappedIndex index = MappedIndex.open(io, directory, superblock.volumeId(), SegmentTable.auxiliaryBytes(count));
         SegmentTable table = SegmentTable.load(index, count);
@@ -123,7 +124,7 @@ final class IndexOpening {
         index.applied(record.sequence());
     }
 
-    private Volume rebuild(ByteBufAllocator allocator, Volume.Listener listener) throws IOException {
+    private Volume rebuild(ByteBufAllocator allocator, VolumeListener listener) throws IOException {
         int count = superblock.segmentCount();
         long bytes = (long) superblock.segmentBytes() * count;
         MappedIndex index = MappedIndex.create(

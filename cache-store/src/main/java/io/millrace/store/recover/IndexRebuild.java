@@ -7,7 +7,7 @@ import io.millrace.store.disk.SegmentFile;
 import io.millrace.store.disk.SegmentHeader;
 import io.millrace.store.disk.SegmentSummary;
 import io.millrace.store.disk.SegmentTable;
-import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.VolumeUpkeep;
 import io.millrace.store.index.Location;
 import io.millrace.store.index.MappedIndex;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Confined to the volume's thread, once prepared.
  */
-final class IndexRebuild implements Volume.Rebuild {
+final class IndexRebuild implements VolumeUpkeep.Rebuild {
     private static final Logger LOG = LoggerFactory.getLogger(IndexRebuild.class);
     private static final int STEP_RECORDS = 1000;
     /** Bytes of records verified in a step. */

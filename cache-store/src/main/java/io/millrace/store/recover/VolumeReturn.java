@@ -2,6 +2,7 @@ package io.millrace.store.recover;
 
 import io.millrace.store.disk.Superblock;
 import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.VolumeListener;
 import io.millrace.store.io.FileIo;
 import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
@@ -34,7 +35,7 @@ public record VolumeReturn(Volume volume, boolean kept) {
             Store store,
             @Nullable Superblock left,
             ByteBufAllocator allocator,
-            Volume.Listener listener)
+            VolumeListener listener)
             throws IOException {
         VolumeFiles files = VolumeFiles.open(io, spec);
         boolean opened = false;

@@ -1,7 +1,7 @@
 package io.millrace.store.recover;
 
 import io.millrace.store.disk.Superblock;
-import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.VolumeListener;
 import io.millrace.store.io.FileFaults;
 import io.millrace.store.io.FileIo;
 import io.millrace.store.io.LeaseHeldException;
@@ -40,8 +40,7 @@ public final class VolumeSet {
      *
      * @throws LeaseHeldException when one of the paths is in use; nothing is open then
      */
-    public static VolumeSet open(
-            FileIo io, List<VolumeSpec> specs, ByteBufAllocator allocator, Volume.Listener listener)
+    public static VolumeSet open(FileIo io, List<VolumeSpec> specs, ByteBufAllocator allocator, VolumeListener listener)
             throws IOException {
         VolumeSet set = new VolumeSet(io);
         set.openAll(specs, allocator, listener);
@@ -68,7 +67,7 @@ public final class VolumeSet {
         return generation;
     }
 
-    private void openAll(List<VolumeSpec> specs, ByteBufAllocator allocator, Volume.Listener listener)
+    private void openAll(List<VolumeSpec> specs, ByteBufAllocator allocator, VolumeListener listener)
             throws IOException {
         List<VolumeFiles> files = new ArrayList<>();
         try {

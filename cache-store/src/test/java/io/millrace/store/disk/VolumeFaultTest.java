@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.store.disk.Volume.State;
 import io.millrace.store.index.Location;
 import io.millrace.store.index.MappedIndex;
 import io.millrace.store.io.FaultyFileIo;
@@ -38,7 +37,7 @@ class VolumeFaultTest {
     private final AtomicInteger opened = new AtomicInteger();
     private @Nullable Volume volume;
 
-    private final class Told implements Volume.Listener {
+    private final class Told implements VolumeListener {
         @Override
         public void segmentSealed(Volume sealed) {
             // Nothing is forced here.
@@ -65,7 +64,7 @@ class VolumeFaultTest {
         }
     }
 
-    private Volume start(Volume.@Nullable Rebuild rebuild) throws IOException {
+    private Volume start(VolumeUpkeep.@Nullable Rebuild rebuild) throws IOException {
         UUID id = UUID.randomUUID();
         Superblock superblock = new Superblock(id, UUID.randomUUID(), 128 * 1024, SEGMENTS, 0, 0, 0, List.of(id));
         StoreFile file = io.open(PATH.resolve("volume"));
@@ -100,7 +99,7 @@ class VolumeFaultTest {
 
     private String awaitOffline(Volume given) throws InterruptedException {
         assertTrue(offline.await(30, TimeUnit.SECONDS));
-        assertEquals(State.OFFLINE, given.state());
+        assertEquals(VolumeState.OFFLINE, given.state());
         IOException last = given.lastError();
         assertNotNull(last);
         return last.toString();
@@ -128,7 +127,7 @@ class VolumeFaultTest {
         awaitOffline(opening);
         opening.close();
         volume = null;
-        assertEquals(State.CLOSED, opening.state());
+        assertEquals(VolumeState.CLOSED, opening.state());
         assertEquals(0, opened.get());
     }
 
@@ -216,7 +215,7 @@ class VolumeFaultTest {
         assertTrue(removed.await(30, TimeUnit.SECONDS));
         assertEquals(queued, seen[0]);
         given.drain();
-        assertEquals(State.ONLINE, given.state());
+        assertEquals(VolumeState.ONLINE, given.state());
     }
 
     @Test

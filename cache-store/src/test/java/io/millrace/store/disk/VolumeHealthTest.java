@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.store.disk.Volume.State;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.EnumSet;
@@ -16,23 +15,24 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class VolumeHealthTest {
-    private static final Map<State, Set<State>> MOVES = Map.of(
-            State.OPENING, EnumSet.of(State.ONLINE, State.OFFLINE, State.SUSPENDED, State.CLOSED),
-            State.ONLINE, EnumSet.of(State.OFFLINE, State.SUSPENDED, State.CLOSED),
-            State.OFFLINE, EnumSet.of(State.SUSPENDED, State.CLOSED),
-            State.SUSPENDED, EnumSet.of(State.CLOSED),
-            State.CLOSED, EnumSet.noneOf(State.class));
+    private static final Map<VolumeState, Set<VolumeState>> MOVES = Map.of(
+            VolumeState.OPENING,
+                    EnumSet.of(VolumeState.ONLINE, VolumeState.OFFLINE, VolumeState.SUSPENDED, VolumeState.CLOSED),
+            VolumeState.ONLINE, EnumSet.of(VolumeState.OFFLINE, VolumeState.SUSPENDED, VolumeState.CLOSED),
+            VolumeState.OFFLINE, EnumSet.of(VolumeState.SUSPENDED, VolumeState.CLOSED),
+            VolumeState.SUSPENDED, EnumSet.of(VolumeState.CLOSED),
+            VolumeState.CLOSED, EnumSet.noneOf(VolumeState.class));
 
     private final AtomicInteger givenUp = new AtomicInteger();
 
-    private VolumeHealth health(State first) {
+    private VolumeHealth health(VolumeState first) {
         return new VolumeHealth(Path.of("/v"), first, givenUp::incrementAndGet);
     }
 
     @Test
     void goesFromEachStateToTheseOnly() {
-        for (State from : State.values()) {
-            for (State to : State.values()) {
+        for (VolumeState from : VolumeState.values()) {
+            for (VolumeState to : VolumeState.values()) {
                 assertEquals(MOVES.get(from).contains(to), from.mayBecome(to), from + " to " + to);
                 VolumeHealth health = health(from);
                 assertEquals(from, health.end(to));
@@ -43,30 +43,30 @@ class VolumeHealthTest {
 
     @Test
     void theEndOfARebuildDoesNotBringBackWhatErrorsTookOut() {
-        VolumeHealth health = health(State.OPENING);
+        VolumeHealth health = health(VolumeState.OPENING);
         for (int i = 0; i < Volume.ERRORS_IN_A_ROW_MAX; i++) {
             health.failed(new IOException("Input/output error"));
         }
         assertFalse(health.opened());
-        assertEquals(State.OFFLINE, health.state());
+        assertEquals(VolumeState.OFFLINE, health.state());
         assertEquals(1, givenUp.get());
     }
 
     @Test
     void anErrorAfterTheEndDoesNotChangeIt() {
-        VolumeHealth health = health(State.ONLINE);
-        health.end(State.SUSPENDED);
+        VolumeHealth health = health(VolumeState.ONLINE);
+        health.end(VolumeState.SUSPENDED);
         health.giveUp(new IOException("late"));
-        assertEquals(State.SUSPENDED, health.state());
+        assertEquals(VolumeState.SUSPENDED, health.state());
         assertEquals(0, givenUp.get());
     }
 
     @Test
     void aFailedIndexEndsItAtOnceAndOnce() {
-        VolumeHealth health = health(State.ONLINE);
+        VolumeHealth health = health(VolumeState.ONLINE);
         health.indexFailed(new InternalError("a fault occurred in an unsafe memory access operation"));
         health.indexFailed(new InternalError("another"));
-        assertEquals(State.OFFLINE, health.state());
+        assertEquals(VolumeState.OFFLINE, health.state());
         assertEquals(1, givenUp.get());
         IOException last = health.lastError();
         assertNotNull(last);
@@ -76,14 +76,14 @@ class VolumeHealthTest {
 
     @Test
     void onlyErrorsInARowCount() {
-        VolumeHealth health = health(State.ONLINE);
+        VolumeHealth health = health(VolumeState.ONLINE);
         for (int i = 0; i < 3 * Volume.ERRORS_IN_A_ROW_MAX; i++) {
             if (i % (Volume.ERRORS_IN_A_ROW_MAX - 1) == 0) {
                 health.succeeded();
             }
             health.failed(new IOException("Input/output error"));
         }
-        assertEquals(State.ONLINE, health.state());
+        assertEquals(VolumeState.ONLINE, health.state());
         assertEquals(3 * Volume.ERRORS_IN_A_ROW_MAX, health.errors());
     }
 }

@@ -1,0 +1,31 @@
+package io.millrace.store.disk;
+
+/** Whether a volume works. */
+public enum VolumeState {
+    /** Its index is being rebuilt: what it does not find may be there all the same. */
+    OPENING,
+    /** It reads and writes. */
+    ONLINE,
+    /** Its lease was given back; pinned records can still be read. */
+    SUSPENDED,
+    /** Given up after errors. */
+    OFFLINE,
+    /** Closed. */
+    CLOSED;
+
+    /** Whether records can be found and written. */
+    public boolean isWorking() {
+        return this == OPENING || this == ONLINE;
+    }
+
+    /** Whether a volume may go from this state to the next. */
+    boolean mayBecome(VolumeState next) {
+        return switch (this) {
+            case OPENING -> next != OPENING;
+            case ONLINE -> next == OFFLINE || next == SUSPENDED || next == CLOSED;
+            case OFFLINE -> next == SUSPENDED || next == CLOSED;
+            case SUSPENDED -> next == CLOSED;
+            case CLOSED -> false;
+        };
+    }
+}

@@ -1,0 +1,118 @@
+package io.millrace.store.disk;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a volume's thread does between its tasks: makes the index whole after a start, lets it grow, and shrinks the
+ * volume.
+ *
+ * <p>Confined to the volume's thread, once made.
+ */
+public final class VolumeUpkeep {
+    private final VolumeParts parts;
+    private final SegmentFile segments;
+    private final VolumeHealth health;
+    private final VolumeMembership membership;
+    /** Writes what was gathered. */
+    private final Runnable settle;
+
+    /** Work that makes the index whole while the volume already runs. */
+    @FunctionalInterface
+    public interface Rebuild {
+        /** Does a little on the volume's thread; false when the index is whole and marked so. */
+        boolean step() throws IOException;
+    }
+
+    VolumeUpkeep(
+            VolumeParts parts,
+            SegmentFile segments,
+            VolumeHealth health,
+            VolumeMembership membership,
+            Runnable settle) {
+        this.parts = parts;
+        this.segments = segments;
+        this.health = health;
+        this.membership = membership;
+        this.settle = settle;
+    }
+
+    /**
+     * All that there is to do.
+     *
+     * @param rebuild what is still to be done for the index, null when it is whole
+     * @param whole called when that is done
+     */
+    List<VolumeThread.BackgroundWork> works(SegmentLog log, @Nullable Rebuild rebuild, Runnable whole) {
+        List<VolumeThread.BackgroundWork> works = new ArrayList<>();
+        if (rebuild != null) {
+            works.add(settled(() ->
+                    step(rebuild, whole) ? VolumeThread.BackgroundWork.AT_ONCE : VolumeThread.BackgroundWork.IDLE));
+        }
+        works.add(this::tendIndex);
+        if (parts.table().usable() < parts.table().segments()) {
+            works.add(settled(new Shrinking(parts, segments, log, new ShrinkingOwner())));
+        }
+        return works;
+    }
+
+    /** Work that looks at the log: what was gathered is to be there. */
+    private VolumeThread.BackgroundWork settled(VolumeThread.BackgroundWork work) {
+        return () -> {
+            settle.run();
+            return work.step();
+        };
+    }
+
+    private final class ShrinkingOwner implements Shrinking.Owner {
+        @Override
+        public VolumeState state() {
+            return health.state();
+        }
+
+        @Override
+        public void cutOff(int segmentCount) throws IOException {
+            membership.cutOff(segmentCount);
+        }
+
+        @Override
+        public IOException failed(IOException e) {
+            return health.failed(e);
+        }
+    }
+
+    private boolean step(Rebuild rebuild, Runnable whole) {
+        if (health.state() != VolumeState.OPENING) {
+            return false;
+        }
+        try {
+            if (rebuild.step()) {
+                return true;
+            }
+            if (health.opened()) {
+                whole.run();
+            }
+        } catch (IOException e) {
+            health.failed(e);
+            health.giveUp(e);
+        } catch (RuntimeException | Error e) {
+            // Whatever it was: a volume left half open would be waited for, and never answer.
+            health.giveUp(new IOException("rebuild of the index failed: " + e, e));
+        }
+        return false;
+    }
+
+    /** Makes the index larger and cleans it up. */
+    private long tendIndex() {
+        try {
+            return health.isWorking() && parts.index().step()
+                    ? VolumeThread.BackgroundWork.AT_ONCE
+                    : VolumeThread.BackgroundWork.IDLE;
+        } catch (RuntimeException | Error e) {
+            health.indexFailed(e);
+            return VolumeThread.BackgroundWork.IDLE;
+        }
+    }
+}
