@@ -3,10 +3,15 @@ package io.millrace;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.store.TidyLinks;
 import io.millrace.store.TidyRules;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -25,5 +30,18 @@ class TidyTest {
     void sourcesAreTidy(String folder) {
         assertTrue(Files.isDirectory(Path.of(folder)), folder);
         assertEquals(List.of(), TidyRules.violations(Path.of(folder), false));
+    }
+
+    @Test
+    void linksFromPageToPagePointToFiles() throws IOException {
+        List<Path> pages = new ArrayList<>(
+                List.of(Path.of("../README.md"), Path.of("../CHANGELOG.md"), Path.of("../CONTRIBUTING.md")));
+        try (Stream<Path> docs = Files.walk(Path.of("../docs"))) {
+            docs.filter(file -> file.toString().endsWith(".md")).forEach(pages::add);
+        }
+        assertTrue(pages.size() > 3, pages::toString);
+        List<String> broken =
+                pages.stream().flatMap(page -> TidyLinks.broken(page).stream()).toList();
+        assertEquals(List.of(), broken);
     }
 }

@@ -28,4 +28,14 @@ class TidyTest {
         assertTrue(found.get(0).endsWith("A.java:1: type name CacheManager"), found::toString);
         assertTrue(found.get(3).endsWith("A.java:4: method lines actual=72, limit=60"), found::toString);
     }
+
+    @Test
+    void linksToFilesThatAreNotThereAreFound(@TempDir Path folder) throws IOException {
+        Files.writeString(folder.resolve("there.md"), "");
+        Path page = folder.resolve("page.md");
+        Files.writeString(
+                page,
+                "[a](there.md) [b](there.md#part) [c](gone.md)\n```\n[d](code.md)\n```\n[e](https://a/b) [f](#g) [h](x/y)\n");
+        assertEquals(List.of(page + ":1: gone.md", page + ":5: x/y"), TidyLinks.broken(page));
+    }
 }

@@ -1,16 +1,12 @@
 package io.millrace.store.io;
 
 import java.io.Closeable;
-import java.io.EOFException;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -27,109 +23,30 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Thread-safe: one lock for all.
  */
 public final class FaultyFileIo implements FileIo {
-    private static final int SECTOR = 512;
-    private static final String FULL = "No space left on device";
-
     private final ReentrantLock lock = new ReentrantLock();
-    private final Map<Path, Content> files = new HashMap<>();
+    private final Map<Path, MemoryContent> files = new HashMap<>();
     private final Set<Path> leases = new HashSet<>();
+    private final FaultPlan faults = new FaultPlan();
     private final Map<Path, byte[]> held = new HashMap<>();
     private final String bootId;
-    private long writesUntilKill = -1;
-    private Random tearing = new Random(0);
     private boolean dead;
-    private Map<Path, Content> image = Map.of();
-    private boolean failWrites;
-    private boolean failReads;
-    private Path onlyUnder = Path.of("/");
-    private String fault = FULL;
-    private Path badFile = Path.of("/");
-    private long badFrom;
-    private long badTo;
+    private Map<Path, MemoryContent> image = Map.of();
 
     /** An empty file system of a machine just booted. */
     public FaultyFileIo() {
         this(UUID.randomUUID().toString(), Map.of());
     }
 
-    private FaultyFileIo(String bootId, Map<Path, Content> content) {
+    private FaultyFileIo(String bootId, Map<Path, MemoryContent> content) {
         this.bootId = bootId;
         content.forEach((path, file) -> files.put(path, file.copy()));
     }
-
-    private static final class Content {
-        private byte[] bytes = {};
-        private byte[] durable = {};
-        private boolean fixed;
-        private final BitSet unforced = new BitSet();
-        private final List<Mapped> mapped = new ArrayList<>();
-
-        /** What was stored into mappings is what reading finds. */
-        void pull() {
-            // The header, mapped last, first: what it says is then true of the rest.
-            for (int i = mapped.size() - 1; i >= 0; i--) {
-                Mapped region = mapped.get(i);
-                if (region.buffer.limit() == 0) {
-                    continue;
-                }
-                region.buffer.get(0, bytes, (int) region.position, region.buffer.capacity());
-                unforced.set((int) region.position / SECTOR, (bytes.length + SECTOR - 1) / SECTOR);
-            }
-        }
-
-        Content copy() {
-            pull();
-            Content copy = new Content();
-            copy.bytes = bytes.clone();
-            copy.durable = durable.clone();
-            copy.fixed = fixed;
-            copy.unforced.or(unforced);
-            return copy;
-        }
-
-        void resize(int length) {
-            bytes = Arrays.copyOf(bytes, length);
-            // A file's length is metadata; a journaling file system keeps it.
-            durable = Arrays.copyOf(durable, length);
-        }
-
-        /** What a power failure leaves. */
-        void losePower(Random random) {
-            byte[] left = durable.clone();
-            for (int sector = unforced.nextSetBit(0); sector >= 0; sector = unforced.nextSetBit(sector + 1)) {
-                int from = sector * SECTOR;
-                if (from < bytes.length && random.nextInt(3) > 0) {
-                    System.arraycopy(bytes, from, left, from, Math.min(SECTOR, bytes.length - from));
-                }
-            }
-            bytes = left;
-            durable = left.clone();
-            unforced.clear();
-        }
-    }
-
-    private static final class Mapped {
-        final long position;
-        final ByteBuffer buffer;
-
-        Mapped(long position, ByteBuffer buffer) {
-            this.position = position;
-            this.buffer = buffer;
-        }
-    }
-
-    private Path heldUnder;
-    private Runnable beforeWrite;
-    private Path countedUnder;
-    private int writesCounted;
-    private Set<Integer> writesToFail = Set.of();
 
     /** After so many more writes the process dies in the middle of one: nothing works from then on. */
     public void killAfterWrites(long writes, Random random) {
         lock.lock();
         try {
-            writesUntilKill = writes;
-            tearing = random;
+            faults.killAfterWrites(writes, random);
         } finally {
             lock.unlock();
         }
@@ -197,8 +114,7 @@ public final class FaultyFileIo implements FileIo {
     public void failWrites(boolean fail, Path under) {
         lock.lock();
         try {
-            failWrites = fail;
-            onlyUnder = under;
+            faults.failWrites(fail, under);
         } finally {
             lock.unlock();
         }
@@ -212,10 +128,7 @@ public final class FaultyFileIo implements FileIo {
     public void failWritesNumbered(Path under, Random random, Integer... numbers) {
         lock.lock();
         try {
-            countedUnder = under;
-            writesCounted = 0;
-            writesToFail = Set.of(numbers);
-            tearing = random;
+            faults.failWritesNumbered(under, random, Set.of(numbers));
         } finally {
             lock.unlock();
         }
@@ -225,21 +138,18 @@ public final class FaultyFileIo implements FileIo {
     public void beforeNextWrite(Path under, Runnable action) {
         lock.lock();
         try {
-            heldUnder = under;
-            beforeWrite = action;
+            faults.beforeNextWrite(under, action);
         } finally {
             lock.unlock();
         }
     }
 
-    private void runBeforeWrite(Path path) {
-        Runnable action = null;
+    /** Runs what is to run before the write. Without the lock. */
+    void runBeforeWrite(Path path) {
+        Runnable action;
         lock.lock();
         try {
-            if (heldUnder != null && path.startsWith(heldUnder)) {
-                action = beforeWrite;
-                heldUnder = null;
-            }
+            action = faults.takeBeforeWrite(path);
         } finally {
             lock.unlock();
         }
@@ -252,26 +162,17 @@ public final class FaultyFileIo implements FileIo {
     public long writesCounted() {
         lock.lock();
         try {
-            return writesCounted;
+            return faults.writesCounted();
         } finally {
             lock.unlock();
         }
-    }
-
-    private boolean isToFail(Path path) {
-        if (countedUnder == null || !path.startsWith(countedUnder)) {
-            return false;
-        }
-        writesCounted++;
-        return writesToFail.contains(writesCounted);
     }
 
     /** From now on reads under the path fail. */
     public void failReads(boolean fail, Path under) {
         lock.lock();
         try {
-            failReads = fail;
-            onlyUnder = under;
+            faults.failReads(fail, under);
         } finally {
             lock.unlock();
         }
@@ -281,9 +182,7 @@ public final class FaultyFileIo implements FileIo {
     public void failReads(Path path, long from, long to) {
         lock.lock();
         try {
-            badFile = path;
-            badFrom = from;
-            badTo = to;
+            faults.failReads(path, from, to);
         } finally {
             lock.unlock();
         }
@@ -293,9 +192,7 @@ public final class FaultyFileIo implements FileIo {
     public void readOnly(boolean on, Path under) {
         lock.lock();
         try {
-            failWrites = on;
-            onlyUnder = under;
-            fault = on ? "Read-only file system" : FULL;
+            faults.readOnly(on, under);
         } finally {
             lock.unlock();
         }
@@ -345,11 +242,7 @@ public final class FaultyFileIo implements FileIo {
     private void put(Path path, byte[] bytes, boolean fixed) {
         lock.lock();
         try {
-            Content content = new Content();
-            content.bytes = bytes.clone();
-            content.durable = bytes.clone();
-            content.fixed = fixed;
-            files.put(path, content);
+            files.put(path, MemoryContent.of(bytes, fixed));
         } finally {
             lock.unlock();
         }
@@ -389,9 +282,7 @@ public final class FaultyFileIo implements FileIo {
     public void unmap(Path path) {
         lock.lock();
         try {
-            Content content = files.get(path);
-            content.pull();
-            content.mapped.forEach(region -> region.buffer.limit(0));
+            files.get(path).unmap();
         } finally {
             lock.unlock();
         }
@@ -411,8 +302,8 @@ public final class FaultyFileIo implements FileIo {
     public StoreFile open(Path file) throws IOException {
         lock.lock();
         try {
-            check(failWrites, file);
-            return new MemoryFile(file, files.computeIfAbsent(file, path -> new Content()));
+            checkWrite(file);
+            return new MemoryFile(this, faults, lock, file, files.computeIfAbsent(file, path -> new MemoryContent()));
         } finally {
             lock.unlock();
         }
@@ -445,7 +336,7 @@ public final class FaultyFileIo implements FileIo {
     public void rename(Path from, Path to) throws IOException {
         lock.lock();
         try {
-            check(failWrites, from);
+            checkWrite(from);
             files.put(to, files.remove(from));
         } finally {
             lock.unlock();
@@ -456,7 +347,7 @@ public final class FaultyFileIo implements FileIo {
     public void delete(Path file) throws IOException {
         lock.lock();
         try {
-            check(failWrites, file);
+            checkWrite(file);
             files.remove(file);
         } finally {
             lock.unlock();
@@ -492,7 +383,7 @@ public final class FaultyFileIo implements FileIo {
     public List<Path> list(Path directory, String prefix) throws IOException {
         lock.lock();
         try {
-            check(failReads, directory);
+            checkRead(directory);
             List<Path> found = new ArrayList<>();
             for (Path file : files.keySet()) {
                 if (directory.equals(file.getParent())
@@ -510,8 +401,8 @@ public final class FaultyFileIo implements FileIo {
     public HeldFile hold(Path file, byte[] content) throws IOException {
         lock.lock();
         try {
-            check(failWrites, file);
-            if (files.putIfAbsent(file, new Content()) != null) {
+            checkWrite(file);
+            if (files.putIfAbsent(file, new MemoryContent()) != null) {
                 throw new FileAlreadyExistsException(file.toString());
             }
             held.put(file, content.clone());
@@ -525,7 +416,7 @@ public final class FaultyFileIo implements FileIo {
     public byte[] contentIfHeld(Path file) throws IOException {
         lock.lock();
         try {
-            check(failReads, file);
+            checkRead(file);
             byte[] content = held.get(file);
             if (content == null) {
                 files.remove(file);
@@ -547,7 +438,7 @@ public final class FaultyFileIo implements FileIo {
         public void content(byte[] bytes) throws IOException {
             lock.lock();
             try {
-                check(failWrites, path);
+                checkWrite(path);
                 held.put(path, bytes.clone());
             } finally {
                 lock.unlock();
@@ -571,189 +462,20 @@ public final class FaultyFileIo implements FileIo {
         return bootId;
     }
 
-    private void check(boolean fail, Path path) throws IOException {
+    /** Fails when the process is dead. */
+    void checkAlive() throws IOException {
         if (dead) {
             throw new IOException("the process is dead");
         }
-        if (fail && path.startsWith(onlyUnder)) {
-            throw new IOException(path + ": " + fault);
-        }
     }
 
-    private final class MemoryFile implements StoreFile {
-        private final Path path;
-        private final Content content;
-        private boolean closed;
+    private void checkWrite(Path path) throws IOException {
+        checkAlive();
+        faults.checkWrite(path);
+    }
 
-        MemoryFile(Path path, Content content) {
-            this.path = path;
-            this.content = content;
-        }
-
-        private void check(boolean fail) throws IOException {
-            FaultyFileIo.this.check(fail, path);
-            if (closed) {
-                throw new IOException(path + ": closed");
-            }
-        }
-
-        @Override
-        public boolean isFixed() {
-            return content.fixed;
-        }
-
-        @Override
-        public long length() throws IOException {
-            lock.lock();
-            try {
-                check(false);
-                return content.bytes.length;
-            } finally {
-                lock.unlock();
-            }
-        }
-
-        @Override
-        public void resize(long length) throws IOException {
-            lock.lock();
-            try {
-                check(failWrites);
-                if (!content.fixed) {
-                    content.resize((int) length);
-                }
-            } finally {
-                lock.unlock();
-            }
-        }
-
-        @Override
-        public int read(ByteBuffer target, long position) throws IOException {
-            lock.lock();
-            try {
-                check(failReads);
-                if (path.equals(badFile) && position < badTo && position + target.remaining() > badFrom) {
-                    throw new IOException(path + ": Input/output error");
-                }
-                int count = (int) Math.max(0, Math.min(target.remaining(), content.bytes.length - position));
-                content.pull();
-                target.put(content.bytes, (int) Math.min(position, content.bytes.length), count);
-                return count;
-            } finally {
-                lock.unlock();
-            }
-        }
-
-        @Override
-        public void write(ByteBuffer source, long position) throws IOException {
-            runBeforeWrite(path);
-            lock.lock();
-            try {
-                check(failWrites);
-                if (isToFail(path)) {
-                    put(source.limit(source.position() + tearing.nextInt(source.remaining() + 1)), position);
-                    throw new IOException(path + ": Input/output error");
-                }
-                if (writesUntilKill == 0) {
-                    // Torn: a part of it made it into the page cache.
-                    put(source.limit(source.position() + tearing.nextInt(source.remaining() + 1)), position);
-                    die();
-                    throw new IOException("killed while writing");
-                }
-                writesUntilKill -= writesUntilKill > 0 ? 1 : 0;
-                put(source, position);
-            } finally {
-                lock.unlock();
-            }
-        }
-
-        private void put(ByteBuffer source, long position) throws IOException {
-            int count = source.remaining();
-            if (content.fixed && position + count > content.bytes.length) {
-                throw new IOException(path + ": No space left on device");
-            }
-            if (position + count > content.bytes.length) {
-                content.resize((int) position + count);
-            }
-            source.get(content.bytes, (int) position, count);
-            content.unforced.set((int) position / SECTOR, (int) (position + count + SECTOR - 1) / SECTOR);
-        }
-
-        @Override
-        public void force() throws IOException {
-            lock.lock();
-            try {
-                check(failWrites);
-                content.unforced.stream().forEach(sector -> {
-                    int from = sector * SECTOR;
-                    int length = Math.min(SECTOR, content.bytes.length - from);
-                    if (length > 0) {
-                        System.arraycopy(content.bytes, from, content.durable, from, length);
-                    }
-                });
-                content.unforced.clear();
-            } finally {
-                lock.unlock();
-            }
-        }
-
-        @Override
-        public MappedRegion map(long position, long length) throws IOException {
-            lock.lock();
-            try {
-                check(false);
-                if (position + length > content.bytes.length) {
-                    throw new EOFException(path + ": mapped past the end");
-                }
-                for (Mapped known : content.mapped) {
-                    if (known.position == position && known.buffer.limit() == length) {
-                        return new MemoryRegion(known);
-                    }
-                }
-                Mapped region = new Mapped(
-                        position, ByteBuffer.allocateDirect((int) length).order(ByteOrder.LITTLE_ENDIAN));
-                region.buffer.put(0, content.bytes, (int) position, (int) length);
-                content.mapped.add(region);
-                return new MemoryRegion(region);
-            } finally {
-                lock.unlock();
-            }
-        }
-
-        private final class MemoryRegion implements MappedRegion {
-            private final Mapped region;
-
-            MemoryRegion(Mapped region) {
-                this.region = region;
-            }
-
-            @Override
-            public ByteBuffer buffer() {
-                return region.buffer;
-            }
-
-            @Override
-            public void force() throws IOException {
-                lock.lock();
-                try {
-                    FaultyFileIo.this.check(failWrites, path);
-                    if (region.buffer.limit() == 0) {
-                        throw new IOException(path + ": cut off");
-                    }
-                    region.buffer.get(0, content.durable, (int) region.position, region.buffer.capacity());
-                } finally {
-                    lock.unlock();
-                }
-            }
-        }
-
-        @Override
-        public void close() {
-            lock.lock();
-            try {
-                closed = true;
-            } finally {
-                lock.unlock();
-            }
-        }
+    private void checkRead(Path path) throws IOException {
+        checkAlive();
+        faults.checkRead(path);
     }
 }
