@@ -86,6 +86,12 @@ public interface CacheStore<H> extends Closeable {
     void remove(StoreKey key, Executor replyOn, RemoveCallback reply);
 
     /**
+     * Removes the object, unless its key is known to hold another one by now, which then stays: for what has turned out to
+     * be of no use while it was read. Otherwise as {@link #remove}. Borrows the object.
+     */
+    void discard(StoredObject<H> object);
+
+    /**
      * Shows what the volumes hold, in no particular order, off every request path; objects in RAM alone are not shown.
      * Written behind: what was stored just now may be missing, what was removed is not shown.
      *

@@ -512,6 +512,34 @@ final class ObjectChanges<H> {
         removal.done();
     }
 
+    /** As {@link CacheStore#discard}. */
+    void discard(StoredObject<H> object) {
+        if (!(object instanceof StoreObject<H> given)) {
+            throw new IllegalArgumentException("not an object of this store: " + object);
+        }
+        StoreKey key = given.key();
+        Removal<H> removal = new Removal<>(pending, key, Runnable::run, (present, failure) -> {});
+        pending.compute(key, (k, before) -> {
+            if (isSuperseded(given, before)) {
+                return before;
+            }
+            counters.removals.increment();
+            return removeNow(key, removal, before);
+        });
+        removal.done();
+    }
+
+    /** Whether the key is known to hold another object, or none. Inside a change of the key. */
+    private boolean isSuperseded(StoreObject<H> given, @Nullable PendingChange<H> before) {
+        if (given instanceof FillingObject<H> filling) {
+            FillRegister.Ticket ticket = filling.body().ticket();
+            return ticket.isInvalidated() || ticket.isReplaced();
+        }
+        StoreKey key = given.key();
+        StoreObject<H> current = before != null ? before.object() : ram.peek(key.hashLow(), key.bytes());
+        return current == null ? before != null : current.objectId() != given.objectId();
+    }
+
     private @Nullable PendingChange<H> removeNow(StoreKey key, Removal<H> removal, @Nullable PendingChange<H> before) {
         fills.invalidate(key);
         boolean inRam = ram.remove(key.hashLow(), key.bytes());

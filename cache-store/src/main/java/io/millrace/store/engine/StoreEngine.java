@@ -303,6 +303,11 @@ public final class StoreEngine<H> implements CacheStore<H> {
         changes.remove(key, replyOn, reply);
     }
 
+    @Override
+    public void discard(StoredObject<H> object) {
+        changes.discard(object);
+    }
+
     private void forceSoon() {
         for (VolumeGroup.Slot slot : volumes.slots()) {
             if (slot.volume() != null && slot.volume().isWorking()) {

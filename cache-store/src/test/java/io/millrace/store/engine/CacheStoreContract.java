@@ -80,6 +80,25 @@ abstract class CacheStoreContract {
     }
 
     @Test
+    void discardTakesAwayWhatIsStillStored() {
+        test.put("a", "h", TestStore.body(1, 5000));
+        StoredObject<TextHead> object = test.find("a");
+        test.store.discard(object);
+        assertNull(test.find("a"));
+        object.release();
+    }
+
+    @Test
+    void discardLeavesWhatHasTakenItsPlace() {
+        test.put("a", "old", TestStore.body(1, 5000));
+        StoredObject<TextHead> object = test.find("a");
+        test.put("a", "new", TestStore.body(2, 6000));
+        test.store.discard(object);
+        assertEquals("new", test.head("a"));
+        object.release();
+    }
+
+    @Test
     void takesABodyOfUnknownLength() {
         byte[] body = TestStore.body(2, 9000);
         ObjectWriter<TextHead> writer = test.store.create(test.key("a"));

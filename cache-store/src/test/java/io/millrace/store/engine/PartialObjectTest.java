@@ -345,4 +345,40 @@ class PartialObjectTest extends PartialObjects {
         again.release();
         object.release();
     }
+
+    @Test
+    void discardedItIsGoneForGood() {
+        keep("a", 0, 2);
+        StoredObject<TextHead> object = test.find("a");
+        test.store.discard(object);
+        object.release();
+        assertNull(test.find("a"));
+        reopen();
+        assertNull(test.find("a"));
+    }
+
+    @Test
+    void discardOfOneThatWasReplacedLeavesTheNewOne() {
+        keep("a", 0);
+        StoredObject<TextHead> object = test.find("a");
+        assertTrue(test.put("a", "new", BODY));
+        test.store.discard(object);
+        object.release();
+        assertEquals("new", test.head("a"));
+        test.sync();
+        assertArrayEquals(BODY, test.read("a"));
+    }
+
+    @Test
+    void discardOfOneThatWasRemovedLeavesWhatCameAfter() {
+        keep("a", 0);
+        StoredObject<TextHead> object = test.find("a");
+        test.remove("a");
+        keep("a", 1, 2);
+        test.store.discard(object);
+        object.release();
+        StoredObject<TextHead> later = test.find("a");
+        assertNotNull(later);
+        later.release();
+    }
 }

@@ -72,7 +72,7 @@ final class BlockFetch implements OriginResponseHandler {
     }
 
     /** The position after the last byte wanted. */
-    private long wantedEnd() {
+    long end() {
         return Math.min(claim.position() + claim.length(), object.length());
     }
 
@@ -94,7 +94,7 @@ final class BlockFetch implements OriginResponseHandler {
     }
 
     long wanted() {
-        return wantedEnd() - claim.position();
+        return end() - claim.position();
     }
 
     /** Ends it; nothing more is reported. */
@@ -111,7 +111,7 @@ final class BlockFetch implements OriginResponseHandler {
         boolean same = false;
         boolean tooLittle = false;
         long from = claim.position();
-        long until = wantedEnd();
+        long until = end();
         if (head.status() == 206) {
             PartialContent content = PartialContent.of(
                     plan.request(), head, framing.contentLength(), requestMillis, nowMillis, plan.cacheSettings());

@@ -33,9 +33,7 @@ final class ClientAnswer {
     private final ExchangeReport report;
     private final BodyPump pump;
 
-    private @Nullable FetchedResponse fetched;
-    private long fetchedFirst;
-    private long fetchedEnd = -1;
+    private @Nullable Missing whole;
     private boolean headSent;
 
     ClientAnswer(ExchangeLoop home, ClientStream stream, RequestHead request, ExchangeReport report, BodyPump pump) {
@@ -66,6 +64,7 @@ final class ClientAnswer {
                 selection = Selection.of(request, stored, length);
             }
             sendHead(selection, stored, length);
+            remember(selection, null, stored, length);
         } catch (RuntimeException | Error e) {
             object.release();
             throw e;
@@ -88,6 +87,7 @@ final class ClientAnswer {
         try {
             report.stored(stored, CacheResult.PARTIAL, false);
             sendHead(selection, stored, length);
+            remember(selection, null, stored, length);
         } catch (RuntimeException | Error e) {
             body.close();
             throw e;
@@ -122,26 +122,31 @@ final class ClientAnswer {
     }
 
     /**
-     * What a fetched response lacks whose origin broke off, when what came of it is kept.
+     * What a response lacks that broke off on its way to the client.
      *
-     * @param key where it is kept
+     * @param keptUnder where that is kept which has come of a fetched one, or null
      * @param head its head
      * @param position first byte that the client lacks
      * @param end the position after the last byte that it wants
      * @param length bytes of the whole body
      */
-    record Missing(StoreKey key, StoredHead head, long position, long end, long length) {}
+    record Missing(@Nullable StoreKey keptUnder, StoredHead head, long position, long end, long length) {}
 
-    /** What is missing now, null when it cannot be had otherwise. */
+    /** What is missing now; null when that cannot be told, or is several parts. */
     @Nullable
     Missing missing() {
-        FetchedResponse response = fetched;
-        if (response == null || response.keptUnder() == null || response.selectable() == null) {
-            return null;
+        Missing all = whole;
+        return all == null
+                ? null
+                : new Missing(all.keptUnder(), all.head(), all.position() + pump.bytes(), all.end(), all.length());
+    }
+
+    private void remember(Selection selection, @Nullable StoreKey keptUnder, StoredHead head, long length) {
+        switch (selection.kind()) {
+            case WHOLE -> whole = length < 0 ? null : new Missing(keptUnder, head, 0, length, length);
+            case PART -> whole = new Missing(keptUnder, head, selection.first(), selection.end(), length);
+            case PARTS, NOT_MODIFIED, PRECONDITION_FAILED, UNSATISFIABLE -> whole = null;
         }
-        long end = fetchedEnd < 0 ? response.length() : fetchedEnd;
-        return new Missing(
-                response.keptUnder(), response.selectable(), fetchedFirst + pump.bytes(), end, response.length());
     }
 
     private boolean sendFetchedHead(FetchedResponse response, ResponseTee.Reader reader) {
@@ -152,18 +157,19 @@ final class ClientAnswer {
         if (stored == null || selection == null || isSentWhole(selection)) {
             head = ResponseHeads.fetched(
                     home.outbound(), response, home.clock().millis(), request.method() == Method.HEAD);
+            if (stored != null && response.part() == null && response.length() >= 0) {
+                whole = new Missing(response.keptUnder(), stored, 0, response.length(), response.length());
+            }
         } else {
             head = selection.fill(home.outbound(), stored, response.length());
             ResponseHeads.addAge(head, response, home.clock().millis());
+            remember(selection, response.keptUnder(), stored, response.length());
             withContent &= selection.hasContent();
             if (selection.kind() == Selection.Kind.PART) {
                 long offset = response.part() == null ? 0 : response.part().first();
                 reader.narrow(selection.first() - offset, selection.end() - offset);
-                fetchedFirst = selection.first();
-                fetchedEnd = selection.end();
             }
         }
-        fetched = response;
         report.addTo(head);
         send(head);
         return withContent;

@@ -365,7 +365,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
 
     @Override
     public void onBodyFailure(ContentFailure failure) {
-        if (failure != ContentFailure.ORIGIN_TRUNCATED || !partial.resume(current())) {
+        if (!partial.goOn(current(), failure)) {
             onBrokenOff(failure);
         }
     }

@@ -267,7 +267,7 @@ final class LegStorage {
         }
         if (outcome instanceof Validation.Unstorable unstorable) {
             if (unstorable.isRemoved()) {
-                home.store().remove(stale.key(), home.loop(), (wasPresent, failure) -> {});
+                home.store().discard(stale);
             }
             return unstorable.head();
         }
@@ -290,7 +290,7 @@ final class LegStorage {
             home.store().update(known, freshened.head());
         } else if (outcome instanceof Validation.Mismatched
                 || (outcome instanceof Validation.Unstorable unstorable && unstorable.isRemoved())) {
-            home.store().remove(known.key(), home.loop(), (wasPresent, failure) -> {});
+            home.store().discard(known);
         }
     }
 

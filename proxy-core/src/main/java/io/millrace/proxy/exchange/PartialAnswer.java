@@ -45,6 +45,7 @@ final class PartialAnswer {
     private @Nullable PartialBody preparing;
     private @Nullable OriginLeg blocksOf;
     private boolean resumed;
+    private boolean refetched;
 
     PartialAnswer(
             ExchangeLoop home,
@@ -112,18 +113,29 @@ final class PartialAnswer {
     }
 
     /**
-     * Goes on with an answer whose origin broke off: where what came is kept as blocks, the rest is fetched like any that is
-     * missing. Once in an exchange.
+     * Goes on with an answer that broke off. Where its origin did and what came is kept as blocks, the rest is fetched like any
+     * that is missing; where what is stored cannot be read any more, straight from the origin. Each once in an exchange.
      *
      * @return whether it is tried; when it fails then, the exchange is told
      */
-    boolean resume(Decision decision) {
-        ClientAnswer.Missing missing = resumed ? null : answer.missing();
+    boolean goOn(Decision decision, ContentFailure failure) {
+        ClientAnswer.Missing missing = request.method() == Method.GET ? answer.missing() : null;
         if (missing == null) {
             return false;
         }
+        return switch (failure) {
+            case ORIGIN_TRUNCATED -> resume(decision, missing);
+            case STORE_READ -> refetch(decision, missing);
+            case ORIGIN_CHANGED -> false;
+        };
+    }
+
+    private boolean resume(Decision decision, ClientAnswer.Missing missing) {
+        if (resumed || missing.keptUnder() == null) {
+            return false;
+        }
         resumed = true;
-        home.store().open(missing.key(), stream.eventLoop(), object -> {
+        home.store().open(missing.keptUnder(), stream.eventLoop(), object -> {
             if (state.isTerminal()) {
                 if (object != null) {
                     object.release();
@@ -147,12 +159,24 @@ final class PartialAnswer {
             if (object != null) {
                 object.release();
             }
-            asking.onBrokenOff(ContentFailure.ORIGIN_TRUNCATED);
+            if (!refetch(decision, missing)) {
+                asking.onBrokenOff(ContentFailure.ORIGIN_TRUNCATED);
+            }
             return;
         }
         home.counters().increment(Counter.FILLS_RESUMED);
         pump.resume(
                 new PartialBody(home, decision, stream.connection(), object, pump, missing.position(), missing.end()));
+    }
+
+    private boolean refetch(Decision decision, ClientAnswer.Missing missing) {
+        if (refetched || !StrongValidator.isPresent(missing.head())) {
+            return false;
+        }
+        refetched = true;
+        home.counters().increment(Counter.FILLS_RESUMED);
+        pump.resume(new RestFetch(home, decision, stream.connection(), missing, pump));
+        return true;
     }
 
     /** The exchange is over. */

@@ -28,8 +28,11 @@ final class PartialBody implements ContentSource, BlockFetch.End {
     /** Bytes that are waited for and read at a time. 64 KiB: a client is kept busy, and does not wait for a whole block. */
     private static final int STEP_BYTES = 64 * 1024;
 
-    /** Fetches that may fail one after the other without a byte between them. */
+    /** Times in a row that a fetch or a read may be in vain, without a byte between them. */
     private static final int FAILURES_MAX = 2;
+
+    /** Blocks that the store may lose between their fetch and their reading; then they are not asked for again for it. */
+    private static final int LOSSES_MAX = 2;
 
     /** Learns whether the first bytes can be had. */
     interface Ready {
@@ -56,6 +59,10 @@ final class PartialBody implements ContentSource, BlockFetch.End {
     private @Nullable Ready ready;
     private long position;
     private int failures;
+    private int losses;
+    /** The position after what was fetched here. */
+    private long fetchedEnd;
+
     private boolean pulled;
     private boolean asking;
     private boolean closed;
@@ -155,22 +162,30 @@ final class PartialBody implements ContentSource, BlockFetch.End {
             writer = extension;
         }
         if (extension.isFailed()) {
-            fail(false);
+            fail(ContentFailure.STORE_READ);
+            return;
+        }
+        if (fetch == null && position < fetchedEnd && ++losses > LOSSES_MAX) {
+            fail(ContentFailure.STORE_READ);
             return;
         }
         if (fetch == null) {
-            ObjectWriter.Claim claim = extension.claim(position, end - position);
-            if (claim == null) {
-                // A writer that claims nothing counts as one that brings everything: whoever waits would wait for it.
-                keep();
-            } else {
-                LegPlan plan = LegPlan.part(decision, client, false, BlockFetch.rangeOf(claim, object));
-                fetch = new BlockFetch(home, plan, object, extension, claim, this);
-                fetch.start();
-            }
+            startFetch(extension);
         }
         asking = true;
         object.onRange(position, step(), home.loop(), this::onRange);
+    }
+
+    private void startFetch(ObjectWriter<StoredHead> extension) {
+        ObjectWriter.Claim claim = extension.claim(position, end - position);
+        if (claim == null) {
+            // A writer that claims nothing counts as one that brings everything: whoever waits would wait for it.
+            keep();
+        } else {
+            LegPlan plan = LegPlan.part(decision, client, false, BlockFetch.rangeOf(claim, object));
+            fetch = new BlockFetch(home, plan, object, extension, claim, this);
+            fetch.start();
+        }
     }
 
     private void onRange(boolean readable) {
@@ -186,8 +201,8 @@ final class PartialBody implements ContentSource, BlockFetch.End {
 
     private void onNothing() {
         failures++;
-        if (failures > FAILURES_MAX) {
-            fail(false);
+        if (failures > FAILURES_MAX || (writer != null && writer.isFailed())) {
+            fail(ContentFailure.STORE_READ);
         } else if (fetch == null) {
             advance();
         }
@@ -205,6 +220,9 @@ final class PartialBody implements ContentSource, BlockFetch.End {
 
     @Override
     public void onBlocksEnd() {
+        if (fetch != null) {
+            fetchedEnd = Math.max(fetchedEnd, fetch.end());
+        }
         fetch = null;
         keep();
         if (closed) {
@@ -224,7 +242,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
         }
         failures++;
         if (changed || failures > FAILURES_MAX || ready != null) {
-            fail(changed);
+            fail(changed ? ContentFailure.ORIGIN_CHANGED : ContentFailure.ORIGIN_TRUNCATED);
         } else {
             advance();
         }
@@ -247,9 +265,10 @@ final class PartialBody implements ContentSource, BlockFetch.End {
         }
     }
 
-    private void fail(boolean changed) {
+    private void fail(ContentFailure failure) {
+        boolean changed = failure == ContentFailure.ORIGIN_CHANGED;
         if (changed) {
-            home.store().remove(object.key(), home.loop(), (wasPresent, failure) -> {});
+            home.store().discard(object);
         }
         Ready whoAsks = ready;
         ready = null;
@@ -257,7 +276,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
             whoAsks.onNotReady(changed);
         } else if (pulled) {
             pulled = false;
-            sink.onFailure(changed ? ContentFailure.ORIGIN_TRUNCATED : ContentFailure.STORE_READ);
+            sink.onFailure(failure);
         }
     }
 
@@ -266,7 +285,8 @@ final class PartialBody implements ContentSource, BlockFetch.End {
     public void close() {
         closed = true;
         BlockFetch current = fetch;
-        if (current != null && background.isWorthwhile(current.received(), current.wanted())) {
+        boolean storing = writer != null && !writer.isFailed();
+        if (current != null && storing && background.isWorthwhile(current.received(), current.wanted())) {
             background.bound(this::giveUp);
         } else {
             giveUp();

@@ -74,7 +74,10 @@ public enum Counter {
     FILLS_NOT_STORABLE(MetricFamily.FILLS, "forbidden by the request, the response or the rules", "not-storable"),
     FILLS_TOO_LARGE(MetricFamily.FILLS, "over cache.max_object_size", "too-large"),
     FILLS_ORIGIN_FAILED(MetricFamily.FILLS, "the origin did not send all of it", "origin-failed"),
-    FILLS_RESUMED(MetricFamily.FILLS, "the origin broke off, and a client went on with the rest by range", "resumed"),
+    FILLS_RESUMED(
+            MetricFamily.FILLS,
+            "the origin broke off, or what is stored could not be read, and a client went on with the rest by range",
+            "resumed"),
     FILLS_CLIENT_LEFT(MetricFamily.FILLS, "the client left and the fill was not worth finishing", "client-left"),
     FILLS_INVALIDATED(MetricFamily.FILLS, "purged or invalidated while it ran", "invalidated"),
     FILLS_STORE_FAILED(MetricFamily.FILLS, "the disk failed or could not keep up", "store-failed"),

@@ -1,0 +1,185 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.caching.PartialContent;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.StrongValidator;
+import io.millrace.proxy.fetch.OriginCall;
+import io.millrace.proxy.fetch.OriginFailure;
+import io.millrace.proxy.fetch.OriginResponseHandler;
+import io.millrace.proxy.fetch.ResponseFraming;
+import io.millrace.proxy.http.ContentFailure;
+import io.millrace.proxy.http.ContentSink;
+import io.millrace.proxy.http.ContentSource;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.observe.Counter;
+import io.netty.buffer.ByteBuf;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rest of a response of which a client has the beginning, straight from the origin, at the client's pace: for when the store
+ * cannot give it any more. Asked for by Range and If-Range; taken only when it is of the same representation by an equal strong
+ * validator (RFC 9110 s13.1.5). Nothing of it is stored.
+ *
+ * <p>Confined to the exchange's event loop.
+ */
+final class RestFetch implements ContentSource, OriginResponseHandler {
+    private final ExchangeLoop home;
+    private final LegPlan plan;
+    private final ClientAnswer.Missing missing;
+    private final ContentSink sink;
+    /** What came while the client took nothing: at most one receive buffer, as reading stops meanwhile. */
+    private final Queue<ByteBuf> waiting = new ArrayDeque<>(2);
+
+    private @Nullable OriginCall call;
+    private @Nullable ContentFailure failure;
+    private long requestMillis;
+    /** Where in the body the next byte from the origin belongs. */
+    private long arriving;
+
+    private boolean matched;
+    private boolean pulled;
+    private boolean complete;
+    private boolean closed;
+
+    /** @param missing with a strong validator */
+    RestFetch(
+            ExchangeLoop home,
+            Decision decision,
+            ClientConnection client,
+            ClientAnswer.Missing missing,
+            ContentSink sink) {
+        this.home = home;
+        this.missing = missing;
+        this.sink = sink;
+        String ifRange = StrongValidator.ifRange(missing.head());
+        this.plan = LegPlan.part(decision, client, false, RangeRequest.of(missing.position(), missing.end(), ifRange));
+    }
+
+    @Override
+    public void pull() {
+        pulled = true;
+        if (missing.position() >= missing.end()) {
+            complete = true;
+        } else if (call == null) {
+            requestMillis = home.clock().millis();
+            home.counters().increment(Counter.ORIGIN_REQUESTS_FETCH);
+            call = home.origins().fetch(OriginRequests.compose(plan, home.settings()), this);
+            return;
+        }
+        deliver();
+    }
+
+    private void deliver() {
+        if (!pulled || closed) {
+            return;
+        }
+        ByteBuf next = waiting.poll();
+        if (next != null) {
+            pulled = false;
+            sink.onContent(next);
+        } else if (complete) {
+            pulled = false;
+            sink.onEnd();
+        } else if (failure != null) {
+            pulled = false;
+            sink.onFailure(failure);
+        } else if (call != null) {
+            call.resumeReading();
+        }
+    }
+
+    @Override
+    public void onHead(ResponseHead head, ResponseFraming framing) {
+        if (head.status() == 206) {
+            matched = isTheRest(head, framing.contentLength());
+            arriving = missing.position();
+        } else if (head.status() == 200 && framing.contentLength() == missing.length()) {
+            // The origin ignores ranges: what the client has is dropped.
+            StoredHead whole = StoredHead.of(
+                    plan.request(), head, requestMillis, home.clock().millis(), plan.cacheSettings());
+            matched = StrongValidator.isSame(missing.head(), whole);
+        }
+        if (!matched) {
+            boolean told = head.status() == 200 || head.status() == 206 || head.status() == 416;
+            fail(told ? ContentFailure.ORIGIN_CHANGED : ContentFailure.ORIGIN_TRUNCATED);
+        }
+    }
+
+    private boolean isTheRest(ResponseHead head, long contentLength) {
+        PartialContent part = PartialContent.of(
+                plan.request(), head, contentLength, requestMillis, home.clock().millis(), plan.cacheSettings());
+        return part != null
+                && StrongValidator.isSame(missing.head(), part.whole())
+                && part.range().length() == missing.length()
+                && part.range().first() == missing.position()
+                && part.range().end() >= missing.end();
+    }
+
+    private void fail(ContentFailure why) {
+        cancel();
+        failure = why;
+        deliver();
+    }
+
+    @Override
+    public void onContent(ByteBuf content) {
+        if (!matched || closed || complete) {
+            content.release();
+            return;
+        }
+        long at = arriving;
+        int length = (int) Math.min(content.readableBytes(), missing.end() - at);
+        int early = (int) Math.max(0, Math.min(length, missing.position() - at));
+        boolean more = content.readableBytes() > length;
+        arriving += length;
+        if (early == length) {
+            content.release();
+        } else {
+            waiting.add(content.writerIndex(content.readerIndex() + length).skipBytes(early));
+        }
+        if (more) {
+            // The rest of a response to a range that was ignored is of no use.
+            complete = true;
+            cancel();
+        } else if (!pulled && call != null) {
+            call.pauseReading();
+        }
+        deliver();
+    }
+
+    @Override
+    public void onComplete(@Nullable FieldSection trailers) {
+        if (arriving == missing.end()) {
+            complete = true;
+        } else {
+            failure = ContentFailure.ORIGIN_TRUNCATED;
+        }
+        deliver();
+    }
+
+    @Override
+    public void onFailure(OriginFailure why) {
+        home.counters().increment(FailureCounters.of(why.reason()));
+        fail(ContentFailure.ORIGIN_TRUNCATED);
+    }
+
+    private void cancel() {
+        if (call != null) {
+            call.cancel();
+        }
+    }
+
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            cancel();
+            waiting.forEach(ByteBuf::release);
+            waiting.clear();
+        }
+    }
+}
