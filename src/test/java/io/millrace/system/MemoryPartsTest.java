@@ -140,6 +140,7 @@ class MemoryPartsTest {
             long anonymous = kernel(worker, "RssAnon");
             memory.assertAddsUpTo(memory.anonymous());
             memory.assertAddsUpTo(anonymous);
+            assertTrue(proxy.admin().get("/v1/memory").text().contains("\"store_bytes_max\":"));
             assertMappedPagesAreApart(memory, worker);
             System.out.println(
                     name + ": RssAnon=" + anonymous + " accounted for=" + memory.accountedFor() + " " + memory);

@@ -50,6 +50,7 @@ final class LauncherAdmin implements AutoCloseable {
                 .forward("GET", "/v1/storage", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("POST", "/v1/storage/offline", status::workerSocket, STORAGE_TIMEOUT)
                 .forward("POST", "/v1/storage/online", status::workerSocket, STORAGE_TIMEOUT)
+                .forward("GET", "/v1/memory", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/cache/list", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/metrics", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/livez", status::workerSocket, PROBE_TIMEOUT)

@@ -6,6 +6,7 @@ import io.millrace.proxy.admin.HealthSource;
 import io.millrace.proxy.admin.ListResource;
 import io.millrace.proxy.admin.LivezResource;
 import io.millrace.proxy.admin.LookupResource;
+import io.millrace.proxy.admin.MemoryResource;
 import io.millrace.proxy.admin.MetricsResource;
 import io.millrace.proxy.admin.PurgeResource;
 import io.millrace.proxy.admin.PurgeService;
@@ -24,8 +25,7 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The data side of the admin API of one proxy: status, metrics, health, purge,
- * lookup and storage. The launcher forwards to it; embedded it
+ * The data side of the admin API of one proxy: status, metrics, memory, health, purge, lookup and storage. The launcher forwards to it; embedded it
  * stands alone.
  *
  * <p>Thread-safe.
@@ -53,10 +53,13 @@ final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
     }
 
     void start() throws IOException {
+        MemoryMetrics memory =
+                new MemoryMetrics(() -> proxy.store().statistics().memory(), proxy.allocator());
         server = AdminServer.builder()
                 .unixSocket(socket)
                 .resource(new StatusResource(status))
                 .resource(new MetricsResource(proxy::metricsText))
+                .resource(new MemoryResource(memory))
                 .resource(new LivezResource(this))
                 .resource(new ReadyzResource(this))
                 .resource(new PurgeResource(this))

@@ -1,11 +1,13 @@
 package io.millrace.proxy;
 
+import io.millrace.proxy.admin.MemorySource;
 import io.millrace.proxy.observe.MemoryMap;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.observe.ProcessMemory;
 import io.millrace.store.StoreStatistics;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
@@ -17,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>All parts are of one moment, as old as the map of {@link ProcessMemory}. Thread-safe; not for event loops.
  */
-final class MemoryMetrics {
+final class MemoryMetrics implements MemorySource {
     /** What is left when every other part is taken off. */
     static final String UNACCOUNTED = "unaccounted";
 
@@ -54,6 +56,27 @@ final class MemoryMetrics {
     /** Bytes of each part of the anonymous memory. */
     Map<String, Long> parts() {
         return snapshot().parts();
+    }
+
+    @Override
+    public MemoryReport memory() {
+        Snapshot now = snapshot();
+        StoreStatistics.Memory memory = store.get();
+        Map<String, Long> parts = now.parts();
+        return new MemoryReport(
+                now.anonymous(),
+                sum(parts) - parts.getOrDefault(UNACCOUNTED, 0L),
+                memory.residentBytes() + memory.fillingBytes() + memory.writingBytes() + memory.readingBytes(),
+                memory.bytesMax(),
+                parts.entrySet().stream()
+                        .map(part -> new Part(part.getKey(), part.getValue()))
+                        .toList(),
+                List.of(
+                        new Part("index", now.map().index()),
+                        new Part("inventory", now.map().inventory()),
+                        new Part("files", now.map().files())),
+                memory.refusedFills(),
+                memory.refusedReads());
     }
 
     @SuppressWarnings("ReferenceEquality") // another map is another moment, whatever it says

@@ -3,6 +3,7 @@ package io.millrace.proxy;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.admin.MemorySource;
 import io.millrace.proxy.observe.ProcessMemory;
 import io.millrace.store.StoreStatistics;
 import java.util.Map;
@@ -33,7 +34,9 @@ class MemoryMetricsTest {
         assertTrue(
                 store.idleBytes() < (store.residentBytes() + (16 << 20)) / 5,
                 () -> "much of the pool is idle: " + store);
-        Map<String, Long> parts = new MemoryMetrics(() -> store, test.proxy().allocator()).parts();
+        MemoryMetrics metrics = new MemoryMetrics(() -> store, test.proxy().allocator());
+        Map<String, Long> parts = metrics.parts();
+        MemorySource.MemoryReport report = metrics.memory();
         long sum = parts.values().stream().mapToLong(Long::longValue).sum();
         long kernel = ProcessMemory.anonymousBytes();
         // Malloc of a test's JVM may have chunks in its arenas, and those count twice.
@@ -44,6 +47,14 @@ class MemoryMetricsTest {
         for (String part : new String[] {"heap", "code", "stacks", "data", "metaspace", "malloc"}) {
             assertTrue(parts.get(part) > 0, () -> part + " of " + parts);
         }
+        long unaccounted = 0;
+        long reported = 0;
+        for (MemorySource.Part part : report.parts()) {
+            reported += part.bytes();
+            unaccounted += part.name().equals("unaccounted") ? part.bytes() : 0;
+        }
+        assertEquals(reported - unaccounted, report.accountedBytes());
+        assertTrue(report.storeBytes() >= store.residentBytes() && report.storeBytes() <= report.storeBytesMax());
         assertTrue(test.proxy()
                 .metricsText()
                 .contains("millrace_memory_bytes{application=\"millrace\",part=\"unaccounted\"}"));

@@ -46,6 +46,7 @@ public final class Millctl {
         return new CommandLine(new MillctlCommand())
                 .addMixin("global", options)
                 .addSubcommand(new StatusCommand(invocation))
+                .addSubcommand(new MemoryCommand(invocation))
                 .addSubcommand(new CommandLine(new CommandGroup.Config())
                         .addSubcommand(new ConfigCheckCommand(invocation))
                         .addSubcommand(new ConfigReloadCommand(invocation)))

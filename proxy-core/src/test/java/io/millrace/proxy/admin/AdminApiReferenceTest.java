@@ -101,6 +101,19 @@ class AdminApiReferenceTest {
                         ""),
                 new Documented("StorageReport", new StorageResource(STORAGE), "", ""),
                 new Documented(
+                        "MemoryReport",
+                        new MemoryResource(() -> new MemorySource.MemoryReport(
+                                1,
+                                2,
+                                3,
+                                4,
+                                List.of(new MemorySource.Part("heap", 5)),
+                                List.of(new MemorySource.Part("index", 6)),
+                                7,
+                                8)),
+                        "",
+                        ""),
+                new Documented(
                         "StorageReport",
                         StorageChangeResource.offline(STORAGE),
                         "",

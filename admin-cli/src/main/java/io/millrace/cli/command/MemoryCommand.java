@@ -1,0 +1,25 @@
+package io.millrace.cli.command;
+
+import io.millrace.cli.client.AdminClient;
+import io.millrace.cli.client.AdminClientException;
+import io.millrace.cli.client.AdminResponse;
+import io.millrace.cli.render.MemoryView;
+import picocli.CommandLine.Command;
+
+@Command(
+        name = "memory",
+        abbreviateSynopsis = true,
+        description = "Show where the worker's memory is, part by part, beside what the kernel counts.",
+        footer = {"", "Example: millctl memory"})
+final class MemoryCommand extends ApiCommand {
+    MemoryCommand(Invocation invocation) {
+        super(invocation, Invocation.LOOK_TIMEOUT);
+    }
+
+    @Override
+    int run(AdminClient client) throws AdminClientException, CommandFailure {
+        AdminResponse response = client.get("/v1/memory");
+        show(response, MemoryView.lines(answered(response), console().paint()));
+        return ExitCode.OK;
+    }
+}

@@ -1,0 +1,35 @@
+package io.millrace.proxy.admin;
+
+import java.util.List;
+
+/** Says where the process's memory is. Thread-safe; may read files. */
+@FunctionalInterface
+public interface MemorySource {
+    /** The parts now, or as of two seconds ago. */
+    MemoryReport memory();
+
+    /** Bytes of one part, by its name in {@code millrace_memory_bytes} or {@code millrace_memory_mapped_bytes}. */
+    record Part(String name, long bytes) {}
+
+    /**
+     * Memory of one moment. Immutable.
+     *
+     * @param anonymousBytes anonymous resident memory as the kernel counts it (RssAnon)
+     * @param accountedBytes what the parts have of it, without {@code unaccounted}
+     * @param storeBytes what the store has of its budget
+     * @param storeBytesMax the budget
+     * @param parts of the anonymous memory, each measured or counted by itself
+     * @param mapped pages of files, which the kernel can take back
+     * @param refusedFills responses passed on unstored since the start, since the budget was used up
+     * @param refusedReads reads from disk that had to wait or failed for that
+     */
+    record MemoryReport(
+            long anonymousBytes,
+            long accountedBytes,
+            long storeBytes,
+            long storeBytesMax,
+            List<Part> parts,
+            List<Part> mapped,
+            long refusedFills,
+            long refusedReads) {}
+}
