@@ -1,7 +1,6 @@
 package io.millrace.proxy;
 
 import io.millrace.proxy.admin.LookupSource;
-import io.millrace.proxy.caching.CacheKey;
 import io.millrace.proxy.caching.Reuse;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.VariantKey;
@@ -44,7 +43,7 @@ final class CacheInspection implements LookupSource {
             this.url = url;
             this.request = request;
             this.mapped = proxy.settings().remap().match(url) instanceof Mapped found ? found : null;
-            this.key = proxy.store().key(CacheKey.of(url).bytes());
+            this.key = proxy.store().key(proxy.settings().remap().key(url).bytes());
         }
     }
 
@@ -107,7 +106,7 @@ final class CacheInspection implements LookupSource {
                 head.currentAgeSeconds(nowMillis),
                 head.lifetimeSeconds(),
                 length,
-                head.variance().names().stream().map(FieldName::text).toList(),
+                head.variance().selectors(),
                 head.entityTag(),
                 head.fields().get(FieldName.LAST_MODIFIED));
         answer(inquiry, stored, reason(inquiry, head, nowMillis));
@@ -138,7 +137,7 @@ final class CacheInspection implements LookupSource {
         Mapped mapped = inquiry.mapped;
         inquiry.report.complete(new LookupReport(
                 inquiry.url.asString(),
-                mapped == null ? null : CacheKey.of(inquiry.url).asString(),
+                mapped == null ? null : mapped.key(inquiry.url).asString(),
                 mapped == null ? null : mapped.rule().toString(),
                 stored,
                 stored == null && mapped == null ? "no remap rule maps this URL: a request gets 404" : reason));

@@ -17,9 +17,14 @@ import org.jspecify.annotations.Nullable;
  *        +- host in lower case, port unless it is the scheme's default
  * </pre>
  *
+ * Where a rule makes keys of its own ({@link KeyRules}), the URL is the one that the rule makes of the client's, and a generation,
+ * or the rule for a host that stands for others, follows after a space, which no URL contains.
+ *
  * Dot segments and encoded dots stay as they are: what an origin may tell apart keeps apart keys. Immutable.
  */
 public final class CacheKey {
+
+    private static final byte[] NOTHING = {};
 
     private final byte[] bytes;
 
@@ -29,8 +34,19 @@ public final class CacheKey {
 
     /** The key of the URL. */
     public static CacheKey of(TargetUri target) {
-        byte[] scratch = new byte[lengthMax(target)];
+        return of(target, NOTHING);
+    }
+
+    /**
+     * The key of the URL with something after it that no URL contains.
+     *
+     * @param suffix begins with a space, or is empty; borrowed
+     */
+    public static CacheKey of(TargetUri target, byte[] suffix) {
+        byte[] scratch = new byte[lengthMax(target) + suffix.length];
         int length = encode(target, scratch, 0);
+        System.arraycopy(suffix, 0, scratch, length, suffix.length);
+        length += suffix.length;
         return new CacheKey(length == scratch.length ? scratch : Arrays.copyOf(scratch, length));
     }
 

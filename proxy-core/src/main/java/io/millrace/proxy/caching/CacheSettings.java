@@ -11,9 +11,15 @@ import java.util.List;
  * @param lifetimes how long it stays fresh
  * @param stale when it may be served stale
  * @param requests what clients may ask for
+ * @param key what tells stored responses apart
  */
 public record CacheSettings(
-        boolean enabled, StoringRules storing, LifetimeRules lifetimes, StaleRules stale, RequestRules requests) {
+        boolean enabled,
+        StoringRules storing,
+        LifetimeRules lifetimes,
+        StaleRules stale,
+        RequestRules requests,
+        KeyRules key) {
 
     /** The settings of a cache that nobody configured. */
     public static final CacheSettings DEFAULTS = builder().build();
@@ -52,7 +58,8 @@ public record CacheSettings(
                 .onError(stale.onError())
                 .ignoreClientNoCache(requests.ignoreNoCache())
                 .ignoreClientMaxAge(requests.ignoreMaxAge())
-                .imsOnClientNoCache(requests.imsOnNoCache());
+                .imsOnClientNoCache(requests.imsOnNoCache())
+                .key(key);
     }
 
     /** Collects settings, starting with the defaults. Each setter is named as what it sets. Confined to one thread. */
@@ -93,6 +100,7 @@ public record CacheSettings(
         private boolean ignoreClientNoCache;
         private boolean ignoreClientMaxAge;
         private boolean imsOnClientNoCache = true;
+        private KeyRules key = KeyRules.PLAIN;
 
         private Builder() {}
 
@@ -231,6 +239,11 @@ public record CacheSettings(
             return this;
         }
 
+        public Builder key(KeyRules value) {
+            key = value;
+            return this;
+        }
+
         /**
          * The settings.
          *
@@ -265,7 +278,8 @@ public record CacheSettings(
                             forcedIfErrorSeconds,
                             despiteSharedMaxAge,
                             onError),
-                    new RequestRules(ignoreClientNoCache, ignoreClientMaxAge, imsOnClientNoCache));
+                    new RequestRules(ignoreClientNoCache, ignoreClientMaxAge, imsOnClientNoCache),
+                    key);
         }
     }
 }

@@ -141,7 +141,9 @@ public sealed interface Reuse {
         if (!CookieRule.allows(settings.storing().cookies(), request, stored)) {
             return new NotUsable(NotUsableReason.COOKIES);
         }
-        return stored.selects(request.fields()) ? null : new NotUsable(NotUsableReason.VARY);
+        // Stored before an operator had it selected by more than its Vary: nobody can tell whom it is for.
+        boolean selectable = settings.key().selectors().isWithin(stored.variance());
+        return selectable && stored.selects(request.fields()) ? null : new NotUsable(NotUsableReason.VARY);
     }
 
     private static boolean isRevalidated(LifetimeRules.WhenToRevalidate when, RequestHead request, StoredHead stored) {

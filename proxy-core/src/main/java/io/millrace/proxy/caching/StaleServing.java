@@ -77,7 +77,10 @@ public sealed interface StaleServing {
 
     private static @Nullable RefusalReason refusal(
             RequestHead request, StoredHead stored, long nowMillis, CacheSettings settings) {
-        if (stored.isVaryMarker() || !settings.enabled() || !stored.selects(request.fields())) {
+        if (stored.isVaryMarker()
+                || !settings.enabled()
+                || !settings.key().selectors().isWithin(stored.variance())
+                || !stored.selects(request.fields())) {
             return RefusalReason.NOT_USABLE;
         }
         CacheControl control = CacheControl.ofRequest(request.fields());

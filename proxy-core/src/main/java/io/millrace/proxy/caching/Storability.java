@@ -87,7 +87,7 @@ public sealed interface Storability {
         if (!CookieRule.allows(settings.storing().cookies(), request, response, control)) {
             return NoStoreReason.COOKIES;
         }
-        if (Variance.of(response.fields()).isAny()) {
+        if (settings.key().variance(response.fields()).isAny()) {
             return NoStoreReason.VARY_ANY;
         }
         reason = ofLifetime(response, control, responseTimeMillis, settings);

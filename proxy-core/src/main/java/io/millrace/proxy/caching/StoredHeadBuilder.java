@@ -92,7 +92,7 @@ final class StoredHeadBuilder {
                 | (control.isProxyRevalidate() ? StoredHead.PROXY_REVALIDATE : 0)
                 | (control.isNoCache() && !settings.storing().ignoreServerNoCache() ? StoredHead.NO_CACHE : 0)
                 | CookieRule.flags(fields, control);
-        variance = Variance.of(fields);
+        variance = settings.key().variance(fields);
         varyValues = variance.valuesOf(request.fields());
         keepUntilSeconds = keepUntil(fields, settings);
         byte[] statusLine = statusLine(response);

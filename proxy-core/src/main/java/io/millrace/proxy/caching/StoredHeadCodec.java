@@ -23,7 +23,7 @@ import java.util.zip.CRC32C;
  * 32  lifetime s (8)      40  lifetime source (1)   41  Date s (8)   49  Last-Modified s (8)
  * 57  content length (8)  65  stale-while-revalidate s (8)           73  stale-if-error s (8)
  * 81  keep until s (8)    89  nonce (8)             97  number of Vary names, 255 for * (1)
- * 98  per Vary name: length (2), text
+ * 98  per Vary name: length (2), text; of a cookie "cookie=" and its name
  *     length of the Vary values (4), the values
  *     length of the status line (2), length of the wire head (4), the wire head
  *     CRC32C (4)
@@ -38,6 +38,10 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
 
     private static final int FIXED_LENGTH = 98;
     private static final int ANY = 255;
+
+    /** Begins the name of a cookie; no field name contains an equals sign. */
+    private static final String COOKIE = "cookie=";
+
     private static final int CHECKSUM_LENGTH = 4;
 
     @Override
@@ -89,9 +93,13 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
         List<byte[]> names = new ArrayList<>();
         int length = FIXED_LENGTH + 4 + head.varyValues.length + 6 + head.wire.length + CHECKSUM_LENGTH;
         for (FieldName name : head.variance.names()) {
-            byte[] text = name.lower().getBytes(StandardCharsets.ISO_8859_1);
-            names.add(text);
-            length += 2 + text.length;
+            names.add(name.lower().getBytes(StandardCharsets.ISO_8859_1));
+        }
+        for (String cookie : head.variance.cookies()) {
+            names.add((COOKIE + cookie).getBytes(StandardCharsets.ISO_8859_1));
+        }
+        for (byte[] name : names) {
+            length += 2 + name.length;
         }
         ByteBuffer out = ByteBuffer.allocate(length);
         out.put(VERSION).put((byte) (head.varyMarker ? 1 : 0));
@@ -157,11 +165,16 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
             throw new CorruptHeadException("number of Vary names: actual=" + count + ", maximum=" + Variance.NAMES_MAX);
         }
         List<FieldName> names = new ArrayList<>(count);
+        List<String> cookies = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            byte[] text = take(in, in.getShort() & 0xffff);
-            names.add(FieldName.of(new String(text, StandardCharsets.ISO_8859_1)));
+            String text = new String(take(in, in.getShort() & 0xffff), StandardCharsets.ISO_8859_1);
+            if (text.startsWith(COOKIE)) {
+                cookies.add(text.substring(COOKIE.length()));
+            } else {
+                names.add(FieldName.of(text));
+            }
         }
-        return Variance.ofNames(names);
+        return Variance.ofNames(names, cookies);
     }
 
     private static void readFields(StoredHeadBuilder parts, int fieldsStart) throws CorruptHeadException {

@@ -6,23 +6,25 @@ import io.millrace.proxy.http.ListCursor;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The request fields that a response's Vary names (RFC 9110 s12.5.5, RFC 9111 s4.1), without repetitions and in one
- * order. Immutable.
+ * The request fields that a response's Vary names (RFC 9110 s12.5.5, RFC 9111 s4.1), and those fields and cookies that an
+ * operator has responses selected by, without repetitions and in one order. Immutable.
  */
 public final class Variance {
 
     /** A response that does not vary. */
-    public static final Variance NONE = new Variance(List.of(), false);
+    public static final Variance NONE = new Variance(List.of(), List.of(), false);
 
     /** {@code Vary: *}: the response matches no later request. */
-    public static final Variance ANY = new Variance(List.of(), true);
+    public static final Variance ANY = new Variance(List.of(), List.of(), true);
 
     /** More names than this count as {@link #ANY}: such a response would hardly be found again. */
     public static final int NAMES_MAX = 32;
@@ -32,10 +34,12 @@ public final class Variance {
     private static final byte[] NO_VALUES = {};
 
     private final List<FieldName> names;
+    private final List<String> cookies;
     private final boolean isAny;
 
-    private Variance(List<FieldName> names, boolean isAny) {
+    private Variance(List<FieldName> names, List<String> cookies, boolean isAny) {
         this.names = names;
+        this.cookies = cookies;
         this.isAny = isAny;
     }
 
@@ -53,16 +57,41 @@ public final class Variance {
             }
             names.add(name);
         }
-        return names.isEmpty() ? NONE : new Variance(List.copyOf(names), false);
+        return names.isEmpty() ? NONE : new Variance(List.copyOf(names), List.of(), false);
     }
 
-    /** The variance over those names, in the order of {@link #names}. */
-    static Variance ofNames(List<FieldName> names) {
-        return names.isEmpty() ? NONE : new Variance(List.copyOf(names), false);
+    /** The variance over those request fields and cookies, whatever their order. */
+    public static Variance of(Collection<FieldName> fields, Collection<String> cookieNames) {
+        TreeSet<FieldName> names = new TreeSet<>(Comparator.comparing(FieldName::lower));
+        names.addAll(fields);
+        return ofNames(List.copyOf(names), List.copyOf(new TreeSet<>(cookieNames)));
+    }
+
+    /** The variance over those, in the order of {@link #names} and {@link #cookies}. */
+    static Variance ofNames(List<FieldName> names, List<String> cookies) {
+        return names.isEmpty() && cookies.isEmpty()
+                ? NONE
+                : new Variance(List.copyOf(names), List.copyOf(cookies), false);
+    }
+
+    /** What either of the two names; more than {@link #NAMES_MAX} count as {@link #ANY}. */
+    Variance and(Variance other) {
+        if (other.isNone() || isAny) {
+            return this;
+        }
+        if (isNone() || other.isAny) {
+            return other;
+        }
+        List<FieldName> bothNames = new ArrayList<>(names);
+        bothNames.addAll(other.names);
+        List<String> bothCookies = new ArrayList<>(cookies);
+        bothCookies.addAll(other.cookies);
+        Variance both = of(bothNames, bothCookies);
+        return both.selectorCount() > NAMES_MAX ? ANY : both;
     }
 
     public boolean isNone() {
-        return names.isEmpty() && !isAny;
+        return names.isEmpty() && cookies.isEmpty() && !isAny;
     }
 
     /** Whether the response matches no later request. */
@@ -75,9 +104,33 @@ public final class Variance {
         return names;
     }
 
-    /** Whether every name of this is among the other's. */
+    /** Names of cookies, in their order. */
+    List<String> cookies() {
+        return cookies;
+    }
+
+    /** How many fields and cookies it names. */
+    int selectorCount() {
+        return names.size() + cookies.size();
+    }
+
+    /** The field or cookie in that place, the fields first, for people: {@code Accept-Encoding}, {@code Cookie[lang]}. */
+    String selectorAt(int index) {
+        return index < names.size() ? names.get(index).text() : "Cookie[" + cookies.get(index - names.size()) + "]";
+    }
+
+    /** All of them, for people. */
+    public List<String> selectors() {
+        List<String> all = new ArrayList<>(selectorCount());
+        for (int i = 0; i < selectorCount(); i++) {
+            all.add(selectorAt(i));
+        }
+        return all;
+    }
+
+    /** Whether everything that this names is among what the other names. */
     public boolean isWithin(Variance other) {
-        return !isAny && !other.isAny && other.names.containsAll(names);
+        return !isAny && !other.isAny && other.names.containsAll(names) && other.cookies.containsAll(cookies);
     }
 
     /**
@@ -96,37 +149,47 @@ public final class Variance {
     }
 
     /**
-     * The request's values of these fields, normalised, in one array: per name 0 when absent, else 1, the length in
+     * The request's values of these fields and cookies, normalised, in one array: for each 0 when absent, else 1, the length in
      * four bytes and the value. Lines are joined and white space around list members is left out; Accept-Encoding,
      * Accept-Language and Accept-Charset are written in one form for each meaning, see {@link WeightedList}.
      */
     public byte[] valuesOf(FieldSection requestFields) {
-        if (names.isEmpty()) {
+        if (isNone() || isAny) {
             return NO_VALUES;
         }
         ByteArrayOutputStream all = new ByteArrayOutputStream(64);
         ByteArrayOutputStream value = new ByteArrayOutputStream(64);
         for (FieldName name : names) {
-            if (!requestFields.contains(name)) {
-                all.write(ABSENT);
-                continue;
-            }
             value.reset();
-            normalize(requestFields, name, value);
-            all.write(PRESENT);
-            int length = value.size();
-            all.write(length >>> 24);
-            all.write(length >>> 16);
-            all.write(length >>> 8);
-            all.write(length);
-            all.writeBytes(value.toByteArray());
+            if (requestFields.contains(name)) {
+                normalize(requestFields, name, value);
+            }
+            put(requestFields.contains(name), value, all);
+        }
+        for (String name : cookies) {
+            value.reset();
+            put(CookieValues.append(requestFields, name, value), value, all);
         }
         return all.toByteArray();
     }
 
+    private static void put(boolean present, ByteArrayOutputStream value, ByteArrayOutputStream all) {
+        if (!present) {
+            all.write(ABSENT);
+            return;
+        }
+        all.write(PRESENT);
+        int length = value.size();
+        all.write(length >>> 24);
+        all.write(length >>> 16);
+        all.write(length >>> 8);
+        all.write(length);
+        all.writeBytes(value.toByteArray());
+    }
+
     /** Whether a request's values are those that {@link #valuesOf} gave for another. */
     public boolean matches(byte[] values, FieldSection requestFields) {
-        return !isAny && (names.isEmpty() || Arrays.equals(values, valuesOf(requestFields)));
+        return !isAny && (isNone() || Arrays.equals(values, valuesOf(requestFields)));
     }
 
     /** The value of the name at that place among values that {@link #valuesOf} gave; null when it was absent. */
@@ -146,8 +209,8 @@ public final class Variance {
     String describe(byte[] values) {
         StringBuilder text = new StringBuilder();
         ByteBuffer in = ByteBuffer.wrap(values);
-        for (FieldName name : names) {
-            text.append(text.isEmpty() ? "" : "; ").append(name.text());
+        for (int i = 0; i < selectorCount(); i++) {
+            text.append(text.isEmpty() ? "" : "; ").append(selectorAt(i));
             if (!in.hasRemaining() || in.get() == ABSENT) {
                 text.append(" absent");
                 continue;
@@ -162,9 +225,21 @@ public final class Variance {
 
     @Override
     public String toString() {
-        return isAny
-                ? "*"
-                : String.join(", ", names.stream().map(FieldName::text).toList());
+        return isAny ? "*" : String.join(", ", selectors());
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return this == other
+                || (other instanceof Variance that
+                        && isAny == that.isAny
+                        && names.equals(that.names)
+                        && cookies.equals(that.cookies));
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * names.hashCode() + cookies.hashCode();
     }
 
     private static void normalize(FieldSection fields, FieldName name, ByteArrayOutputStream to) {

@@ -1,6 +1,5 @@
 package io.millrace.proxy.caching;
 
-import io.millrace.proxy.http.FieldName;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -29,12 +28,12 @@ public final class VariantList {
      *
      * @param marker to be stored in place of the old one
      * @param dropped values of the variants that are no longer listed, and are to be removed
-     * @param guilty the field of which the listed variants have the most different values; null where none was dropped
+     * @param guilty the field or cookie of which the listed variants have the most different values; null where none was dropped
      */
     public record Added(
             StoredHead marker,
             List<byte[]> dropped,
-            @Nullable FieldName guilty) {}
+            @Nullable String guilty) {}
 
     private VariantList() {}
 
@@ -65,7 +64,7 @@ public final class VariantList {
         List<byte[]> listed = read(marker);
         listed.add(values);
         List<byte[]> dropped = new ArrayList<>();
-        FieldName guilty = null;
+        String guilty = null;
         while (listed.size() > 1 && ((max > 0 && listed.size() > max) || length(listed) > BYTES_MAX)) {
             guilty = guilty == null ? mostVaried(marker.variance(), listed) : guilty;
             dropped.add(listed.remove(0));
@@ -100,10 +99,10 @@ public final class VariantList {
         return length;
     }
 
-    private static @Nullable FieldName mostVaried(Variance variance, List<byte[]> listed) {
-        FieldName most = null;
+    private static @Nullable String mostVaried(Variance variance, List<byte[]> listed) {
+        String most = null;
         long count = 0;
-        for (int i = 0; i < variance.names().size(); i++) {
+        for (int i = 0; i < variance.selectorCount(); i++) {
             int index = i;
             long different = listed.stream()
                     .map(values -> Variance.valueAt(values, index))
@@ -111,7 +110,7 @@ public final class VariantList {
                     .count();
             if (different > count) {
                 count = different;
-                most = variance.names().get(i);
+                most = variance.selectorAt(i);
             }
         }
         return most;

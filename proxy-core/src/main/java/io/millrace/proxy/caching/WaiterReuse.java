@@ -91,7 +91,7 @@ public sealed interface WaiterReuse {
         if (fields.contains(FieldName.SET_COOKIE)) {
             return NotSharedReason.SET_COOKIE;
         }
-        Variance variance = Variance.of(fields);
+        Variance variance = settings.key().variance(fields);
         if (!variance.matches(variance.valuesOf(leader.fields()), waiter.fields())) {
             return NotSharedReason.VARY;
         }

@@ -1,9 +1,12 @@
 package io.millrace.proxy.config;
 
 import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.KeyRules;
 import io.millrace.proxy.caching.LifetimeRules;
+import io.millrace.proxy.caching.QueryRule;
 import io.millrace.proxy.caching.StaleRules;
 import io.millrace.proxy.caching.StatusSet;
+import io.millrace.proxy.caching.Variance;
 import io.millrace.proxy.http.FieldName;
 import java.time.Duration;
 import java.util.List;
@@ -23,7 +26,27 @@ final class CacheSettingsReader {
         storing(values, settings);
         lifetimes(values, settings);
         stale(values, settings);
-        return settings.build();
+        return settings.key(key(values)).build();
+    }
+
+    private static KeyRules key(ConfigValues values) {
+        QueryRule query = new QueryRule(
+                values.get(CacheKeyKeys.IGNORE_QUERY),
+                parameters(values, CacheKeyKeys.INCLUDED_PARAMS),
+                parameters(values, CacheKeyKeys.EXCLUDED_PARAMS),
+                values.get(CacheKeyKeys.SORTED_PARAMS));
+        List<FieldName> fields =
+                values.get(CacheKeyKeys.FIELDS).stream().map(FieldName::of).toList();
+        return new KeyRules(
+                query,
+                values.find(CacheKeyKeys.HOST),
+                Variance.of(fields, values.get(CacheKeyKeys.COOKIES)),
+                values.get(CacheKeyKeys.GENERATION),
+                values.get(CacheKeyKeys.SEND_WHOLE_QUERY));
+    }
+
+    private static List<String> parameters(ConfigValues values, ConfigKey<List<String>> key) {
+        return values.get(key).stream().map(QueryRule::nameOf).toList();
     }
 
     private static void storing(ConfigValues values, CacheSettings.Builder settings) {

@@ -165,7 +165,7 @@ final class ConfigBinder {
             }
         }
         try {
-            boolean mayBeEmpty = key.type() == ValueType.FIELD_NAMES || key.type() == ValueType.STATUSES;
+            boolean mayBeEmpty = key.type().mayBeEmpty();
             if (names.isEmpty() && !mayBeEmpty && key.defaultText() != null) {
                 problems.error(place(node), path, "is empty; without the key it is " + key.defaultText());
             } else if (!names.isEmpty() || mayBeEmpty) {

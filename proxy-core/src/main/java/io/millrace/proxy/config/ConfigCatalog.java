@@ -77,6 +77,15 @@ public final class ConfigCatalog {
             STALE_IF_ERROR,
             FORCE_STALE_IF_ERROR,
             STALE_DESPITE_S_MAXAGE,
+            CacheKeyKeys.IGNORE_QUERY,
+            CacheKeyKeys.INCLUDED_PARAMS,
+            CacheKeyKeys.EXCLUDED_PARAMS,
+            CacheKeyKeys.SORTED_PARAMS,
+            CacheKeyKeys.SEND_WHOLE_QUERY,
+            CacheKeyKeys.HOST,
+            CacheKeyKeys.FIELDS,
+            CacheKeyKeys.COOKIES,
+            CacheKeyKeys.GENERATION,
             CACHE_COLLAPSE_WAIT,
             CACHE_UNCACHEABLE_TTL,
             CACHE_RANGE_LOOKUP,
@@ -140,6 +149,8 @@ public final class ConfigCatalog {
         SECTIONS.put("volumes", "Shares of the cache on disk.");
         SECTIONS.put("store", "How the cache on disk is written and opened.");
         SECTIONS.put("cache", "What is cached, for how long, and how much of it in RAM.");
+        SECTIONS.put(
+                "cache.key", "What cache keys hold; what they leave out of a URL is not sent to the origin either.");
         SECTIONS.put("cache.range", "What becomes of requests for parts.");
         SECTIONS.put(
                 "cache.negative_caching", "Storing answers, errors above all, that say nothing of their lifetime.");

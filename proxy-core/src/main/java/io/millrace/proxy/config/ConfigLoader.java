@@ -210,6 +210,7 @@ public final class ConfigLoader {
         }
         ProxyConfig config = new ProxyConfig(bound);
         new RuleReachability(problems, whole).check(config);
+        new CacheKeyChecks(problems, whole).check(config);
         return new ConfigResult(config, problems.sorted());
     }
 }

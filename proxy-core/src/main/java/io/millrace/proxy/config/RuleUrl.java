@@ -78,7 +78,8 @@ public record RuleUrl(@Nullable String scheme, @Nullable String host, int port, 
         return port;
     }
 
-    private static String host(String host, String text) throws InvalidValueException {
+    /** A host in lower case, an IPv6 address in brackets; problems name the text that it stands in. */
+    static String host(String host, String text) throws InvalidValueException {
         if (host.isEmpty()) {
             throw new InvalidValueException("'" + text + "' names no host");
         }

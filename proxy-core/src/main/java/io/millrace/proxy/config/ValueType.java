@@ -78,6 +78,35 @@ public final class ValueType<T> {
             null,
             false);
 
+    /** As {@link #NAMES}, of cookies; it may be empty. */
+    static final ValueType<List<String>> COOKIES = new ValueType<>(
+            "cookie names",
+            "a list of cookie names, which may be empty",
+            namesClass(),
+            ValueType::readCookies,
+            ValueType::formatNames,
+            null,
+            false);
+
+    /** As {@link #NAMES}, of query parameters; it may be empty. */
+    static final ValueType<List<String>> PARAMETERS = new ValueType<>(
+            "parameter names",
+            "a list of names of query parameters, not percent-encoded, * at the end for any rest; it may be empty",
+            namesClass(),
+            ValueType::readParameters,
+            ValueType::formatNames,
+            null,
+            false);
+
+    static final ValueType<String> HOST = new ValueType<>(
+            "host",
+            "a host name, or an address, IPv6 in brackets",
+            String.class,
+            ValueType::readHost,
+            Function.identity(),
+            null,
+            false);
+
     static final ValueType<AccessLogFormat> LOG_FORMAT = new ValueType<>(
             "format",
             "squid, combined, common, json, or a template of %<code>",
@@ -257,21 +286,51 @@ public final class ValueType<T> {
     }
 
     private static List<String> readFieldNames(String text) throws InvalidValueException {
-        if (text.isEmpty()) {
+        return readTokens(text, "a field name");
+    }
+
+    private static List<String> readCookies(String text) throws InvalidValueException {
+        return readTokens(text, "the name of a cookie");
+    }
+
+    private static List<String> readTokens(String text, String what) throws InvalidValueException {
+        if (isEmptyList(text)) {
             return List.of();
         }
         List<String> names = readNames(text);
         for (String name : names) {
             byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
             if (!FieldLexer.isToken(bytes, 0, bytes.length)) {
-                throw new InvalidValueException("'" + name + "' is not a field name");
+                throw new InvalidValueException("'" + name + "' is not " + what);
             }
         }
         return names;
     }
 
+    private static List<String> readParameters(String text) throws InvalidValueException {
+        if (isEmptyList(text)) {
+            return List.of();
+        }
+        List<String> names = readNames(text);
+        for (String name : names) {
+            int star = name.indexOf('*');
+            if (star >= 0 && star < name.length() - 1) {
+                throw new InvalidValueException("'" + name + "' has a * before its end", name.substring(0, star + 1));
+            }
+            if (name.chars().anyMatch(c -> c == '&' || c == '=' || c == '?')) {
+                throw new InvalidValueException(
+                        "'" + name + "' is not the name of a parameter, which has no &, = or ?");
+            }
+        }
+        return names;
+    }
+
+    private static String readHost(String text) throws InvalidValueException {
+        return RuleUrl.host(text, text);
+    }
+
     private static List<String> readStatuses(String text) throws InvalidValueException {
-        if (text.isEmpty()) {
+        if (isEmptyList(text)) {
             return List.of();
         }
         List<String> codes = readNames(text);
@@ -284,8 +343,18 @@ public final class ValueType<T> {
         return codes;
     }
 
+    /** As {@link #formatNames} writes it. */
+    private static boolean isEmptyList(String text) {
+        return text.isEmpty() || text.equals("[]");
+    }
+
     private static String formatNames(List<String> names) {
         return names.isEmpty() ? "[]" : String.join(", ", names);
+    }
+
+    /** Whether a list of words may have none. */
+    boolean mayBeEmpty() {
+        return isWords() && this != NAMES;
     }
 
     /** Whether a value is a list of words, which may be written as a list or with commas between. */

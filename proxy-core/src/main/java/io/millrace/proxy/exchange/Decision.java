@@ -4,6 +4,7 @@ import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.config.FillConfig;
 import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.ForwardReason;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.store.StoreKey;
@@ -46,6 +47,7 @@ final class Decision {
     private final RequestHead request;
     private Kind kind = Kind.PASS;
     private @Nullable Mapped mapped;
+    private TargetUri originUrl;
     private int deniedStatus;
     private String reason = "";
     private @Nullable String allow;
@@ -59,6 +61,7 @@ final class Decision {
 
     Decision(RequestHead request) {
         this.request = request;
+        this.originUrl = request.target();
     }
 
     Decision denied(int status, String why) {
@@ -87,6 +90,12 @@ final class Decision {
 
     Decision mapped(Mapped rule) {
         mapped = rule;
+        return this;
+    }
+
+    /** The URL that the origin is asked for instead of the client's. */
+    Decision originUrl(TargetUri url) {
+        originUrl = url;
         return this;
     }
 
@@ -152,6 +161,11 @@ final class Decision {
             throw new IllegalStateException("not mapped: " + kind);
         }
         return mapped;
+    }
+
+    /** What the origin is asked for, before it is mapped. */
+    TargetUri originUrl() {
+        return originUrl;
     }
 
     CacheSettings cacheSettings() {

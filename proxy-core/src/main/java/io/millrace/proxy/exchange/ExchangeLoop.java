@@ -55,7 +55,13 @@ public final class ExchangeLoop implements RequestReceiver {
         /** The parts of a new proxy over a store. */
         public static Shared over(CacheStore<StoredHead> store, WallClock clock, Supplier<ExchangeSettings> settings) {
             Collapser<OriginLeg> collapser = new Collapser<>();
-            return new Shared(store, collapser, new UncacheableKeys(), new Purger(store, collapser), clock, settings);
+            return new Shared(
+                    store,
+                    collapser,
+                    new UncacheableKeys(),
+                    new Purger(store, collapser, url -> settings.get().remap().key(url)),
+                    clock,
+                    settings);
         }
     }
 

@@ -4,6 +4,7 @@ import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.RequestReceiver;
 import io.millrace.proxy.remap.Mapped;
@@ -20,6 +21,7 @@ final class LegPlan {
     private final RequestHead request;
     private final ClientConnection client;
     private final Mapped mapped;
+    private final TargetUri originUrl;
     private final long contentLength;
     private final @Nullable StoreKey primaryKey;
     private final @Nullable StoredHead marker;
@@ -39,6 +41,7 @@ final class LegPlan {
         this.request = decision.request();
         this.client = client;
         this.mapped = decision.mapped();
+        this.originUrl = decision.originUrl();
         this.contentLength = contentLength;
         this.primaryKey = decision.primaryKey();
         this.marker = decision.marker();
@@ -101,6 +104,11 @@ final class LegPlan {
         return range;
     }
 
+    /** What the origin is asked for, before it is mapped: the URL that the key stands for, where there is a key. */
+    TargetUri originUrl() {
+        return originUrl;
+    }
+
     ClientConnection client() {
         return client;
     }
@@ -128,6 +136,11 @@ final class LegPlan {
         return primaryKey;
     }
 
+    /** The bytes of the URL's primary key, also where nothing was looked for; borrowed. */
+    byte[] primaryBytes() {
+        return primaryKey == null ? mapped.key(request.target()).bytes() : primaryKey.bytes();
+    }
+
     /** The variant marker that was found under the primary key. */
     @Nullable
     StoredHead marker() {
@@ -150,9 +163,14 @@ final class LegPlan {
         return mayStore;
     }
 
-    /** Whether the answer is one to POST, which may stand for later GETs where it says so (RFC 9110 s9.3.3). */
+    /**
+     * Whether the answer is one to POST, which may stand for later GETs where it says so (RFC 9110 s9.3.3). Not where the URL
+     * has something that the key has not: a POST is sent as it came.
+     */
     boolean isPost() {
-        return request.method() == Method.POST && cacheSettings().enabled();
+        return request.method() == Method.POST
+                && cacheSettings().enabled()
+                && mapped.keyUrl(request.target()) == request.target();
     }
 
     /** The stored response to validate; borrowed. */

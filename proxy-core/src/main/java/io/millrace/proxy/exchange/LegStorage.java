@@ -39,9 +39,7 @@ final class LegStorage {
 
     /** Remembers what is purged from here on; before the request is sent. */
     void begin() {
-        purgeStamp = plan.mayStore() || plan.isPost()
-                ? home.purger().stamp(plan.request().target())
-                : 0;
+        purgeStamp = plan.mayStore() || plan.isPost() ? home.purger().stamp(plan.primaryBytes()) : 0;
     }
 
     /**
@@ -236,7 +234,7 @@ final class LegStorage {
 
     /** Whether nothing was purged since {@link #begin}. */
     boolean isCurrent() {
-        return home.purger().stamp(plan.request().target()) == purgeStamp;
+        return home.purger().stamp(plan.primaryBytes()) == purgeStamp;
     }
 
     private boolean isPurged() {

@@ -35,7 +35,7 @@ final class OriginRequests {
     static OriginRequest compose(LegPlan plan, ExchangeSettings settings) {
         RequestHead request = plan.request();
         FieldSection.Builder fields = FieldSection.builder();
-        fields.add(FieldName.HOST, plan.mapped().hostField(request.target()));
+        fields.add(FieldName.HOST, plan.mapped().hostField(plan.originUrl()));
         AccessRules access = settings.access();
         InetAddress peer = plan.client().remoteAddress().getAddress();
         boolean trusted = access.isTrusted(peer);
@@ -56,10 +56,10 @@ final class OriginRequests {
         if (via != null) {
             fields.add(FieldName.VIA, via);
         }
-        access.tell(request.fields(), trusted, peer, request.target(), fields);
+        access.tell(request.fields(), trusted, peer, plan.originUrl(), fields);
         OriginRequest.Builder builder = OriginRequest.to(origin(plan.mapped()))
                 .method(request.methodName())
-                .target(plan.mapped().originTarget(request.target()))
+                .target(plan.mapped().originTarget(plan.originUrl()))
                 .fields(fields.build())
                 .settings(settings.fetch());
         if (plan.contentLength() == RequestReceiver.CHUNKED) {

@@ -3,7 +3,6 @@ package io.millrace.proxy.exchange;
 import io.millrace.proxy.access.AccessResult;
 import io.millrace.proxy.access.MethodPolicy;
 import io.millrace.proxy.caching.CacheControl;
-import io.millrace.proxy.caching.CacheKey;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.DynamicUrls;
 import io.millrace.proxy.caching.Reuse;
@@ -13,6 +12,7 @@ import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.ForwardReason;
 import io.millrace.proxy.observe.LoopCounters;
@@ -71,12 +71,14 @@ final class RequestDecider {
         if (request.method() != Method.GET && request.method() != Method.HEAD) {
             return decision.forward(Decision.Kind.PASS, ForwardReason.METHOD);
         }
+        TargetUri keyUrl = mapped.keyUrl(request.target());
+        decision.originUrl(mapped.originUrl(request.target(), keyUrl));
         boolean ranged = request.fields().contains(FieldName.RANGE);
         boolean unasked = ranged && !decision.fillConfig().rangeLookup();
         if (contentLength != 0 || unasked || isDynamic(request, mapped.settings())) {
             return decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
         }
-        StoreKey key = shared.store().key(CacheKey.of(request.target()).bytes());
+        StoreKey key = shared.store().key(mapped.keyOf(keyUrl).bytes());
         decision.primaryKey(key);
         return resident(decision, shared.store().get(key));
     }

@@ -1,6 +1,5 @@
 package io.millrace.proxy.exchange;
 
-import io.millrace.proxy.caching.CacheKey;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.VariantKey;
 import io.millrace.proxy.caching.VariantList;
@@ -40,7 +39,7 @@ final class Variants {
     StoreKey keyFor(LegPlan plan, StoredHead stored) {
         StoreKey primary = plan.primaryKey();
         if (primary == null) {
-            primary = shared.store().key(CacheKey.of(plan.request().target()).bytes());
+            primary = shared.store().key(plan.primaryBytes());
         }
         StoredHead present = marker(primary, plan.marker());
         if (present == null && stored.variance().isNone()) {
@@ -76,7 +75,7 @@ final class Variants {
             counters.add(Counter.VARIANTS_DROPPED, added.dropped().size());
             faults.report(
                     "a URL has more variants than cache.variants_max allows",
-                    added.guilty().text() + " tells most of them apart, for "
+                    added.guilty() + " tells most of them apart, for "
                             + plan.request().target().asString(),
                     null);
         }

@@ -173,6 +173,32 @@ public final class TargetUri implements TargetResult {
     }
 
     /**
+     * The same URI with another query.
+     *
+     * @param query holds it, without question mark, at its beginning; copied
+     * @param length bytes of it; 0 for no query at all
+     */
+    public TargetUri withQuery(byte[] query, int length) {
+        int pathLength = pathEnd - pathStart;
+        byte[] bytes = new byte[pathLength + (length == 0 ? 0 : 1 + length)];
+        System.arraycopy(target, pathStart, bytes, 0, pathLength);
+        if (length > 0) {
+            bytes[pathLength] = '?';
+            System.arraycopy(query, 0, bytes, pathLength + 1, length);
+        }
+        return new TargetUri(form, secure, host, port, bytes, 0, pathLength, bytes.length);
+    }
+
+    /**
+     * The same URI at another host.
+     *
+     * @param other in lower case, an IPv6 address in its brackets; not copied, and never to be changed
+     */
+    public TargetUri withHost(byte[] other) {
+        return new TargetUri(form, secure, other, port, target, pathStart, pathEnd, queryEnd);
+    }
+
+    /**
      * The URI that a reference means when this one is its base (RFC 3986 s5.2), without fragment; null when it is no
      * http or https URI.
      */

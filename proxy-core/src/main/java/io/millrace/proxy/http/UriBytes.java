@@ -1,5 +1,7 @@
 package io.millrace.proxy.http;
 
+import java.nio.charset.StandardCharsets;
+
 /** Byte classes of URIs and the normalisation that changes nothing about their meaning (RFC 3986 s2.3, s6.2.2). */
 public final class UriBytes {
 
@@ -71,5 +73,56 @@ public final class UriBytes {
             }
         }
         return found;
+    }
+
+    /** The text in UTF-8, with one character for each byte, as {@link #decodesTo} compares. */
+    public static String asBytes(String text) {
+        return new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
+    }
+
+    /**
+     * Whether the range, percent-decoded, is the text; a malformed encoding stands for itself.
+     *
+     * @param text one character for each byte
+     * @param begins whether the range may go on after the text
+     */
+    public static boolean decodesTo(byte[] bytes, int from, int to, String text, boolean begins) {
+        int i = from;
+        for (int at = 0; at < text.length(); at++) {
+            if (i >= to || decodedAt(bytes, i, to) != text.charAt(at)) {
+                return false;
+            }
+            i += widthAt(bytes, i, to);
+        }
+        return begins || i >= to;
+    }
+
+    /** The order of two ranges, byte by byte, percent-decoded; a range goes before those that it begins. */
+    public static int compareDecoded(byte[] bytes, int from, int to, int otherFrom, int otherTo) {
+        int i = from;
+        int k = otherFrom;
+        while (i < to && k < otherTo) {
+            int order = Integer.compare(decodedAt(bytes, i, to), decodedAt(bytes, k, otherTo));
+            if (order != 0) {
+                return order;
+            }
+            i += widthAt(bytes, i, to);
+            k += widthAt(bytes, k, otherTo);
+        }
+        return Boolean.compare(i < to, k < otherTo);
+    }
+
+    private static int decodedAt(byte[] bytes, int i, int to) {
+        return widthAt(bytes, i, to) == 3
+                ? FieldLexer.hexDigit(bytes[i + 1]) << 4 | FieldLexer.hexDigit(bytes[i + 2])
+                : bytes[i] & 0xff;
+    }
+
+    private static int widthAt(byte[] bytes, int i, int to) {
+        boolean encoded = bytes[i] == '%'
+                && i + 2 < to
+                && FieldLexer.hexDigit(bytes[i + 1]) >= 0
+                && FieldLexer.hexDigit(bytes[i + 2]) >= 0;
+        return encoded ? 3 : 1;
     }
 }

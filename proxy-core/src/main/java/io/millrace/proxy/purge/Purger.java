@@ -7,8 +7,10 @@ import io.millrace.proxy.lookup.Collapser;
 import io.millrace.store.CacheStore;
 import io.millrace.store.RemoveCallback;
 import io.millrace.store.StoreKey;
+import java.util.Arrays;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.Function;
 
 /**
  * Makes stored responses unfindable, for an operator's purge and for the invalidation by unsafe methods (RFC 9111 s4.4) alike.
@@ -23,12 +25,18 @@ public final class Purger {
 
     private final CacheStore<StoredHead> store;
     private final Collapser<?> collapser;
+    private final Function<TargetUri, CacheKey> keys;
     private final AtomicLongArray stamps = new AtomicLongArray(STAMPS);
 
-    /** An engine over one store. */
-    public Purger(CacheStore<StoredHead> store, Collapser<?> collapser) {
+    /**
+     * An engine over one store.
+     *
+     * @param keys the primary key of a client's URL, as the rule that maps it makes it now
+     */
+    public Purger(CacheStore<StoredHead> store, Collapser<?> collapser, Function<TargetUri, CacheKey> keys) {
         this.store = store;
         this.collapser = collapser;
+        this.keys = keys;
     }
 
     /**
@@ -36,23 +44,23 @@ public final class Purger {
      * that survives a crash, and says whether something was stored.
      */
     public void purge(TargetUri url, Executor replyOn, RemoveCallback reply) {
-        CacheKey cacheKey = CacheKey.of(url);
-        stamps.incrementAndGet(slot(cacheKey));
+        CacheKey cacheKey = keys.apply(url);
+        stamps.incrementAndGet(slot(cacheKey.bytes()));
         StoreKey key = store.key(cacheKey.bytes());
         collapser.detach(key);
         store.remove(key, replyOn, reply);
     }
 
     /**
-     * A number that changes when the URL is purged. A fetch remembers it at its start: what came from an origin before a purge
-     * must not be stored after it.
+     * A number that changes when the URL with that primary key is purged. A fetch remembers it at its start: what came from an
+     * origin before a purge must not be stored after it.
      */
-    public long stamp(TargetUri url) {
-        return stamps.get(slot(CacheKey.of(url)));
+    public long stamp(byte[] primaryKey) {
+        return stamps.get(slot(primaryKey));
     }
 
-    private static int slot(CacheKey key) {
-        int hash = key.hashCode();
+    private static int slot(byte[] primaryKey) {
+        int hash = Arrays.hashCode(primaryKey);
         return (hash ^ (hash >>> 16)) & (STAMPS - 1);
     }
 }

@@ -1,5 +1,6 @@
 package io.millrace.proxy.remap;
 
+import io.millrace.proxy.caching.CacheKey;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.http.TargetUri;
 
@@ -28,6 +29,26 @@ public record Mapped(RemapRule rule) implements RemapResult {
     /** What the rule decides about caching. */
     public CacheSettings settings() {
         return rule.settings();
+    }
+
+    /** The URL that a client's URL is stored for; see {@link RemapRule#keyUrl}. */
+    public TargetUri keyUrl(TargetUri target) {
+        return rule.keyUrl(target);
+    }
+
+    /** The URL that the origin is asked for when its answer may be stored; see {@link RemapRule#originUrl}. */
+    public TargetUri originUrl(TargetUri target, TargetUri keyUrl) {
+        return rule.originUrl(target, keyUrl);
+    }
+
+    /** The primary key, given what {@link #keyUrl} made of the client's URL. */
+    public CacheKey keyOf(TargetUri keyUrl) {
+        return rule.keyOf(keyUrl);
+    }
+
+    /** The primary key of a client's URL. */
+    public CacheKey key(TargetUri target) {
+        return rule.keyOf(rule.keyUrl(target));
     }
 
     /** The request target that the origin receives; see {@link RemapRule#originTarget}. */

@@ -1,6 +1,8 @@
 package io.millrace.proxy.remap;
 
+import io.millrace.proxy.caching.CacheKey;
 import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.KeyRules;
 import io.millrace.proxy.config.CacheConfig;
 import io.millrace.proxy.config.RemapRuleConfig;
 import io.millrace.proxy.config.RuleUrl;
@@ -20,6 +22,8 @@ public final class RemapRule {
     private final String originScheme;
     private final String originHost;
     private final String originAuthority;
+    private final KeyRules keyRules;
+    private final byte[] keySuffix;
 
     RemapRule(RemapRuleConfig config) {
         this.config = config;
@@ -31,6 +35,8 @@ public final class RemapRule {
         originHost = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
         boolean defaultPort = to.effectivePort() == (originScheme.equals("https") ? 443 : 80);
         originAuthority = defaultPort ? host : host + ":" + to.effectivePort();
+        keyRules = config.cache().settings().key();
+        keySuffix = keySuffix(config, keyRules).getBytes(StandardCharsets.ISO_8859_1);
         mapped = new Mapped(this);
     }
 
@@ -76,6 +82,33 @@ public final class RemapRule {
     /** All cache settings of this rule. */
     public CacheConfig cache() {
         return config.cache();
+    }
+
+    /**
+     * What stands in keys of this rule besides the URL. Rules whose hosts go by one name share a key only where they ask the
+     * origin the same: otherwise one rule's answers would be served under another.
+     */
+    private static String keySuffix(RemapRuleConfig config, KeyRules rules) {
+        String suffix = rules.generation() < 0 ? "" : " generation=" + rules.generation();
+        return rules.host() == null
+                ? suffix
+                : suffix + " map=" + config.map().path() + " to=" + config.to()
+                        + (config.pristineHostHdr() ? " pristine" : "");
+    }
+
+    /** The URL that a client's URL is stored for: the same instance unless the rule makes keys of its own. */
+    public TargetUri keyUrl(TargetUri target) {
+        return keyRules.isPlain() ? target : keyRules.keyUrl(target);
+    }
+
+    /** The URL that the origin is asked for when its answer may be stored: the key's, unless the rule says otherwise. */
+    public TargetUri originUrl(TargetUri target, TargetUri keyUrl) {
+        return keyRules.originUrl(target, keyUrl);
+    }
+
+    /** The primary key, given what {@link #keyUrl} made of the client's URL. */
+    public CacheKey keyOf(TargetUri keyUrl) {
+        return CacheKey.of(keyUrl, keySuffix);
     }
 
     /**

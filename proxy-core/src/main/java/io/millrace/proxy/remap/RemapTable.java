@@ -1,5 +1,6 @@
 package io.millrace.proxy.remap;
 
+import io.millrace.proxy.caching.CacheKey;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.RemapRuleConfig;
 import io.millrace.proxy.config.RuleUrl;
@@ -73,6 +74,11 @@ public final class RemapTable {
         }
         return host(host, 0, host.length)
                 .match(target.isSecure(), target.port(), target.targetBytes(), target.pathStart(), target.pathEnd());
+    }
+
+    /** The primary key of a client's URL as its rule makes it; that of the URL itself where no rule maps it. */
+    public CacheKey key(TargetUri target) {
+        return match(target) instanceof Mapped mapped ? mapped.key(target) : CacheKey.of(target);
     }
 
     /**

@@ -16,13 +16,17 @@ final class ConfigCatalogTest {
     @Test
     void listsEveryConstantInItsOrder() throws IllegalAccessException {
         List<ConfigKey<?>> rules = constants(CacheRuleKeys.class);
+        List<ConfigKey<?>> cacheKeys = constants(CacheKeyKeys.class);
         List<ConfigKey<?>> others = constants(ConfigKeys.class);
         assertEquals(
                 rules, ConfigCatalog.keys().stream().filter(rules::contains).toList());
         assertEquals(
+                cacheKeys,
+                ConfigCatalog.keys().stream().filter(cacheKeys::contains).toList());
+        assertEquals(
                 others,
                 ConfigCatalog.keys().stream()
-                        .filter(key -> !rules.contains(key))
+                        .filter(key -> !rules.contains(key) && !cacheKeys.contains(key))
                         .toList());
     }
 

@@ -94,6 +94,7 @@ final class SampleConfigTest {
         if (value == null || key == ConfigKeys.CACHE_RAM_SIZE) {
             value = key == ConfigKeys.ADMIN_LISTEN ? "':1'" : key == ConfigKeys.CACHE_RAM_SIZE ? "1GiB" : "/some/path";
             value = key == ConfigKeys.CACHE_VOLUME ? "default" : value;
+            value = key == CacheKeyKeys.HOST ? "shop.example" : value;
             value = key == ConfigKeys.METHODS ? "GET, POST" : value;
             value = key == ConfigKeys.ACCESS_TRUSTED_PROXIES ? "10.0.0.0/8" : value;
         }

@@ -1,0 +1,58 @@
+package io.millrace.proxy.config;
+
+import io.millrace.proxy.caching.KeyRules;
+import io.millrace.proxy.config.ConfigProblems.Place;
+import java.util.List;
+
+/** Warns of settings of cache keys that do nothing, or that let one client decide what others get. */
+final class CacheKeyChecks {
+    private static final List<ConfigKey<?>> KEYS = List.of(
+            CacheKeyKeys.IGNORE_QUERY,
+            CacheKeyKeys.INCLUDED_PARAMS,
+            CacheKeyKeys.EXCLUDED_PARAMS,
+            CacheKeyKeys.SORTED_PARAMS,
+            CacheKeyKeys.SEND_WHOLE_QUERY);
+
+    private final ConfigProblems problems;
+    private final Place whole;
+
+    CacheKeyChecks(ConfigProblems problems, Place whole) {
+        this.problems = problems;
+        this.whole = whole;
+    }
+
+    void check(ProxyConfig config) {
+        check(config.values(), config.cache().settings().key(), "");
+        List<ConfigValues> rules = ProxyConfig.elements(config.values(), ConfigKeys.REMAP);
+        for (RemapRuleConfig rule : config.remap()) {
+            check(rules.get(rule.index()), rule.cache().settings().key(), "remap[" + rule.index() + "].");
+        }
+    }
+
+    private void check(ConfigValues own, KeyRules effective, String prefix) {
+        // What a rule has from the general settings is told of there.
+        if (KEYS.stream().noneMatch(own::isSet)) {
+            return;
+        }
+        if (effective.query().ignored()) {
+            for (ConfigKey<?> key : KEYS.subList(1, 4)) {
+                if (own.isSet(key)) {
+                    warn(prefix + key.path(), "has no effect beside ignore_query");
+                }
+            }
+        }
+        if (!effective.sendsWholeQuery()) {
+            return;
+        }
+        String path = prefix + CacheKeyKeys.SEND_WHOLE_QUERY.path();
+        warn(
+                path,
+                effective.query().isWhole()
+                        ? "has no effect, since keys hold the whole query"
+                        : "lets a client decide what others get, if an answer depends on what keys leave out");
+    }
+
+    private void warn(String path, String message) {
+        problems.warning(problems.placeOf(path, whole), path, message);
+    }
+}
