@@ -170,26 +170,22 @@ final class ObjectChanges<H> {
 
     private boolean publish(FillTarget target, StoreObject<H> object, boolean admitted, PendingWrite write) {
         StoreKey key = target.key();
+        object.tryRetain();
+        PendingChange<H> change = PendingChange.stored(object);
+        change.begin();
         boolean[] done = {false};
         pending.compute(key, (k, before) -> {
             if (target.ticket().isInvalidated() || closed) {
                 return before;
             }
-            PendingChange<H> change = null;
             Volume volume = target.volume();
             if (volume != null && !admitted && before == null && !admits(object, volume, key)) {
                 volume = null;
             }
-            if (volume != null) {
-                object.tryRetain();
-                change = PendingChange.stored(object);
-                if (!enqueue(volume, key, change, write)) {
-                    change.release();
-                    return before;
-                }
+            if (volume != null && !enqueue(volume, key, change, write)) {
+                return before;
             }
-            hideElsewhere(key, volume);
-            volumes.missed(key);
+            boolean hides = hideElsewhere(key, volume, before != null, change);
             if (object instanceof ResidentObject<H> resident && resident.length() <= config.ramObjectBytesMax()) {
                 ram.put(resident);
             } else {
@@ -198,8 +194,9 @@ final class ObjectChanges<H> {
             fills.replace(key, object.objectId());
             target.ticket().settle();
             done[0] = true;
-            return change;
+            return volume != null || hides ? change : null;
         });
+        end(key, change);
         return done[0];
     }
 
@@ -346,16 +343,52 @@ final class ObjectChanges<H> {
         return volumes.policies().admits(object.volume(), volume, key);
     }
 
-    /** What other volumes hold of the key is superseded. */
-    private void hideElsewhere(StoreKey key, @Nullable Volume volume) {
-        if (volumes.slots().length < 2) {
-            return;
-        }
+    /**
+     * What other volumes hold of the key is superseded, also what is only on its way there, which no index tells. The
+     * change stays pending until they have it: should the object's own volume go meanwhile, the old one must not show.
+     *
+     * @return whether any has to
+     */
+    private boolean hideElsewhere(StoreKey key, @Nullable Volume volume, boolean isPending, PendingChange<H> change) {
+        boolean[] any = {false};
         for (VolumeGroup.Slot slot : volumes.slots()) {
             Volume other = slot.volume();
-            if (other != null && other != volume && other.mayHold(key.hashHigh(), key.hashLow())) {
-                other.executeRemoval(() -> other.hideForGood(diskKey(key)));
+            if (other == null || other == volume) {
+                continue;
             }
+            if (isPending || other.mayHold(key.hashHigh(), key.hashLow())) {
+                any[0] |= hide(other, key, change);
+            }
+        }
+        volumes.missed(key, back -> {
+            boolean taken = back == volume || hide(back, key, change);
+            any[0] |= taken;
+            return taken;
+        });
+        return any[0];
+    }
+
+    /** Whether the volume works; one that does not is told what it missed if it returns. */
+    private boolean hide(Volume volume, StoreKey key, PendingChange<H> change) {
+        change.begin();
+        boolean taken = volume.executeRemoval(() -> {
+            try {
+                volume.hideForGood(diskKey(key));
+            } finally {
+                end(key, change);
+            }
+        });
+        if (!taken) {
+            change.end();
+        }
+        return taken;
+    }
+
+    /** Part of the change is through. Not inside a change of the pending map. */
+    private void end(StoreKey key, PendingChange<H> change) {
+        if (change.end()) {
+            pending.remove(key, change);
+            change.release();
         }
     }
 
@@ -372,9 +405,11 @@ final class ObjectChanges<H> {
             return false;
         }
         volume.queued(bytes);
+        change.begin();
         boolean taken = write.queue(volume, failure -> settle(volume, key, change, bytes, failure));
         if (!taken) {
             volume.queued(-bytes);
+            change.end();
         }
         return taken;
     }
@@ -388,8 +423,7 @@ final class ObjectChanges<H> {
             }
         } finally {
             volume.queued(-bytes);
-            pending.remove(key, change);
-            change.release();
+            end(key, change);
         }
     }
 
@@ -560,12 +594,14 @@ final class ObjectChanges<H> {
             if (volume != null
                     && volume.isWorking()
                     && (before != null || volume.mayHold(key.hashHigh(), key.hashLow()))) {
-                removal.appendTo(volume, diskKey(key));
                 needed = true;
+                if (!removal.appendTo(volume, diskKey(key)) && !volumes.isOut(volume)) {
+                    removal.failed(volume);
+                }
             }
         }
-        volumes.missed(key);
-        return needed ? removal.change() : null;
+        volumes.missed(key, back -> removal.appendTo(back, diskKey(key)));
+        return needed || removal.isUnderWay() ? removal.change() : null;
     }
 
     /** The change's object, retained; null when it has none any more. */

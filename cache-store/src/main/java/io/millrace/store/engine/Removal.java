@@ -50,7 +50,8 @@ final class Removal<H> {
         present = true;
     }
 
-    void appendTo(Volume volume, DiskKey diskKey) {
+    /** Whether the volume takes it; what one that does not means for the removal is for the caller to say. */
+    boolean appendTo(Volume volume, DiskKey diskKey) {
         outstanding.incrementAndGet();
         boolean taken = volume.executeRemoval(() -> {
             boolean appended = false;
@@ -69,14 +70,24 @@ final class Removal<H> {
             }
         });
         if (!taken) {
-            IOException reason = new IOException(volume.directory() + ": volume is " + volume.state());
-            if (volume.state() == VolumeState.OFFLINE) {
-                // It finds nothing any more, and will not be trusted with what it missed.
-                failure.compareAndSet(null, reason);
-            } else {
-                refuse(reason);
-            }
-            done();
+            outstanding.decrementAndGet();
+        }
+        return taken;
+    }
+
+    /** Whether any volume is yet to have its tombstone. */
+    boolean isUnderWay() {
+        return outstanding.get() > 1;
+    }
+
+    /** A member did not take it. */
+    void failed(Volume volume) {
+        IOException reason = new IOException(volume.directory() + ": volume is " + volume.state());
+        if (volume.state() == VolumeState.OFFLINE) {
+            // It finds nothing any more, and will not be trusted with what it missed.
+            failure.compareAndSet(null, reason);
+        } else {
+            refuse(reason);
         }
     }
 

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -370,16 +371,33 @@ final class VolumeGroup {
 
     /** What the key holds changed: noted for the volumes that are out. */
     void missed(StoreKey key) {
-        for (Slot slot : slots) {
-            Absence absence = slot.absence();
-            if (absence != null && !absence.missed(key)) {
-                // Back since the slots were looked at.
-                Volume volume = working(slot.number());
-                if (volume != null) {
-                    volume.executeRemoval(() -> volume.hideForGood(ObjectAppender.diskKey(key)));
-                }
+        missed(key, volume -> volume.executeRemoval(() -> volume.hideForGood(ObjectAppender.diskKey(key))));
+    }
+
+    /**
+     * What the key holds changed: noted for the volumes that are out. To {@code tell} are those that came back since the
+     * slots were looked at; it is false when the volume takes nothing.
+     */
+    void missed(StoreKey key, Predicate<Volume> tell) {
+        for (int number = 0; number < slots.length; number++) {
+            boolean noted = slots[number].absence() == null;
+            while (!noted) {
+                Slot slot = slots[number];
+                Absence absence = slot.absence();
+                Volume back = slot.volume();
+                noted = absence != null ? absence.missed(key) : back == null || !back.isWorking() || tell.test(back);
             }
         }
+    }
+
+    /** Whether the volume is a member no more: it was taken out, so that what it does not take is noted for it. */
+    boolean isOut(Volume volume) {
+        for (Slot slot : slots) {
+            if (slot.volume() == volume) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Volumes that were handed over and taken back, and are still open. */
