@@ -2,6 +2,8 @@ package io.millrace.proxy;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.observe.Counter;
 import java.io.IOException;
@@ -13,6 +15,8 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Origins whose answers to ranges are odd, short, or contradict themselves: nobody waits for ever or gets other bytes. */
 class PartialFaultsTest {
@@ -115,6 +119,101 @@ class PartialFaultsTest {
         proxy.get("/a", range(0, 9));
         lies[0] = false;
         assertArrayEquals(body, proxy.get("/a").content());
+    }
+
+    /** How an origin may say that {@code bytes 4-9/10} come, of which it then sends five. */
+    enum ShortOf {
+        CONTENT_LENGTH("Content-Length: 6\r\n", "45678"),
+        CHUNKS("Transfer-Encoding: chunked\r\n", "5\r\n45678\r\n0\r\n\r\n"),
+        CHUNKS_WITHOUT_END("Transfer-Encoding: chunked\r\n", "5\r\n45678\r\n"),
+        CHUNKS_WITHIN_ONE("Transfer-Encoding: chunked\r\n", "6\r\n45678"),
+        CLOSE("Connection: close\r\n", "45678");
+
+        private final String framing;
+        private final String content;
+
+        ShortOf(String framing, String content) {
+            this.framing = framing;
+            this.content = content;
+        }
+    }
+
+    /** RFC 9110 s14.4, RFC 9112 s8: a part that is shorter than it says is incomplete: the client can tell, and nobody gets it. */
+    @ParameterizedTest
+    @EnumSource(ShortOf.class)
+    void partThatEndsEarlyIsCutAndNotStored_rfc9112_s8(ShortOf how) throws Exception {
+        boolean[] lies = {true};
+        proxy.start(request -> {
+            asked.add(RawClient.field(request.head(), "range"));
+            if (lies[0]) {
+                request.send("HTTP/1.1 206 Partial Content\r\n" + how.framing + "Content-Range: bytes 4-9/10\r\n"
+                        + UNTAGGED + "\r\n" + how.content);
+                request.socket().close();
+            } else {
+                request.send("HTTP/1.1 206 Partial Content\r\nContent-Length: 6\r\nContent-Range: bytes 4-9/10\r\n"
+                        + UNTAGGED + "\r\n456789");
+            }
+        });
+        try (RawClient client = new RawClient(proxy.address())) {
+            client.get("/a", range(4, 9));
+            assertThrows(IOException.class, () -> {
+                RawClient.Response response = client.response();
+                assertEquals(6, response.content().length, response.head());
+            });
+        }
+        proxy.settle();
+        lies[0] = false;
+        RawClient.Response second = proxy.get("/a", range(4, 9));
+        assertEquals("456789", second.text());
+        assertEquals("bytes 4-9/10", second.field("content-range"));
+        assertEquals(2, asked.size());
+    }
+
+    /** A content length that contradicts Content-Range: the one who asked gets what came, nobody else does. */
+    @Test
+    void partThatContradictsItselfIsNotStored_rfc9110_s14_4() throws Exception {
+        proxy.start(request -> {
+            asked.add(RawClient.field(request.head(), "range"));
+            request.send("HTTP/1.1 206 Partial Content\r\nContent-Length: 5\r\nContent-Range: bytes 4-9/10\r\n"
+                    + UNTAGGED + "\r\n45678");
+        });
+        assertEquals("45678", proxy.getAndSettle("/a", range(4, 9)).text());
+        assertEquals("45678", proxy.getAndSettle("/a", range(6, 8)).text());
+        assertEquals(2, asked.size());
+    }
+
+    /** RFC 9211 s2.3: fwd-status is what the origin said, also where its part was the whole. */
+    @Test
+    void forwardStatusIsTheOriginsOwn_rfc9211_s2_3() throws Exception {
+        startOnDisk(request -> {
+            if (request.has("/small")) {
+                part(request, TAGGED, "bytes 0-99/100", 0, 100);
+            } else if (request.has("/ignores") && request.number() > 2) {
+                request.ok(TAGGED, body);
+            } else {
+                answer(request, TAGGED);
+            }
+        });
+        RawClient.Response small = proxy.getAndSettle("/small", range(0, 9));
+        assertEquals(206, small.status());
+        assertStatus("fwd=uri-miss; fwd-status=206; stored", small);
+        assertStatus("fwd=uri-miss; fwd-status=206; stored", proxy.getAndSettle("/ignores", range(0, 9)));
+        assertStatus("fwd=partial; fwd-status=200", proxy.getAndSettle("/ignores", range(PIECE, PIECE + 9)));
+    }
+
+    /** What is sent before the origin was asked for the rest cannot say how it answered. */
+    @Test
+    void forwardStatusIsLeftOutWhereTheOriginHasNotAnsweredYet_rfc9211_s2_3() throws Exception {
+        startOnDisk(request -> answer(request, TAGGED));
+        proxy.getAndSettle("/a", range(0, 9));
+        RawClient.Response whole = proxy.getAndSettle("/a");
+        assertArrayEquals(body, whole.content());
+        assertStatus("fwd=partial; ttl=1000", whole);
+    }
+
+    private static void assertStatus(String expected, RawClient.Response response) {
+        String told = response.field("cache-status");
+        assertTrue(told.contains(expected), told);
     }
 
     /** HEAD is answered with the whole's fields; nothing is fetched by range for it. */

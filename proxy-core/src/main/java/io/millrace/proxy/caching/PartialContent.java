@@ -50,7 +50,7 @@ public record PartialContent(
         fields.remove(FieldName.CONTENT_LENGTH);
         ResponseHead representation = ResponseHead.of(200, "OK", fields.build());
         StoredHead whole = StoredHead.of(request, representation, requestTimeMillis, responseTimeMillis, settings);
-        ContentRange range = agreed(told, contentLength, StrongValidator.isPresent(whole));
+        ContentRange range = agreed(request, told, contentLength, StrongValidator.isPresent(whole));
         if (range == null) {
             return null;
         }
@@ -69,24 +69,25 @@ public record PartialContent(
     }
 
     /**
-     * The part that field and content agree on. Content that is shorter than its field says counts from the field's first
-     * position, and ends the representation where the field said that it does; without a strong validator only, since it is
-     * then never put together with other parts.
+     * The part that field and content agree on. Content that is shorter than its field says is believed in one case: the request
+     * asked for so many bytes at the end, and there is no strong validator, so that it is never put together with other parts.
+     * Then it counts from the field's first position, and ends the representation.
      */
-    private static @Nullable ContentRange agreed(ContentRange told, long contentLength, boolean combinable) {
+    private static @Nullable ContentRange agreed(
+            RequestHead request, ContentRange told, long contentLength, boolean combinable) {
         if (contentLength < 0 || contentLength == told.bytes()) {
             return told;
         }
-        if (combinable || contentLength > told.bytes() || contentLength == 0) {
+        boolean shortEnd = contentLength > 0
+                && contentLength < told.bytes()
+                && told.first() > 0
+                && told.end() == told.length()
+                && RangeSelection.lastBytes(request.fields()) == contentLength;
+        if (combinable || !shortEnd) {
             return null;
         }
         long end = told.first() + contentLength;
-        boolean toTheEnd = told.end() == told.length();
-        if (toTheEnd && told.first() == 0) {
-            // A whole that is too short is no whole.
-            return null;
-        }
-        return new ContentRange(told.first(), end - 1, toTheEnd ? end : told.length());
+        return new ContentRange(told.first(), end - 1, end);
     }
 
     /** The part that a stored head of status 206 stands for. */

@@ -93,6 +93,16 @@ public sealed interface RangeSelection {
         return result(ranges, count);
     }
 
+    /** How many bytes at the end a Range field asks for, whatever the length; -1 when it asks for another range, or none. */
+    static long lastBytes(FieldSection fields) {
+        boolean ends = of(fields, Long.MAX_VALUE) instanceof Single one
+                && of(fields, Long.MAX_VALUE - 1) instanceof Single other
+                && one.range().first() != other.range().first();
+        return ends && of(fields, Long.MAX_VALUE) instanceof Single one
+                ? one.range().length()
+                : -1;
+    }
+
     private static RangeSelection result(List<ByteRange> ranges, int count) {
         if (count == 0 || overlaps(ranges) > 2) {
             return WHOLE;

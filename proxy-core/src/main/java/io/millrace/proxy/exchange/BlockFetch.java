@@ -27,6 +27,9 @@ import org.jspecify.annotations.Nullable;
 final class BlockFetch implements OriginResponseHandler {
     /** Learns how it goes; exactly one of the last two ends it. */
     interface End {
+        /** The origin answered. */
+        void onStatus(int status);
+
         /** The blocks are on their way. */
         void onBlocksComing();
 
@@ -106,6 +109,7 @@ final class BlockFetch implements OriginResponseHandler {
 
     @Override
     public void onHead(ResponseHead head, ResponseFraming framing) {
+        end.onStatus(head.status());
         long nowMillis = home.clock().millis();
         StoredHead update = null;
         boolean same = false;

@@ -59,7 +59,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
         this.plans = new FetchPlans(home, request, stream.connection(), contentLength);
         this.pump = new BodyPump(stream, this);
         this.answer = new ClientAnswer(home, stream, request, report, pump);
-        this.partial = new PartialAnswer(home, stream, request, state, plans, pump, answer, this);
+        this.partial = new PartialAnswer(home, stream, request, state, report, plans, pump, answer, this);
         this.origin = new OriginSide(home, stream, state, plans, this, contentLength);
     }
 
@@ -250,6 +250,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
             home.counters().increment(Counter.COLLAPSED_SERVED);
         }
         partial.readBlocksOf(from);
+        report.storedInBlocks(response);
         sendBlocks(object, object.head(), collapsed);
     }
 

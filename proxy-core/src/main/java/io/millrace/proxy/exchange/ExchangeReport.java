@@ -90,7 +90,7 @@ final class ExchangeReport {
     }
 
     void fetched(FetchedResponse response, boolean fromOthersFetch) {
-        originStatus = response.head().status();
+        originStatus = response.originStatus();
         originMinorVersion = response.head().minorVersion();
         collapsed = fromOthersFetch;
         stored = response.stored();
@@ -103,10 +103,20 @@ final class ExchangeReport {
         collapsed = byOthersFetch;
     }
 
-    /** What is missing of the stored response came from the origin. */
+    /** What is missing of the stored response comes from the origin. */
     void completed(boolean byOthersFetch) {
-        originStatus = 206;
         collapsed = byOthersFetch;
+    }
+
+    /** The origin's part is being stored in blocks, from where it is sent. */
+    void storedInBlocks(FetchedResponse response) {
+        originStatus = response.originStatus();
+        stored = response.stored();
+    }
+
+    /** The origin's status for what was missing; after the head it counts for the log only. */
+    void originAnswered(int withStatus) {
+        originStatus = withStatus;
     }
 
     void failed(OriginFailure failure) {
@@ -157,7 +167,12 @@ final class ExchangeReport {
             cacheStatus.hit(value);
         } else {
             cacheStatus.forwarded(value, forwardReason);
-            CacheStatus.forwardStatus(value, originStatus);
+            if (originStatus != 0) {
+                CacheStatus.forwardStatus(value, originStatus);
+            }
+            if (stored && !collapsed) {
+                CacheStatus.stored(value);
+            }
         }
         CacheStatus.ttl(value, ttl);
         finish(value);

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable.
  *
+ * @param originStatus the status code that came
  * @param head as it came; where a 206 turned out to be the whole, that of a 200
  * @param representation the head as that of the whole representation: what the rules of sharing look at
  * @param selectable what a client's conditions and range are answered from; null when it is passed on as it came
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param responseMillis when the head came, epoch milliseconds
  */
 record FetchedResponse(
+        int originStatus,
         ResponseHead head,
         ResponseHead representation,
         @Nullable StoredHead selectable,
@@ -32,7 +34,7 @@ record FetchedResponse(
 
     /** One that is passed on as it came. */
     static FetchedResponse passed(ResponseHead head, long contentLength, long responseMillis) {
-        return new FetchedResponse(head, head, null, null, false, null, contentLength, responseMillis);
+        return new FetchedResponse(head.status(), head, head, null, null, false, null, contentLength, responseMillis);
     }
 
     /** Length of the whole representation, -1 when unknown. */
@@ -41,10 +43,12 @@ record FetchedResponse(
     }
 
     FetchedResponse unstored() {
-        return new FetchedResponse(head, representation, selectable, part, false, null, contentLength, responseMillis);
+        return new FetchedResponse(
+                originStatus, head, representation, selectable, part, false, null, contentLength, responseMillis);
     }
 
     FetchedResponse keptUnder(StoreKey key) {
-        return new FetchedResponse(head, representation, selectable, part, stored, key, contentLength, responseMillis);
+        return new FetchedResponse(
+                originStatus, head, representation, selectable, part, stored, key, contentLength, responseMillis);
     }
 }

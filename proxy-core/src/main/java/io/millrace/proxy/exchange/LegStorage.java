@@ -74,7 +74,8 @@ final class LegStorage {
         }
         StoredHead stored = StoredHead.of(plan.request(), head, requestMillis, nowMillis, plan.cacheSettings());
         StoredHead selectable = length < 0 ? stored : stored.withContentLength(length);
-        FetchedResponse response = new FetchedResponse(head, head, selectable, null, storable, null, length, nowMillis);
+        FetchedResponse response =
+                new FetchedResponse(head.status(), head, head, selectable, null, storable, null, length, nowMillis);
         return new Reception(response, storable ? open(selectable, length) : null, false);
     }
 
@@ -93,13 +94,13 @@ final class LegStorage {
         ContentRange range = content.range();
         if (range.isWhole()) {
             ResponseHead whole = content.representation();
-            FetchedResponse response =
-                    new FetchedResponse(whole, whole, content.whole(), null, storable, null, range.length(), nowMillis);
+            FetchedResponse response = new FetchedResponse(
+                    206, whole, whole, content.whole(), null, storable, null, range.length(), nowMillis);
             return new Reception(response, storable ? open(content.whole(), range.length()) : null, false);
         }
         StoredHead selectable = content.asTold() ? content.whole() : null;
         FetchedResponse response = new FetchedResponse(
-                head, content.representation(), selectable, range, storable, null, length, nowMillis);
+                206, head, content.representation(), selectable, range, storable, null, length, nowMillis);
         if (!storable) {
             return new Reception(response, null, false);
         }
@@ -197,7 +198,7 @@ final class LegStorage {
                 content.combinedWith(plan.request(), firstPart.head(), requestMillis, nowMillis, plan.cacheSettings());
         ResponseHead answer = ResponseHead.of(200, "OK", whole.fields());
         FetchedResponse response =
-                new FetchedResponse(answer, answer, whole, null, true, null, first.length(), nowMillis);
+                new FetchedResponse(206, answer, answer, whole, null, true, null, first.length(), nowMillis);
         ObjectWriter<StoredHead> writer = isPurged() ? null : open(whole, first.length());
         if (writer == null) {
             endJoining();

@@ -37,6 +37,7 @@ final class PartialAnswer {
     private final ClientStream stream;
     private final RequestHead request;
     private final ExchangeState state;
+    private final ExchangeReport report;
     private final FetchPlans plans;
     private final BodyPump pump;
     private final ClientAnswer answer;
@@ -52,6 +53,7 @@ final class PartialAnswer {
             ClientStream stream,
             RequestHead request,
             ExchangeState state,
+            ExchangeReport report,
             FetchPlans plans,
             BodyPump pump,
             ClientAnswer answer,
@@ -60,6 +62,7 @@ final class PartialAnswer {
         this.stream = stream;
         this.request = request;
         this.state = state;
+        this.report = report;
         this.plans = plans;
         this.pump = pump;
         this.answer = answer;
@@ -91,8 +94,7 @@ final class PartialAnswer {
             Selection selection,
             boolean collapsed) {
         long length = object.length();
-        PartialBody body =
-                new PartialBody(home, decision, stream.connection(), object, pump, selection.first(), selection.end());
+        PartialBody body = body(decision, object, selection.first(), selection.end());
         preparing = body;
         body.prepare(new PartialBody.Ready() {
             @Override
@@ -110,6 +112,11 @@ final class PartialAnswer {
                 asking.onFetchInstead(changed ? plans.whole(decision) : plans.pass(decision));
             }
         });
+    }
+
+    private PartialBody body(Decision decision, StoredObject<StoredHead> object, long position, long end) {
+        return new PartialBody(
+                home, decision, stream.connection(), object, pump, report::originAnswered, position, end);
     }
 
     /**
@@ -165,8 +172,7 @@ final class PartialAnswer {
             return;
         }
         home.counters().increment(Counter.FILLS_RESUMED);
-        pump.resume(
-                new PartialBody(home, decision, stream.connection(), object, pump, missing.position(), missing.end()));
+        pump.resume(body(decision, object, missing.position(), missing.end()));
     }
 
     private boolean refetch(Decision decision, ClientAnswer.Missing missing) {

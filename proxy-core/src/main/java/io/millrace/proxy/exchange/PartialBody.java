@@ -10,6 +10,7 @@ import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,6 +52,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
     private final ClientConnection client;
     private final StoredObject<StoredHead> object;
     private final ContentSink sink;
+    private final IntConsumer originStatus;
     private final long end;
     private final BackgroundFill background;
 
@@ -70,6 +72,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
 
     /**
      * @param object takes over the caller's reference; its length is known and it has a strong validator
+     * @param originStatus is told the status of each answer of the origin to a fetch of this
      * @param position first byte wanted
      * @param end the position after the last byte wanted
      */
@@ -79,6 +82,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
             ClientConnection client,
             StoredObject<StoredHead> object,
             ContentSink sink,
+            IntConsumer originStatus,
             long position,
             long end) {
         this.home = home;
@@ -86,6 +90,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
         this.client = client;
         this.object = object;
         this.sink = sink;
+        this.originStatus = originStatus;
         this.position = position;
         this.end = end;
         this.background =
@@ -207,6 +212,13 @@ final class PartialBody implements ContentSource, BlockFetch.End {
             advance();
         }
         // A fetch that is under way goes on by its own events.
+    }
+
+    @Override
+    public void onStatus(int status) {
+        if (!closed) {
+            originStatus.accept(status);
+        }
     }
 
     @Override
