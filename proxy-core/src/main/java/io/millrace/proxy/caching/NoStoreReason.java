@@ -22,6 +22,8 @@ public enum NoStoreReason {
     PARTIAL("partial"),
     /** A 304 freshens a stored response and is none itself (s4.3.4). */
     NOT_MODIFIED("not-modified"),
+    /** An error about the request's fields, which are not in the key ({@link RequestErrors}). */
+    REQUEST_ERROR("request-error"),
     /** The response says {@code no-store} (s5.2.2.5). */
     NO_STORE("no-store"),
     /** The response says {@code private} without field names (s5.2.2.7). */

@@ -78,6 +78,10 @@ public sealed interface Storability {
         if (reason != null) {
             return reason;
         }
+        boolean named = settings.lifetimes().negative().covers(response.status());
+        if (!named && RequestErrors.isOne(request, response.status())) {
+            return NoStoreReason.REQUEST_ERROR;
+        }
         CacheControl control =
                 CacheControl.ofResponse(response.fields(), settings.storing().targets());
         reason = ofControl(request, response, control, settings.storing());
