@@ -101,6 +101,9 @@ public interface CacheStore<H> extends Closeable {
      */
     void list(@Nullable String after, ListVisitor visitor, Executor replyOn, ListCallback reply);
 
+    /** What outlives the process beside the objects. Without volumes it is forgotten with them. */
+    Journal journal();
+
     /** Sizes of the inventory. */
     InventoryStatistics inventory();
 

@@ -60,6 +60,7 @@ final class ArchitectureTest {
                     "java.nio",
                     "java.nio.charset",
                     "java.io",
+                    "java.security",
                     "org.jspecify.annotations")
             .allowEmptyShould(true);
 

@@ -6,6 +6,7 @@ import com.dynatrace.hash4j.hashing.Hashing;
 import io.millrace.store.CacheStore;
 import io.millrace.store.HeadCodec;
 import io.millrace.store.InventoryStatistics;
+import io.millrace.store.Journal;
 import io.millrace.store.ListCallback;
 import io.millrace.store.ListVisitor;
 import io.millrace.store.ObjectWriter;
@@ -58,6 +59,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
     private final ReadPool reads;
     private final Housekeeping housekeeping;
     private final RamTier<ResidentObject<H>> ram;
+    private final StoreJournal journal;
     private final VolumeGroup volumes;
     private final VolumeSwitch volumeSwitch;
     private final Inventories<H> inventories;
@@ -87,7 +89,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
         reads = new ReadPool(config.ioThreads(), counters, memory.budget());
         housekeeping = new Housekeeping();
         ram = new RamTier<>(config.ramBytes(), memory.budget(), housekeeping);
-        volumes = new VolumeGroup(io, config, memory.reading(), new VolumeEvents());
+        journal = new StoreJournal(io, !config.volumes().isEmpty());
+        volumes = new VolumeGroup(io, config, memory.reading(), journal, new VolumeEvents());
         volumeSwitch = new VolumeSwitch(volumes);
         ram.onHit(this::hitInRam);
         FillRegister fills = new FillRegister();
@@ -330,6 +333,11 @@ public final class StoreEngine<H> implements CacheStore<H> {
     @Override
     public void list(@Nullable String after, ListVisitor visitor, Executor replyOn, ListCallback reply) {
         inventories.list(after, visitor, replyOn, reply);
+    }
+
+    @Override
+    public Journal journal() {
+        return journal;
     }
 
     @Override

@@ -44,6 +44,7 @@ final class VolumeGroup {
     private final ByteBufAllocator allocator;
     private final VolumeListener listener;
     private final VolumePolicies policies;
+    private final StoreJournal journal;
     /** Held while generation and members change. */
     private final ReentrantLock membership = new ReentrantLock();
 
@@ -77,10 +78,12 @@ final class VolumeGroup {
         }
     }
 
-    VolumeGroup(FileIo io, StoreConfig config, ByteBufAllocator allocator, VolumeListener listener) {
+    VolumeGroup(
+            FileIo io, StoreConfig config, ByteBufAllocator allocator, StoreJournal journal, VolumeListener listener) {
         this.io = io;
         this.config = config;
         this.allocator = allocator;
+        this.journal = journal;
         this.listener = listener;
         this.policies =
                 new VolumePolicies(config.diskAdmission(), config.volumes().size());
@@ -93,6 +96,7 @@ final class VolumeGroup {
         }
         VolumeSet set = VolumeSet.open(io, specs(), allocator, listener);
         storeId = set.storeId();
+        journal.found(set.volumes());
         take(set);
     }
 
@@ -119,7 +123,9 @@ final class VolumeGroup {
             throw new IOException("the volumes belong to another store now");
         }
         Slot[] before = slots;
+        journal.found(set.volumes());
         take(set);
+        journal.heal();
         for (int i = 0; i < before.length; i++) {
             passOnReaders(before[i].volume(), slots[i].volume());
         }
@@ -324,6 +330,8 @@ final class VolumeGroup {
         VolumeReturn returned = VolumeReturn.open(io, spec(slot.config(), null), store, left, allocator, listener);
         policies.attach(slot.number(), returned.volume());
         returned.volume().start();
+        journal.takeOver(returned.volume());
+        returned.volume().drain();
         return returned;
     }
 

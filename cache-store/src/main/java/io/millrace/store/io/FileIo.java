@@ -27,6 +27,9 @@ public interface FileIo {
     /** Renames {@code from} to {@code to} in one step, replacing what is there. */
     void rename(Path from, Path to) throws IOException;
 
+    /** Forces what was renamed or made in a directory to the device, where the platform can. */
+    default void force(Path directory) throws IOException {}
+
     /** Deletes the file if it exists. */
     void delete(Path file) throws IOException;
 

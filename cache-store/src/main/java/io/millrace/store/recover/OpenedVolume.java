@@ -9,7 +9,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param spec what it shall be
  * @param volume the volume, not yet started
+ * @param kept whether its content counts; false for one that begins empty
  * @param failure why there is none
  */
 public record OpenedVolume(
-        VolumeSpec spec, @Nullable Volume volume, @Nullable IOException failure) {}
+        VolumeSpec spec,
+        @Nullable Volume volume,
+        boolean kept,
+        @Nullable IOException failure) {}

@@ -1,6 +1,7 @@
 package io.millrace.store.recover;
 
 import io.millrace.store.disk.Superblock;
+import io.millrace.store.disk.Volume;
 import io.millrace.store.disk.VolumeListener;
 import io.millrace.store.io.FileFaults;
 import io.millrace.store.io.FileIo;
@@ -79,7 +80,7 @@ public final class VolumeSet {
                 } catch (IOException e) {
                     IOException said = FileFaults.explain(spec.path(), e);
                     LOG.error("cannot be opened, the store goes on without it: {}", FileFaults.words(said));
-                    results.add(new OpenedVolume(spec, null, said));
+                    results.add(new OpenedVolume(spec, null, false, said));
                 }
             }
         } catch (LeaseHeldException e) {
@@ -91,7 +92,8 @@ public final class VolumeSet {
         join(files);
         for (VolumeFiles volume : files) {
             try {
-                results.add(new OpenedVolume(volume.spec(), IndexOpening.open(io, volume, allocator, listener), null));
+                Volume opened = IndexOpening.open(io, volume, allocator, listener);
+                results.add(new OpenedVolume(volume.spec(), opened, !volume.isFresh(), null));
             } catch (IOException e) {
                 fail(volume, e);
             }
@@ -102,7 +104,7 @@ public final class VolumeSet {
     private void fail(VolumeFiles volume, IOException e) throws IOException {
         IOException said = FileFaults.explain(volume.spec().path(), e);
         LOG.error("cannot be opened, the store goes on without it: {}", FileFaults.words(said));
-        results.add(new OpenedVolume(volume.spec(), null, said));
+        results.add(new OpenedVolume(volume.spec(), null, false, said));
         volume.close();
     }
 

@@ -19,11 +19,7 @@ public final class Invalidation {
      */
     public static List<TargetUri> of(RequestHead request, ResponseHead response) {
         TargetUri target = request.target();
-        boolean invalidates = !request.method().isSafe()
-                && target.form() != TargetUri.Form.AUTHORITY
-                && response.status() >= 200
-                && response.status() < 400;
-        if (!invalidates) {
+        if (!isInvalidating(request, response)) {
             return List.of();
         }
         List<TargetUri> invalid = new ArrayList<>(3);
@@ -31,6 +27,14 @@ public final class Invalidation {
         addSameOrigin(target, response.fields().get(FieldName.LOCATION), invalid);
         addSameOrigin(target, response.fields().get(FieldName.CONTENT_LOCATION), invalid);
         return invalid;
+    }
+
+    /** Whether it is an answer other than an error to an unsafe method. */
+    static boolean isInvalidating(RequestHead request, ResponseHead response) {
+        return !request.method().isSafe()
+                && request.target().form() != TargetUri.Form.AUTHORITY
+                && response.status() >= 200
+                && response.status() < 400;
     }
 
     private static void addSameOrigin(TargetUri target, @Nullable String reference, List<TargetUri> to) {

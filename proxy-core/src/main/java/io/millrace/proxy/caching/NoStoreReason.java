@@ -34,6 +34,8 @@ public enum NoStoreReason {
     AUTHORIZATION("authorization"),
     /** {@code Vary: *} (s4.1). */
     VARY_ANY("vary-any"),
+    /** It names more than {@link CacheGroups#GROUPS_MAX} cache groups (RFC 9875 s2). */
+    CACHE_GROUPS("cache-groups"),
     /** The status code asks for an explicit lifetime or {@code public}, and there is none (s3). */
     STATUS("status"),
     /** Neither a lifetime above 0 nor a validator: it could never be reused. */

@@ -26,6 +26,12 @@ public sealed interface Reuse {
     /** It is no answer to this request: go on as if nothing were stored. */
     record NotUsable(NotUsableReason reason) implements Reuse {}
 
+    /**
+     * An invalidation of more than its URL has outdated it: where that was a soft one it may be validated, else it counts as not
+     * there.
+     */
+    record Invalidated(Outdated by) implements Reuse {}
+
     /** Why a stored response must be validated. */
     enum ValidateReason {
         /** Its age has reached its lifetime (s4.2). */
@@ -89,13 +95,31 @@ public sealed interface Reuse {
     /** The instance that is given. */
     ServeStaleWhileRevalidating SERVE_STALE_WHILE_REVALIDATING = new ServeStaleWhileRevalidating();
 
-    /** Decides for a stored response; a vary marker is no response and must not be given. */
+    /** As the other, where nothing was invalidated. */
     static Reuse of(RequestHead request, StoredHead stored, long nowMillis, CacheSettings settings) {
+        return of(request, stored, nowMillis, settings, Invalidations.NONE);
+    }
+
+    /** Decides for a stored response; a vary marker is no response and must not be given. */
+    static Reuse of(
+            RequestHead request,
+            StoredHead stored,
+            long nowMillis,
+            CacheSettings settings,
+            Invalidations invalidations) {
         assert !stored.isVaryMarker() : "a vary marker is no response";
         NotUsable notUsable = notUsable(request, stored, settings);
         if (notUsable != null) {
             return notUsable;
         }
+        Outdated outdated = invalidations.of(request.target(), stored);
+        if (outdated != null) {
+            return new Invalidated(outdated);
+        }
+        return ofCurrent(request, stored, nowMillis, settings);
+    }
+
+    private static Reuse ofCurrent(RequestHead request, StoredHead stored, long nowMillis, CacheSettings settings) {
         if (stored.isNoCache()) {
             return new Validate(ValidateReason.NO_CACHE);
         }

@@ -94,6 +94,9 @@ public sealed interface Storability {
         if (settings.key().variance(response.fields()).isAny()) {
             return NoStoreReason.VARY_ANY;
         }
+        if (CacheGroups.areTooMany(response.fields())) {
+            return NoStoreReason.CACHE_GROUPS;
+        }
         reason = ofLifetime(response, control, responseTimeMillis, settings);
         return reason == null && !settings.storing().allowsLength(declaredLength(response.fields()))
                 ? NoStoreReason.TOO_LARGE

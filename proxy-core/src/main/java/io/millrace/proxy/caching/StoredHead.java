@@ -60,6 +60,8 @@ public final class StoredHead {
     final long staleIfErrorSeconds;
     final long keepUntilSeconds;
     final long nonce;
+    final long stamp;
+    final long[] groups;
     final Variance variance;
     final byte[] varyValues;
     final byte[] wire;
@@ -85,6 +87,8 @@ public final class StoredHead {
         staleIfErrorSeconds = parts.staleIfErrorSeconds;
         keepUntilSeconds = parts.keepUntilSeconds;
         nonce = parts.nonce;
+        stamp = parts.stamp;
+        groups = parts.groups;
         variance = parts.variance;
         varyValues = parts.varyValues;
         wire = parts.wire;
@@ -123,6 +127,13 @@ public final class StoredHead {
         return length == contentLength
                 ? this
                 : new StoredHeadBuilder().copy(this).contentLength(length).build();
+    }
+
+    /** The same head of a response that was asked for under that stamp of {@link Invalidations}. */
+    public StoredHead withStamp(long number) {
+        return number == stamp
+                ? this
+                : new StoredHeadBuilder().copy(this).stamp(number).build();
     }
 
     /** The same marker with another list of variants, see {@link VariantList}. */
@@ -266,6 +277,19 @@ public final class StoredHead {
         return nonce;
     }
 
+    /**
+     * The stamp of {@link Invalidations} when it was asked for: later ones outdate it. 0 is older than all, also that of what was
+     * stored before there were stamps.
+     */
+    public long stamp() {
+        return stamp;
+    }
+
+    /** Hashes of its cache groups (RFC 9875); borrowed, and never to be changed. */
+    public long[] groups() {
+        return groups;
+    }
+
     /** The request fields that select it. */
     public Variance variance() {
         return variance;
@@ -332,7 +356,12 @@ public final class StoredHead {
     public int heapBytes() {
         int names = 64 * variance.names().size();
         // Object with its twenty-odd fields, two array headers; half the wire head again for the 304's.
-        return 232 + names + varyValues.length + wire.length + wire.length / 2;
+        return 248
+                + names
+                + (groups.length == 0 ? 0 : 16 + 8 * groups.length)
+                + varyValues.length
+                + wire.length
+                + wire.length / 2;
     }
 
     @Override

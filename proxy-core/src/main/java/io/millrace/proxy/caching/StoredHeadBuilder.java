@@ -44,6 +44,8 @@ final class StoredHeadBuilder {
     long staleIfErrorSeconds = StoredHead.UNKNOWN;
     long keepUntilSeconds;
     long nonce;
+    long stamp;
+    long[] groups = Invalidations.NO_GROUPS;
     Variance variance = Variance.NONE;
     byte[] varyValues = NO_BYTES;
     byte[] wire = NO_BYTES;
@@ -94,6 +96,7 @@ final class StoredHeadBuilder {
                 | CookieRule.flags(fields, control);
         variance = settings.key().variance(fields);
         varyValues = variance.valuesOf(request.fields());
+        groups = CacheGroups.hashes(request.target(), fields);
         keepUntilSeconds = keepUntil(fields, settings);
         byte[] statusLine = statusLine(response);
         setWire(statusLine, storedFields(fields, control, receivedSeconds));
@@ -126,6 +129,8 @@ final class StoredHeadBuilder {
         staleIfErrorSeconds = head.staleIfErrorSeconds;
         keepUntilSeconds = head.keepUntilSeconds;
         nonce = head.nonce;
+        stamp = head.stamp;
+        groups = head.groups;
         variance = head.variance;
         varyValues = head.varyValues;
         wire = head.wire;
@@ -143,6 +148,11 @@ final class StoredHeadBuilder {
             lines.add(FieldName.CONTENT_LENGTH, length);
         }
         return lines(lines);
+    }
+
+    StoredHeadBuilder stamp(long number) {
+        stamp = number;
+        return this;
     }
 
     StoredHeadBuilder variants(byte[] list) {

@@ -22,21 +22,31 @@ import java.util.zip.CRC32C;
  *  8  request time ms (8) 16  response time ms (8)  24  initial age ms (8)
  * 32  lifetime s (8)      40  lifetime source (1)   41  Date s (8)   49  Last-Modified s (8)
  * 57  content length (8)  65  stale-while-revalidate s (8)           73  stale-if-error s (8)
- * 81  keep until s (8)    89  nonce (8)             97  number of Vary names, 255 for * (1)
- * 98  per Vary name: length (2), text; of a cookie "cookie=" and its name
+ * 81  keep until s (8)    89  nonce (8)             97  stamp (8)
+ *105  number of cache groups (2)                   107  their hashes (8 each)
+ *     number of Vary names, 255 for * (1)
+ *     per Vary name: length (2), text; of a cookie "cookie=" and its name
  *     length of the Vary values (4), the values
  *     length of the status line (2), length of the wire head (4), the wire head
  *     CRC32C (4)
  * </pre>
  *
- * Thread-safe: no state.
+ * Version 1, which is read too, has neither stamp nor groups: they count as 0 and none.
+ *
+ * <p>Thread-safe: no state.
  */
 public final class StoredHeadCodec implements HeadCodec<StoredHead> {
 
-    /** The version that is written, and the only one that is read. */
-    static final byte VERSION = 1;
+    /** The version that is written. */
+    static final byte VERSION = 2;
 
+    /** The oldest version that is read. */
+    static final byte VERSION_MIN = 1;
+
+    /** Of version 1; the stamp and the number of groups come on top. */
     private static final int FIXED_LENGTH = 98;
+
+    private static final int INVALIDATION_LENGTH = 10;
     private static final int ANY = 255;
 
     /** Begins the name of a cookie; no field name contains an equals sign. */
@@ -57,8 +67,9 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
             throw new CorruptHeadException(
                     "length of stored head: actual=" + bytes.length + ", minimum=" + (FIXED_LENGTH + CHECKSUM_LENGTH));
         }
-        if (bytes[0] != VERSION) {
-            throw new CorruptHeadException("version of stored head: actual=" + bytes[0] + ", expected=" + VERSION);
+        if (bytes[0] < VERSION_MIN || bytes[0] > VERSION) {
+            throw new CorruptHeadException(
+                    "version of stored head: actual=" + bytes[0] + ", expected=" + VERSION_MIN + " to " + VERSION);
         }
         int checked = bytes.length - CHECKSUM_LENGTH;
         int stored = ByteBuffer.wrap(bytes).getInt(checked);
@@ -91,7 +102,14 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
 
     static byte[] bytes(StoredHead head) {
         List<byte[]> names = new ArrayList<>();
-        int length = FIXED_LENGTH + 4 + head.varyValues.length + 6 + head.wire.length + CHECKSUM_LENGTH;
+        int length = FIXED_LENGTH
+                + INVALIDATION_LENGTH
+                + 8 * head.groups.length
+                + 4
+                + head.varyValues.length
+                + 6
+                + head.wire.length
+                + CHECKSUM_LENGTH;
         for (FieldName name : head.variance.names()) {
             names.add(name.lower().getBytes(StandardCharsets.ISO_8859_1));
         }
@@ -109,6 +127,10 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
         out.putLong(head.dateSeconds).putLong(head.lastModifiedSeconds).putLong(head.contentLength);
         out.putLong(head.staleWhileRevalidateSeconds).putLong(head.staleIfErrorSeconds);
         out.putLong(head.keepUntilSeconds).putLong(head.nonce);
+        out.putLong(head.stamp).putShort((short) head.groups.length);
+        for (long group : head.groups) {
+            out.putLong(group);
+        }
         out.put((byte) (head.variance.isAny() ? ANY : names.size()));
         for (byte[] name : names) {
             out.putShort((short) name.length).put(name);
@@ -121,7 +143,7 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
 
     private static StoredHead read(ByteBuffer in) throws CorruptHeadException {
         StoredHeadBuilder parts = new StoredHeadBuilder();
-        in.get();
+        byte version = in.get();
         byte kind = in.get();
         parts.varyMarker = kind == 1;
         parts.status = in.getShort();
@@ -138,6 +160,10 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
         parts.staleIfErrorSeconds = in.getLong();
         parts.keepUntilSeconds = in.getLong();
         parts.nonce = in.getLong();
+        if (version > 1) {
+            parts.stamp = in.getLong();
+            parts.groups = readGroups(in);
+        }
         parts.variance = readVariance(in);
         parts.varyValues = take(in, in.getInt());
         int fieldsStart = in.getShort() & 0xffff;
@@ -147,6 +173,7 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
                 && parts.initialAgeMillis >= 0
                 && parts.lifetimeSeconds >= 0
                 && parts.contentLength >= StoredHead.UNKNOWN
+                && parts.stamp >= 0
                 && !in.hasRemaining()
                 && (kind == 1 || (parts.status >= 200 && parts.status <= 999));
         if (!valid) {
@@ -154,6 +181,19 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
         }
         readFields(parts, fieldsStart);
         return parts.build();
+    }
+
+    private static long[] readGroups(ByteBuffer in) throws CorruptHeadException {
+        int count = in.getShort();
+        if (count < 0 || count > CacheGroups.GROUPS_MAX) {
+            throw new CorruptHeadException(
+                    "number of cache groups: actual=" + count + ", maximum=" + CacheGroups.GROUPS_MAX);
+        }
+        long[] groups = count == 0 ? Invalidations.NO_GROUPS : new long[count];
+        for (int i = 0; i < count; i++) {
+            groups[i] = in.getLong();
+        }
+        return groups;
     }
 
     private static Variance readVariance(ByteBuffer in) throws CorruptHeadException {

@@ -76,18 +76,44 @@ final class StoredHeadCodecTest {
         assertFalse(again.selects(Heads.fields()));
     }
 
+    private static final String MARKER_BEGIN = "01" + "0000" + "00000000"
+            + "0000000000001122" + "0000000000001122" + "0000000000000000"
+            + "0000000000000000" + "00" + "0000000000000004" + "8000000000000000"
+            + "0000000000000000" + "ffffffffffffffff" + "ffffffffffffffff"
+            + "00000000ffffffff" + "0102030405060708";
+    private static final String MARKER_END = "01" + "0003" + "666f6f" + "00000000" + "0000" + "00000000";
+
+    private static StoredHead marker() {
+        return StoredHead.varyMarker(Variance.of(Heads.fields("Vary: Foo")), 0x0102030405060708L, 0x1122L);
+    }
+
     @Test
-    void bytesOfVersion1AreThose() {
+    void bytesOfVersion2AreThose() {
         // A change here makes every store on disk unreadable: it needs another version byte.
-        StoredHead marker = StoredHead.varyMarker(Variance.of(Heads.fields("Vary: Foo")), 0x0102030405060708L, 0x1122L);
         assertEquals(
-                "0101" + "0000" + "00000000"
-                        + "0000000000001122" + "0000000000001122" + "0000000000000000"
-                        + "0000000000000000" + "00" + "0000000000000004" + "8000000000000000"
-                        + "0000000000000000" + "ffffffffffffffff" + "ffffffffffffffff"
-                        + "00000000ffffffff" + "0102030405060708"
-                        + "01" + "0003" + "666f6f" + "00000000" + "0000" + "00000000",
-                HexFormat.of().formatHex(encode(marker)).replaceFirst(".{8}$", ""));
+                "02" + MARKER_BEGIN + "0000000000000000" + "0000" + MARKER_END,
+                HexFormat.of().formatHex(encode(marker())).replaceFirst(".{8}$", ""));
+    }
+
+    @Test
+    void bytesOfVersion1AreReadAsOlderThanEveryInvalidation() throws CorruptHeadException {
+        byte[] bytes = HexFormat.of().parseHex("01" + MARKER_BEGIN + MARKER_END + "00000000");
+        seal(bytes);
+        StoredHead head = decode(bytes);
+        assertEquals(marker(), head);
+        assertEquals(0, head.stamp());
+        assertEquals(0, head.groups().length);
+    }
+
+    @Test
+    void keepsStampAndGroups() throws CorruptHeadException {
+        StoredHead head = Heads.stored("Cache-Groups: \"b\", \"a\", \"b\"").withStamp(0x1234_5678_9abc_def0L);
+        StoredHead again = decode(encode(head));
+        assertEquals(head, again);
+        assertEquals(0x1234_5678_9abc_def0L, again.stamp());
+        assertEquals(2, again.groups().length);
+        assertArrayEquals(head.groups(), again.groups());
+        assertEquals(head.heapBytes(), again.heapBytes());
     }
 
     @Test
@@ -112,12 +138,12 @@ final class StoredHeadCodecTest {
     }
 
     @ParameterizedTest
-    @ValueSource(bytes = {0, 2, 127, -1})
+    @ValueSource(bytes = {0, 3, 127, -1})
     void otherVersionsAreRefusedByName(byte version) {
         byte[] bytes = encode(Heads.stored("ETag: \"a\""));
         bytes[0] = version;
         CorruptHeadException refused = assertThrows(CorruptHeadException.class, () -> decode(bytes));
-        assertEquals("version of stored head: actual=" + version + ", expected=1", refused.getMessage());
+        assertEquals("version of stored head: actual=" + version + ", expected=1 to 2", refused.getMessage());
     }
 
     @Test

@@ -1,0 +1,259 @@
+package io.millrace.store.journal;
+
+import io.millrace.store.io.Checksums;
+import io.millrace.store.io.FileIo;
+import io.millrace.store.io.StoreFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * The file {@code journal} of a storage path: a header, and records that are appended and forced, until the whole is written
+ * anew beside it and renamed. Little-endian.
+ *
+ * <pre>
+ *    0  8  magic "MRJOURN\0"
+ *    8  4  version
+ *   12  4  zero
+ *   16  8  tag, random: each record of the file has it
+ *   24  4  zero
+ *   28  4  CRC32C of bytes 0 to 27
+ *   32  records, each at a multiple of 8:
+ *
+ *        0  4  magic "MRJR"
+ *        4  4  length of the content
+ *        8  8  tag of the file
+ *       16  8  sequence: 1, 2, 3 …
+ *       24  8  stamp
+ *       32  4  CRC32C of the content
+ *       36  4  CRC32C of bytes 0 to 35
+ *       40     content, padded with zeros to a multiple of 8
+ * </pre>
+ *
+ * A record that was not answered may be torn: the file then ends within it, or has zeros in its place, and the record is
+ * dropped. Anything else that does not fit is damage, and what the file does not tell any more is not known.
+ *
+ * <p>Confined to one thread at a time.
+ */
+public final class JournalFile {
+    /** Name of the file in a volume's directory. */
+    public static final String FILE_NAME = "journal";
+
+    /** Longest content of a record, in bytes. */
+    public static final int CONTENT_LENGTH_MAX = 4 * 1024;
+
+    static final int HEADER_BYTES = 32;
+    static final int RECORD_HEADER_BYTES = 40;
+    private static final String NEW_FILE_NAME = "journal.new";
+    private static final long MAGIC = 0x004E_5255_4F4A_524DL;
+    private static final int RECORD_MAGIC = 0x524A_524D;
+    private static final int VERSION = 1;
+    /** Several times what the largest table of invalidations needs; a longer file is none of ours. */
+    private static final long LENGTH_MAX = 64L << 20;
+
+    /** How a file was found. */
+    public enum State {
+        /** There is none. */
+        MISSING,
+        /** Every record that was answered is there. */
+        SOUND,
+        /** Records may be lost. */
+        DAMAGED
+    }
+
+    private final FileIo io;
+    private final Path directory;
+    private final List<JournalEntry> entries = new ArrayList<>();
+    private State state = State.MISSING;
+    private String problem = "";
+    private boolean torn;
+    private long tag;
+    private long end;
+    private long sequence;
+
+    private JournalFile(FileIo io, Path directory) {
+        this.io = io;
+        this.directory = directory;
+    }
+
+    /** Reads the file of a directory. One that cannot be read counts as damaged. */
+    public static JournalFile read(FileIo io, Path directory) {
+        JournalFile journal = new JournalFile(io, directory);
+        Path path = journal.path();
+        if (!io.exists(path)) {
+            return journal;
+        }
+        try (StoreFile file = io.openForReading(path)) {
+            journal.decode(file);
+        } catch (IOException e) {
+            journal.damaged(e.toString());
+        }
+        return journal;
+    }
+
+    /** Where it is. */
+    public Path path() {
+        return directory.resolve(FILE_NAME);
+    }
+
+    /** How it was found. */
+    public State state() {
+        return state;
+    }
+
+    /** What is the matter with a damaged one. */
+    public String problem() {
+        return problem;
+    }
+
+    /** Hands over the records found, of a damaged file those before the damage. */
+    public List<JournalEntry> takeEntries() {
+        List<JournalEntry> found = List.copyOf(entries);
+        entries.clear();
+        return found;
+    }
+
+    /** Whether records may be appended: else it must be {@link #rewrite written anew} first. */
+    public boolean isAppendable() {
+        return state == State.SOUND && !torn;
+    }
+
+    /** Records in the file. */
+    public long records() {
+        return sequence;
+    }
+
+    private void damaged(String why) {
+        state = State.DAMAGED;
+        problem = why;
+    }
+
+    private void decode(StoreFile file) throws IOException {
+        long length = file.length();
+        if (length < HEADER_BYTES || length > LENGTH_MAX) {
+            damaged("length=" + length);
+            return;
+        }
+        ByteBuffer in = ByteBuffer.allocate((int) length).order(ByteOrder.LITTLE_ENDIAN);
+        int got = file.read(in, 0);
+        boolean sound = got == length && in.getLong(0) == MAGIC && in.getInt(28) == Checksums.crc32c(in, 0, 28);
+        if (!sound || in.getInt(8) != VERSION) {
+            damaged(sound ? "version=" + in.getInt(8) + ", expected=" + VERSION : "its header");
+            return;
+        }
+        state = State.SOUND;
+        tag = in.getLong(16);
+        end = HEADER_BYTES;
+        while (state == State.SOUND && !torn && end < length) {
+            next(in, (int) end, (int) length);
+        }
+    }
+
+    private void next(ByteBuffer in, int at, int length) {
+        int left = length - at;
+        if (left < RECORD_HEADER_BYTES || isZero(in, at, length)) {
+            torn = true;
+            return;
+        }
+        boolean header = in.getInt(at) == RECORD_MAGIC
+                && in.getLong(at + 8) == tag
+                && in.getLong(at + 16) == sequence + 1
+                && in.getInt(at + 36) == Checksums.crc32c(in, at, 36);
+        int contentLength = in.getInt(at + 4);
+        if (!header || contentLength < 0 || contentLength > CONTENT_LENGTH_MAX) {
+            damaged("the record at " + at);
+        } else if (left < RECORD_HEADER_BYTES + padded(contentLength)) {
+            torn = true;
+        } else if (in.getInt(at + 32) != Checksums.crc32c(in, at + RECORD_HEADER_BYTES, contentLength)) {
+            damaged("the content of the record at " + at);
+        } else {
+            byte[] content = new byte[contentLength];
+            in.get(at + RECORD_HEADER_BYTES, content);
+            entries.add(new JournalEntry(in.getLong(at + 24), content));
+            sequence++;
+            end = (long) at + RECORD_HEADER_BYTES + padded(contentLength);
+        }
+    }
+
+    private static boolean isZero(ByteBuffer in, int from, int to) {
+        for (int i = from; i < to; i++) {
+            if (in.get(i) != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static int padded(int length) {
+        return (length + 7) & -8;
+    }
+
+    /**
+     * Appends records and forces them. When it fails the file must be written anew.
+     *
+     * @throws IOException when they may not be there
+     */
+    public void append(List<JournalEntry> added) throws IOException {
+        if (!isAppendable()) {
+            throw new IllegalStateException(path() + ": to be written anew first");
+        }
+        torn = true;
+        ByteBuffer out = encoded(added, 0, sequence, tag);
+        try (StoreFile file = io.open(path())) {
+            file.write(out, end);
+            file.force();
+        }
+        end += out.capacity();
+        sequence += added.size();
+        torn = false;
+    }
+
+    /** Replaces the file by one with these records, durably: until it has, the old one is there. */
+    public void rewrite(List<JournalEntry> all) throws IOException {
+        long fresh = ThreadLocalRandom.current().nextLong();
+        ByteBuffer out = encoded(all, HEADER_BYTES, 0, fresh);
+        out.putLong(0, MAGIC).putInt(8, VERSION).putLong(16, fresh).putInt(28, Checksums.crc32c(out, 0, 28));
+        Path beside = directory.resolve(NEW_FILE_NAME);
+        io.delete(beside);
+        try (StoreFile file = io.open(beside)) {
+            file.write(out, 0);
+            file.force();
+        }
+        io.rename(beside, path());
+        io.force(directory);
+        state = State.SOUND;
+        torn = false;
+        tag = fresh;
+        end = out.capacity();
+        sequence = all.size();
+    }
+
+    private static ByteBuffer encoded(List<JournalEntry> added, int headerBytes, long sequenceBefore, long tag) {
+        int length = headerBytes;
+        for (JournalEntry entry : added) {
+            if (entry.content().length > CONTENT_LENGTH_MAX) {
+                throw new IllegalArgumentException(
+                        "record of " + entry.content().length + " bytes, limit=" + CONTENT_LENGTH_MAX);
+            }
+            length += RECORD_HEADER_BYTES + padded(entry.content().length);
+        }
+        ByteBuffer out = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+        int at = headerBytes;
+        long sequence = sequenceBefore;
+        for (JournalEntry entry : added) {
+            byte[] content = entry.content();
+            sequence++;
+            out.putInt(at, RECORD_MAGIC).putInt(at + 4, content.length);
+            out.putLong(at + 8, tag).putLong(at + 16, sequence).putLong(at + 24, entry.stamp());
+            out.put(at + RECORD_HEADER_BYTES, content);
+            out.putInt(at + 32, Checksums.crc32c(out, at + RECORD_HEADER_BYTES, content.length));
+            out.putInt(at + 36, Checksums.crc32c(out, at, 36));
+            at += RECORD_HEADER_BYTES + padded(content.length);
+        }
+        return out;
+    }
+}

@@ -1,0 +1,324 @@
+package io.millrace.store.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.store.Journal;
+import io.millrace.store.StoreConfig;
+import io.millrace.store.io.FaultyFileIo;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.NavigableSet;
+import java.util.Optional;
+import java.util.Random;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.RepetitionInfo;
+import org.junit.jupiter.api.Test;
+
+/** What was answered is known after a restart, whatever happened; what cannot be known is said. */
+class StoreJournalTest {
+    private static final Path FIRST = Path.of("/volume0");
+    private static final Path SECOND = Path.of("/volume1");
+    private static final Path JOURNAL = FIRST.resolve("journal");
+
+    /** Keeps every entry in force, or the newest ones only. */
+    private static final class Facts implements Journal.Owner {
+        final List<Journal.Entry> known = new CopyOnWriteArrayList<>();
+        final int most;
+        Journal.Condition condition;
+        int recoveries;
+
+        Facts(TestStore test, int most) {
+            this.most = most;
+            test.store.journal().attach(this);
+        }
+
+        Facts(TestStore test) {
+            this(test, Integer.MAX_VALUE);
+        }
+
+        @Override
+        public void recovered(List<Journal.Entry> entries, Journal.Condition found) {
+            condition = found;
+            recoveries++;
+            NavigableSet<Long> stamps = stamps();
+            for (Journal.Entry entry : entries) {
+                assertEquals("fact " + entry.stamp(), new String(entry.content(), StandardCharsets.US_ASCII));
+                if (stamps.add(entry.stamp())) {
+                    known.add(entry);
+                }
+            }
+        }
+
+        @Override
+        public List<Journal.Entry> inForce() {
+            return List.copyOf(known.subList(Math.max(0, known.size() - most), known.size()));
+        }
+
+        NavigableSet<Long> stamps() {
+            NavigableSet<Long> stamps = new TreeSet<>();
+            known.forEach(entry -> stamps.add(entry.stamp()));
+            return stamps;
+        }
+
+        /** Why it is not durable; null when it is. */
+        IOException add(TestStore test, long stamp) {
+            Journal.Entry entry = new Journal.Entry(stamp, ("fact " + stamp).getBytes(StandardCharsets.US_ASCII));
+            known.add(entry);
+            CompletableFuture<Optional<IOException>> answer = new CompletableFuture<>();
+            test.store.journal().append(entry, Runnable::run, failure -> answer.complete(Optional.ofNullable(failure)));
+            return TestStore.await(answer).orElse(null);
+        }
+    }
+
+    private static StoreConfig.Builder one() {
+        return StoreContractTest.volumes(2).ramBytes(0);
+    }
+
+    private static StoreConfig.Builder two() {
+        return StoreContractTest.volumes(2, 2).ramBytes(0);
+    }
+
+    private static void addAll(TestStore test, Facts facts, long from, long to) {
+        for (long stamp = from; stamp <= to; stamp++) {
+            assertNull(facts.add(test, stamp));
+        }
+    }
+
+    private static NavigableSet<Long> range(long from, long to) {
+        NavigableSet<Long> stamps = new TreeSet<>();
+        for (long stamp = from; stamp <= to; stamp++) {
+            stamps.add(stamp);
+        }
+        return stamps;
+    }
+
+    @Test
+    void aNewStoreHasAnEmptyJournalAndEveryLaterOneWhatWasAnswered() {
+        FaultyFileIo io = new FaultyFileIo();
+        try (TestStore test = new TestStore(one(), io)) {
+            Facts facts = new Facts(test);
+            assertEquals(Journal.Condition.NEW, facts.condition);
+            addAll(test, facts, 1, 20);
+        }
+        for (int round = 0; round < 3; round++) {
+            try (TestStore test = new TestStore(one(), io)) {
+                Facts facts = new Facts(test);
+                assertEquals(Journal.Condition.WHOLE, facts.condition);
+                assertEquals(range(1, 20 + round), facts.stamps());
+                addAll(test, facts, 21 + round, 21 + round);
+            }
+        }
+    }
+
+    @Test
+    void aStoreInRamAloneForgetsIt() {
+        try (TestStore test = new TestStore(StoreConfig.builder(), new FaultyFileIo())) {
+            Facts facts = new Facts(test);
+            assertEquals(Journal.Condition.NEW, facts.condition);
+            assertNull(facts.add(test, 1));
+        }
+    }
+
+    @Test
+    void contentFromBeforeThereWereJournalsIsTold() {
+        FaultyFileIo io = new FaultyFileIo();
+        try (TestStore test = new TestStore(one(), io)) {
+            test.put("a", "h", TestStore.body(1, 1000));
+        }
+        try (TestStore test = new TestStore(one(), io)) {
+            assertEquals(Journal.Condition.MISSING, new Facts(test).condition);
+        }
+        try (TestStore test = new TestStore(one(), io)) {
+            assertEquals(Journal.Condition.WHOLE, new Facts(test).condition);
+        }
+    }
+
+    @RepeatedTest(30)
+    void whatWasAnsweredBeforeAKillIsKnownAfterwards(RepetitionInfo repetition) {
+        Random random = new Random(repetition.getCurrentRepetition());
+        FaultyFileIo io = new FaultyFileIo();
+        TestStore test = new TestStore(one(), io).withoutCheck();
+        // Few in force, so that the file is written anew again and again.
+        Facts facts = new Facts(test, 3);
+        io.killAfterWrites(repetition.getCurrentRepetition() * 13L, random);
+        long answered = 0;
+        for (long stamp = 1; stamp <= 600 && facts.add(test, stamp) == null; stamp++) {
+            answered = stamp;
+        }
+        boolean powerLost = random.nextBoolean();
+        FaultyFileIo after = powerLost ? io.afterPowerLoss(random) : io.afterKill();
+        test.abandon();
+        try (TestStore next = new TestStore(one(), after).withoutCheck()) {
+            Facts found = new Facts(next);
+            if (found.condition == Journal.Condition.WHOLE && answered > 0) {
+                assertTrue(
+                        found.stamps().containsAll(range(Math.max(1, answered - 2), answered)),
+                        "seed " + repetition.getCurrentRepetition() + " answered " + answered);
+            } else {
+                // After a power failure a record that was never answered may look like damage.
+                assertTrue(answered == 0 || powerLost, "seed " + repetition.getCurrentRepetition());
+            }
+            assertNull(found.add(next, 1000));
+        }
+    }
+
+    @Test
+    void aFlippedBitInAnyByteIsToldOrChangesNothing() {
+        FaultyFileIo io = new FaultyFileIo();
+        try (TestStore test = new TestStore(one(), io)) {
+            addAll(test, new Facts(test), 1, 4);
+        }
+        for (long bit = 0; bit < io.length(JOURNAL) * 8; bit += 9) {
+            FaultyFileIo damaged = io.copy();
+            damaged.flipBit(JOURNAL, bit);
+            try (TestStore test = new TestStore(one(), damaged)) {
+                Facts facts = new Facts(test);
+                assertTrue(
+                        facts.condition == Journal.Condition.DAMAGED
+                                || facts.stamps().equals(range(1, 4)),
+                        "bit " + bit);
+            }
+            try (TestStore test = new TestStore(one(), damaged)) {
+                assertEquals(Journal.Condition.WHOLE, new Facts(test).condition, "bit " + bit);
+            }
+        }
+    }
+
+    @Test
+    void aFileThatEndsWithinARecordLosesThatOneAlone() {
+        FaultyFileIo io = new FaultyFileIo();
+        try (TestStore test = new TestStore(one(), io)) {
+            addAll(test, new Facts(test), 1, 4);
+        }
+        long length = io.length(JOURNAL);
+        for (long cut = 1; cut < 48; cut += 5) {
+            FaultyFileIo torn = io.copy();
+            torn.truncate(JOURNAL, length - cut);
+            try (TestStore test = new TestStore(one(), torn)) {
+                Facts facts = new Facts(test);
+                assertEquals(Journal.Condition.WHOLE, facts.condition);
+                assertEquals(range(1, 3), facts.stamps());
+                addAll(test, facts, 5, 5);
+            }
+            try (TestStore test = new TestStore(one(), torn)) {
+                assertEquals(5L, new Facts(test).stamps().last());
+            }
+        }
+    }
+
+    @Test
+    void oneSoundJournalIsEnoughAndHealsTheOthers() {
+        FaultyFileIo io = new FaultyFileIo();
+        try (TestStore test = new TestStore(two(), io)) {
+            addAll(test, new Facts(test), 1, 9);
+        }
+        io.flipBit(JOURNAL, 8 * 100);
+        try (TestStore test = new TestStore(two(), io)) {
+            Facts facts = new Facts(test);
+            assertEquals(Journal.Condition.WHOLE, facts.condition);
+            assertEquals(range(1, 9), facts.stamps());
+        }
+        io.flipBit(SECOND.resolve("journal"), 8 * 100);
+        try (TestStore test = new TestStore(two(), io)) {
+            assertEquals(range(1, 9), new Facts(test).stamps());
+        }
+    }
+
+    @Test
+    void theFileStaysShortWhileLittleIsInForce() {
+        FaultyFileIo io = new FaultyFileIo();
+        try (TestStore test = new TestStore(one(), io)) {
+            addAll(test, new Facts(test, 5), 1, 800);
+            assertTrue(io.length(JOURNAL) < 300 * 56, () -> "length " + io.length(JOURNAL));
+        }
+        try (TestStore test = new TestStore(one(), io)) {
+            assertTrue(new Facts(test).stamps().containsAll(range(796, 800)));
+        }
+    }
+
+    @Test
+    void anEntryThatCannotBeWrittenIsToldAndWrittenWithTheNext() {
+        FaultyFileIo io = new FaultyFileIo();
+        try (TestStore test = new TestStore(one(), io)) {
+            Facts facts = new Facts(test);
+            addAll(test, facts, 1, 2);
+            io.failWrites(true, FIRST);
+            assertNotNull(facts.add(test, 3));
+            io.failWrites(false, FIRST);
+            addAll(test, facts, 4, 4);
+        }
+        try (TestStore test = new TestStore(one(), io)) {
+            assertEquals(range(1, 4), new Facts(test).stamps());
+        }
+    }
+
+    @Test
+    void aPathThatWasOutHasEverythingBeforeItIsUsedAgain() {
+        FaultyFileIo io = new FaultyFileIo();
+        try (TestStore test = new TestStore(two(), io)) {
+            Facts facts = new Facts(test);
+            addAll(test, facts, 1, 3);
+            VolumeCommandsTest.offline(test, FIRST);
+            addAll(test, facts, 4, 6);
+            VolumeCommandsTest.online(test, FIRST);
+        }
+        io.flipBit(SECOND.resolve("journal"), 8 * 40);
+        try (TestStore test = new TestStore(two(), io)) {
+            Facts facts = new Facts(test);
+            assertEquals(Journal.Condition.WHOLE, facts.condition);
+            assertEquals(range(1, 6), facts.stamps());
+        }
+    }
+
+    @Test
+    void whileThePathsAreHandedOverNothingIsDurableAndWhatAnotherAddedIsKnownAfterwards() throws IOException {
+        FaultyFileIo io = new FaultyFileIo();
+        try (TestStore test = new TestStore(one(), io)) {
+            Facts facts = new Facts(test);
+            addAll(test, facts, 1, 2);
+            test.store.suspendWrites();
+            assertNotNull(facts.add(test, 3));
+            try (TestStore other = new TestStore(one(), io)) {
+                Facts others = new Facts(other);
+                assertEquals(range(1, 2), others.stamps());
+                addAll(other, others, 4, 5);
+            }
+            test.store.resumeWrites();
+            assertEquals(2, facts.recoveries);
+            assertTrue(facts.stamps().containsAll(List.of(4L, 5L)));
+            addAll(test, facts, 6, 6);
+        }
+        try (TestStore test = new TestStore(one(), io)) {
+            assertTrue(new Facts(test).stamps().containsAll(List.of(1L, 2L, 4L, 5L, 6L)));
+        }
+    }
+
+    @Test
+    void entriesOfManyThreadsAreAllThere() throws InterruptedException {
+        FaultyFileIo io = new FaultyFileIo();
+        try (TestStore test = new TestStore(one(), io)) {
+            Facts facts = new Facts(test);
+            List<Thread> threads = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                long from = 1 + i * 100L;
+                threads.add(new Thread(() -> addAll(test, facts, from, from + 99)));
+            }
+            threads.forEach(Thread::start);
+            for (Thread thread : threads) {
+                thread.join();
+            }
+        }
+        try (TestStore test = new TestStore(one(), io)) {
+            assertEquals(range(1, 400), new Facts(test).stamps());
+        }
+    }
+}

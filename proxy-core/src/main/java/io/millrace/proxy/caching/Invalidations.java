@@ -1,0 +1,35 @@
+package io.millrace.proxy.caching;
+
+import io.millrace.proxy.http.TargetUri;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The invalidations in force. Each has a stamp, a number higher than that of every one before, and outdates what it covers and
+ * what was asked for under a lower stamp: in RAM, on disk, in parts, or still on its way.
+ *
+ * <p>Thread-safe; allocates nothing where nothing was invalidated since the response was asked for.
+ */
+@FunctionalInterface
+public interface Invalidations {
+    /** Of a response that belongs to no cache group. */
+    long[] NO_GROUPS = {};
+
+    /** Nothing was ever invalidated. */
+    Invalidations NONE = (url, stamp, groups) -> null;
+
+    /**
+     * What outdates a response.
+     *
+     * @param url the URL that it would answer for
+     * @param stamp the stamp when its fetch began ({@link StoredHead#stamp})
+     * @param groups hashes of its cache groups ({@link StoredHead#groups}); borrowed
+     * @return null when nothing does
+     */
+    @Nullable
+    Outdated of(TargetUri url, long stamp, long[] groups);
+
+    /** As {@link #of(TargetUri, long, long[])}. */
+    default @Nullable Outdated of(TargetUri url, StoredHead head) {
+        return of(url, head.stamp(), head.groups());
+    }
+}

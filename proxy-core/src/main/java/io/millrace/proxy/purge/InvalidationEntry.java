@@ -1,0 +1,110 @@
+package io.millrace.proxy.purge;
+
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One invalidation, as it is in the table and in the journal:
+ *
+ * <pre>
+ *  0  kind (1)   1  flags (1): 1 soft   2  zero (6)
+ *  8  hash of the host, or of the group (8); 0 for other kinds
+ * 16  the beginning of the path, of a prefix
+ * </pre>
+ *
+ * Big-endian. The stamp stands beside it. Immutable.
+ */
+public final class InvalidationEntry {
+    private static final int FIXED_LENGTH = 16;
+    private static final int SOFT = 1;
+    private static final byte[] NO_PREFIX = {};
+
+    private final InvalidationKind kind;
+    private final boolean soft;
+    private final long stamp;
+    private final long hash;
+    private final byte[] prefix;
+
+    private InvalidationEntry(InvalidationKind kind, boolean soft, long stamp, long hash, byte[] prefix) {
+        this.kind = kind;
+        this.soft = soft;
+        this.stamp = stamp;
+        this.hash = hash;
+        this.prefix = prefix;
+    }
+
+    static InvalidationEntry of(InvalidationKind kind, boolean soft, long stamp, long hash) {
+        return new InvalidationEntry(kind, soft, stamp, hash, NO_PREFIX);
+    }
+
+    /** Takes over the bytes. */
+    static InvalidationEntry ofPrefix(boolean soft, long stamp, long hostHash, byte[] prefix) {
+        return new InvalidationEntry(InvalidationKind.PREFIX, soft, stamp, hostHash, prefix);
+    }
+
+    /**
+     * Reads what {@link #bytes} wrote.
+     *
+     * @throws IllegalArgumentException when it is none of that
+     */
+    static InvalidationEntry read(long stamp, byte[] content) {
+        if (content.length < FIXED_LENGTH) {
+            throw new IllegalArgumentException(
+                    "length of an invalidation: actual=" + content.length + ", minimum=" + FIXED_LENGTH);
+        }
+        ByteBuffer in = ByteBuffer.wrap(content);
+        return new InvalidationEntry(
+                InvalidationKind.ofCode(in.get(0)),
+                (in.get(1) & SOFT) != 0,
+                stamp,
+                in.getLong(8),
+                Arrays.copyOfRange(content, FIXED_LENGTH, content.length));
+    }
+
+    byte[] bytes() {
+        ByteBuffer out = ByteBuffer.allocate(FIXED_LENGTH + prefix.length);
+        out.put(0, (byte) kind.code()).put(1, (byte) (soft ? SOFT : 0)).putLong(8, hash);
+        out.put(FIXED_LENGTH, prefix);
+        return out.array();
+    }
+
+    /** What it covers: more than was asked for where a table was full. */
+    public InvalidationKind kind() {
+        return kind;
+    }
+
+    /** Whether what it covers may be used once it is validated. */
+    public boolean isSoft() {
+        return soft;
+    }
+
+    /** What was asked for under a lower one is outdated. */
+    public long stamp() {
+        return stamp;
+    }
+
+    long hash() {
+        return hash;
+    }
+
+    /** The beginning of the path; borrowed. */
+    byte[] prefix() {
+        return prefix;
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof InvalidationEntry that && stamp == that.stamp && Arrays.equals(bytes(), that.bytes());
+    }
+
+    @Override
+    public int hashCode() {
+        return Long.hashCode(stamp) * 31 + Long.hashCode(hash);
+    }
+
+    @Override
+    public String toString() {
+        return kind.text() + (soft ? " soft" : "") + " at " + stamp;
+    }
+}

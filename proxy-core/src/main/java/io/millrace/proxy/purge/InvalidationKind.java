@@ -1,0 +1,48 @@
+package io.millrace.proxy.purge;
+
+/** What an invalidation of more than one URL covers. */
+public enum InvalidationKind {
+    /** Everything. */
+    ALL(1, "all"),
+    /** Everything of one host. */
+    HOST(2, "host"),
+    /** What a host has under paths that begin so. */
+    PREFIX(3, "prefix"),
+    /** The members of one cache group of one origin (RFC 9875). */
+    GROUP(4, "group"),
+    /** The members of every cache group: instead of more groups than are told apart. */
+    ALL_GROUPS(5, "all-groups"),
+    /**
+     * Everything that has a stamp, but not what was stored before there were any: where a journal was begun beside content, it
+     * may have had one before.
+     */
+    STAMPED(6, "journal-lost");
+
+    private final int code;
+    private final String text;
+
+    InvalidationKind(int code, String text) {
+        this.code = code;
+        this.text = text;
+    }
+
+    /** The number in the journal; never changed. */
+    int code() {
+        return code;
+    }
+
+    /** Stable name for metrics and messages. */
+    public String text() {
+        return text;
+    }
+
+    /** The kind of that number. */
+    static InvalidationKind ofCode(int code) {
+        for (InvalidationKind kind : values()) {
+            if (kind.code == code) {
+                return kind;
+            }
+        }
+        throw new IllegalArgumentException("kind of invalidation: actual=" + code + ", maximum=" + STAMPED.code);
+    }
+}

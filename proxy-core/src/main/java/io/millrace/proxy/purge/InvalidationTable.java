@@ -1,0 +1,261 @@
+package io.millrace.proxy.purge;
+
+import io.millrace.proxy.caching.Invalidations;
+import io.millrace.proxy.caching.Outdated;
+import io.millrace.proxy.http.TargetUri;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The stamps in force: one for everything, one for each host and each group that was ever invalidated, and short lists of
+ * prefixes. Each of them in two, for what is gone and for what is stale. A response that was asked for under the newest stamp of
+ * all is outdated by nothing, which costs one comparison; any other one probe in the hosts, and one for each of its groups.
+ *
+ * <p>It is bounded: where hosts or groups are more than it takes, everything, or all groups, are invalidated instead, which empties it.
+ *
+ * <p>Thread-safe: read without a lock, changed under one.
+ */
+public final class InvalidationTable implements Invalidations {
+    private static final int HOSTS_MAX = 1 << 14;
+    private static final int GROUPS_MAX = 1 << 16;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final HashedStamps hosts;
+    private final HashedStamps groups;
+    private volatile PrefixStamps prefixes = PrefixStamps.NONE;
+    private volatile long hard;
+    private volatile long soft;
+    private volatile long groupsHard;
+    private volatile long groupsSoft;
+    private volatile long stamped;
+    /** The highest stamp given; set last, so that who asks under it finds what has it. */
+    private volatile long newest;
+
+    /** An empty table. */
+    public InvalidationTable() {
+        this(HOSTS_MAX, GROUPS_MAX);
+    }
+
+    InvalidationTable(int hostsMax, int groupsMax) {
+        hosts = new HashedStamps(hostsMax);
+        groups = new HashedStamps(groupsMax);
+    }
+
+    /** The stamp for what is asked for from now on. */
+    public long stamp() {
+        return newest;
+    }
+
+    /** Hash of the host of a URL, with its port where that is not the usual one; schemes are not told apart. */
+    public static long hostHash(TargetUri url) {
+        long hash = 0xCBF2_9CE4_8422_2325L;
+        for (byte b : url.hostBytes()) {
+            hash = (hash ^ (b & 0xff)) * 0x100_0000_01B3L;
+        }
+        if (!url.isDefaultPort()) {
+            hash = (hash ^ (0x10000 | url.port())) * 0x100_0000_01B3L;
+        }
+        hash = (hash ^ (hash >>> 32)) * 0xD6E8_FEB8_6659_FD93L;
+        return hash ^ (hash >>> 32);
+    }
+
+    @Override
+    public @Nullable Outdated of(TargetUri url, long stamp, long[] groupHashes) {
+        return stamp >= newest ? null : seek(url, stamp, groupHashes);
+    }
+
+    private @Nullable Outdated seek(TargetUri url, long stamp, long[] groupHashes) {
+        if (stamp < hard) {
+            return Outdated.BY_ALL;
+        }
+        if (stamp < stamped && stamp > 0) {
+            return Outdated.BY_LOSS;
+        }
+        long host = hostHash(url);
+        if (stamp < hosts.hard(host)) {
+            return Outdated.BY_HOST;
+        }
+        PrefixStamps lists = prefixes;
+        if (!lists.isEmpty() && lists.find(host, url, stamp, false) != null) {
+            return Outdated.BY_PREFIX;
+        }
+        if (isOutdatedByGroup(stamp, groupHashes, groupsHard, false)) {
+            return Outdated.BY_GROUP;
+        }
+        return seekSoft(url, stamp, groupHashes, host, lists);
+    }
+
+    private @Nullable Outdated seekSoft(TargetUri url, long stamp, long[] groupHashes, long host, PrefixStamps lists) {
+        if (stamp < soft) {
+            return Outdated.STALE_BY_ALL;
+        }
+        if (stamp < hosts.soft(host)) {
+            return Outdated.STALE_BY_HOST;
+        }
+        if (!lists.isEmpty() && lists.find(host, url, stamp, true) != null) {
+            return Outdated.STALE_BY_PREFIX;
+        }
+        return isOutdatedByGroup(stamp, groupHashes, groupsSoft, true) ? Outdated.STALE_BY_GROUP : null;
+    }
+
+    private boolean isOutdatedByGroup(long stamp, long[] groupHashes, long ofAll, boolean softly) {
+        if (groupHashes.length == 0) {
+            return false;
+        }
+        if (stamp < ofAll) {
+            return true;
+        }
+        for (long group : groupHashes) {
+            if (stamp < (softly ? groups.soft(group) : groups.hard(group))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Enters a new invalidation under the next stamp. When this returns, nothing that was asked for before is found current.
+     *
+     * @param hash of the host or group
+     * @param prefix of a prefix, else null; taken over
+     * @param stampMin the stamp is no lower than this
+     * @return what was entered: more than was asked for where there was no room
+     */
+    InvalidationEntry invalidate(
+            InvalidationKind kind, boolean softly, long hash, byte @Nullable [] prefix, long stampMin) {
+        lock.lock();
+        try {
+            long next = Math.max(newest + 1, stampMin);
+            InvalidationEntry entry = prefix == null
+                    ? InvalidationEntry.of(kind, softly, next, hash)
+                    : InvalidationEntry.ofPrefix(softly, next, hash, prefix);
+            return enter(entry);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Enters what the journal has, in any order. */
+    void restore(InvalidationEntry entry) {
+        lock.lock();
+        try {
+            enter(entry);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private InvalidationEntry enter(InvalidationEntry wanted) {
+        InvalidationEntry entry = wanted;
+        while (!put(entry)) {
+            entry = InvalidationEntry.of(widened(entry.kind()), entry.isSoft(), entry.stamp(), widenedHash(entry));
+        }
+        newest = Math.max(newest, entry.stamp());
+        return entry;
+    }
+
+    private static InvalidationKind widened(InvalidationKind kind) {
+        return switch (kind) {
+            case PREFIX -> InvalidationKind.HOST;
+            case GROUP -> InvalidationKind.ALL_GROUPS;
+            case ALL, HOST, ALL_GROUPS, STAMPED -> InvalidationKind.ALL;
+        };
+    }
+
+    private static long widenedHash(InvalidationEntry entry) {
+        return entry.kind() == InvalidationKind.PREFIX ? entry.hash() : 0;
+    }
+
+    private boolean put(InvalidationEntry entry) {
+        long stamp = entry.stamp();
+        switch (entry.kind()) {
+            case ALL -> putAll(entry);
+            case ALL_GROUPS -> putAllGroups(entry);
+            case STAMPED -> stamped = Math.max(stamped, stamp);
+            case HOST -> {
+                if (!hosts.raise(entry.hash(), stamp, entry.isSoft())) {
+                    return false;
+                }
+                prefixes = prefixes.without(entry);
+            }
+            case PREFIX -> {
+                PrefixStamps with = prefixes.with(entry);
+                if (with == null) {
+                    return false;
+                }
+                prefixes = with;
+            }
+            case GROUP -> {
+                return groups.raise(entry.hash(), stamp, entry.isSoft());
+            }
+        }
+        return true;
+    }
+
+    private void putAll(InvalidationEntry entry) {
+        if (entry.isSoft()) {
+            soft = Math.max(soft, entry.stamp());
+            return;
+        }
+        hard = Math.max(hard, entry.stamp());
+        if (hard >= newest) {
+            // Whatever there is has a lower stamp.
+            hosts.clear();
+            groups.clear();
+            prefixes = PrefixStamps.NONE;
+            soft = 0;
+        }
+    }
+
+    private void putAllGroups(InvalidationEntry entry) {
+        if (entry.isSoft()) {
+            groupsSoft = Math.max(groupsSoft, entry.stamp());
+            return;
+        }
+        groupsHard = Math.max(groupsHard, entry.stamp());
+        if (groupsHard >= newest) {
+            groups.clear();
+        }
+    }
+
+    /** Everything that a restart must know, a superset of what was in force when this was called. */
+    List<InvalidationEntry> inForce() {
+        lock.lock();
+        try {
+            List<InvalidationEntry> all = new ArrayList<>();
+            add(all, InvalidationKind.ALL, 0, hard, soft);
+            add(all, InvalidationKind.ALL_GROUPS, 0, groupsHard, groupsSoft);
+            add(all, InvalidationKind.STAMPED, 0, stamped, 0);
+            hosts.each((hash, hardStamp, softStamp) -> add(all, InvalidationKind.HOST, hash, hardStamp, softStamp));
+            groups.each((hash, hardStamp, softStamp) -> add(all, InvalidationKind.GROUP, hash, hardStamp, softStamp));
+            prefixes.addTo(all);
+            return all;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static void add(
+            List<InvalidationEntry> all, InvalidationKind kind, long hash, long hardStamp, long softStamp) {
+        if (hardStamp > 0) {
+            all.add(InvalidationEntry.of(kind, false, hardStamp, hash));
+        }
+        if (softStamp > 0) {
+            all.add(InvalidationEntry.of(kind, true, softStamp, hash));
+        }
+    }
+
+    /** Entries in force of a kind; any thread. */
+    public int entries(InvalidationKind kind) {
+        return switch (kind) {
+            case ALL -> (hard > 0 ? 1 : 0) + (soft > 0 ? 1 : 0);
+            case ALL_GROUPS -> (groupsHard > 0 ? 1 : 0) + (groupsSoft > 0 ? 1 : 0);
+            case STAMPED -> stamped > 0 ? 1 : 0;
+            case HOST -> hosts.size();
+            case PREFIX -> prefixes.size();
+            case GROUP -> groups.size();
+        };
+    }
+}
