@@ -220,9 +220,9 @@ final class FillWriter<H> implements ObjectWriter<H> {
 
     private void recordPartial() {
         if (extension || partialPublished) {
-            changes.refreshHead(target, object);
+            changes.partials().refreshHead(target, object);
         } else {
-            partialPublished = changes.publishPartial(target, object);
+            partialPublished = changes.partials().publishPartial(target, object);
         }
     }
 
@@ -259,7 +259,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
     /** What its key holds becomes complete with its last block, whoever wrote that. */
     private void finishIfWhole() {
         if (body.ticket().isSettled() && !isFailed() && body.completeIfAllSubmitted()) {
-            changes.refreshHead(target, object);
+            changes.partials().refreshHead(target, object);
             changes.counters().writesCompleted.increment();
         }
     }
@@ -384,7 +384,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
             if (isFailed()) {
                 changes.counters().writesFailed.increment();
             }
-            changes.refreshHead(target, object);
+            changes.partials().refreshHead(target, object);
             end();
         } else if (isFailed() || known == null || body.wholeBlocks() == 0) {
             abort();
@@ -402,7 +402,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
         if (partialPublished && !body.ticket().isReplaced()) {
             body.ticket().settle();
             finishIfWhole();
-            return changes.refreshHead(target, object);
+            return changes.partials().refreshHead(target, object);
         }
         return publish(known, volume -> {
             BodyPlace place = body.place();
@@ -422,7 +422,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
         if (extension) {
             failed = true;
             body.forgetOpen(this);
-            changes.takeBack(target, object, (BitSet) submitted.clone());
+            changes.partials().takeBack(target, object, (BitSet) submitted.clone());
         } else {
             giveUp();
         }
@@ -432,7 +432,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
     private void giveUp() {
         fail();
         if (target.volume() != null && body.isCut()) {
-            changes.withdraw(target, object, partialPublished);
+            changes.partials().withdraw(target, object, partialPublished);
         }
     }
 

@@ -7,6 +7,12 @@ import java.io.IOException;
 
 /** The write that settles a pending change, and how it goes through the volume's queue. */
 sealed interface PendingWrite {
+    /** What a change does to a volume's log and index, on the volume's thread. */
+    @FunctionalInterface
+    interface VolumeWrite {
+        void apply(Volume volume) throws IOException;
+    }
+
     /**
      * Queues it; {@code end} is called once, on the volume's thread, when it is through. False, and nothing will be called,
      * when it was not taken.
@@ -14,7 +20,7 @@ sealed interface PendingWrite {
     boolean queue(Volume volume, Appended end);
 
     /** One that is through when its task has run. */
-    record AtOnce(StoreKey key, ObjectChanges.VolumeWrite write) implements PendingWrite {
+    record AtOnce(StoreKey key, VolumeWrite write) implements PendingWrite {
         @Override
         public boolean queue(Volume volume, Appended end) {
             return volume.execute(() -> {

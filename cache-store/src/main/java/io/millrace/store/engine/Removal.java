@@ -6,7 +6,6 @@ import io.millrace.store.disk.DiskKey;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.disk.VolumeState;
 import java.io.IOException;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -18,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Made and started by one thread, ended by the volumes'.
  */
 final class Removal<H> {
-    private final ConcurrentHashMap<StoreKey, PendingChange<H>> pending;
+    private final PendingChanges<H> pending;
     private final StoreKey key;
     private final Executor replyOn;
     private final RemoveCallback reply;
@@ -30,11 +29,7 @@ final class Removal<H> {
     private volatile boolean present;
     private volatile boolean refused;
 
-    Removal(
-            ConcurrentHashMap<StoreKey, PendingChange<H>> pending,
-            StoreKey key,
-            Executor replyOn,
-            RemoveCallback reply) {
+    Removal(PendingChanges<H> pending, StoreKey key, Executor replyOn, RemoveCallback reply) {
         this.pending = pending;
         this.key = key;
         this.replyOn = replyOn;

@@ -298,7 +298,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     @Override
     public void update(StoredObject<H> object, H newHead) {
-        changes.update(object, newHead);
+        changes.heads().update(object, newHead);
     }
 
     @Override

@@ -1,0 +1,189 @@
+package io.millrace.store.engine;
+
+import static io.millrace.store.engine.ObjectAppender.diskKey;
+
+import io.millrace.store.StoreKey;
+import io.millrace.store.disk.BodyPlace;
+import io.millrace.store.disk.DiskRecord;
+import io.millrace.store.disk.RecordHeader;
+import io.millrace.store.disk.RecordType;
+import io.millrace.store.disk.Volume;
+import io.millrace.store.memory.RamTier;
+import java.io.IOException;
+import java.util.BitSet;
+
+/**
+ * Changes of objects of which only some blocks are there: they are published while they grow, their head record follows
+ * the blocks on disk, and what cannot be kept is given up.
+ *
+ * <p>Thread-safe.
+ */
+final class PartialChanges<H> {
+    private final StoreCounters counters;
+    private final RamTier<ResidentObject<H>> ram;
+    private final VolumeGroup volumes;
+    private final ObjectLoader<H> loader;
+    private final ObjectAppender<H> appender;
+    private final FillRegister fills;
+    private final PendingChanges<H> pending;
+    private final ObjectChanges<H> life;
+
+    PartialChanges(
+            StoreCounters counters,
+            RamTier<ResidentObject<H>> ram,
+            VolumeGroup volumes,
+            ObjectLoader<H> loader,
+            ObjectAppender<H> appender,
+            FillRegister fills,
+            PendingChanges<H> pending,
+            ObjectChanges<H> life) {
+        this.counters = counters;
+        this.ram = ram;
+        this.volumes = volumes;
+        this.loader = loader;
+        this.appender = appender;
+        this.fills = fills;
+        this.pending = pending;
+        this.life = life;
+    }
+
+    /**
+     * Makes the object, of which some blocks are on their way to disk, what its key holds, if that holds nothing.
+     *
+     * @return whether it did
+     */
+    boolean publishPartial(FillTarget target, FillingObject<H> object) {
+        StoreKey key = target.key();
+        Volume volume = target.volume();
+        H head = object.body().head();
+        boolean[] done = {false};
+        pending.change(key, before -> {
+            boolean free = before == null && ram.peek(key.hashLow(), key.bytes()) == null && !volumes.mayHold(key);
+            if (!free || volume == null || head == null || target.ticket().isInvalidated() || life.isClosed()) {
+                return before;
+            }
+            PendingChange<H> change = PendingChange.stored(object.withHead(head, 0));
+            done[0] = pending.enqueueAtOnce(volume, key, change, working -> {
+                BodyPlace place = object.body().place();
+                if (place != null) {
+                    appender.head(working, object, head, place);
+                }
+            });
+            if (!done[0]) {
+                change.release();
+                return before;
+            }
+            volumes.missed(key);
+            fills.replace(key, object.objectId());
+            return change;
+        });
+        return done[0];
+    }
+
+    /**
+     * Has the head record of a partial object say which blocks are on disk, once those queued are. Without effect when
+     * the key holds another object.
+     *
+     * @return whether it will be tried
+     */
+    boolean refreshHead(FillTarget target, FillingObject<H> object) {
+        return onVolume(target, object, volume -> refreshNow(volume, object));
+    }
+
+    /**
+     * Takes blocks of a partial object back: out of the index and out of the head record. Where that cannot be done the
+     * whole object goes.
+     */
+    void takeBack(FillTarget target, FillingObject<H> object, BitSet blocks) {
+        boolean taken = onVolume(target, object, volume -> {
+            for (int block = blocks.nextSetBit(0); block >= 0; block = blocks.nextSetBit(block + 1)) {
+                object.body().dropBlock(block);
+            }
+            refreshNow(volume, object);
+        });
+        if (!taken && !blocks.isEmpty()) {
+            object.body().revoke();
+            withdraw(target, object, true);
+        }
+    }
+
+    private boolean onVolume(FillTarget target, FillingObject<H> object, PendingWrite.VolumeWrite write) {
+        Volume volume = target.volume();
+        if (volume == null) {
+            return false;
+        }
+        object.retain();
+        boolean taken = volume.execute(() -> {
+            try {
+                write.apply(volume);
+            } catch (IOException e) {
+                counters.writesFailed.increment();
+            } finally {
+                object.release();
+            }
+        });
+        if (!taken) {
+            object.release();
+        }
+        return taken;
+    }
+
+    private void refreshNow(Volume volume, FillingObject<H> object) throws IOException {
+        BodyPlace place = object.body().place();
+        if (place == null) {
+            return;
+        }
+        DiskRecord record = loader.currentHead(volume, object.key(), object.objectId());
+        if (record == null) {
+            return;
+        }
+        try {
+            RecordHeader header = record.header();
+            if (header.type() == RecordType.HEAD && !record.place().equals(place)) {
+                volume.appendHead(diskKey(object.key()), header.objectId(), header.expiry(), record.head(), place);
+            }
+        } finally {
+            record.release();
+        }
+    }
+
+    /**
+     * Gives up a new object: its blocks leave the index, and its key holds nothing if it held the partial object.
+     *
+     * @param published whether the key was given the object
+     */
+    void withdraw(FillTarget target, FillingObject<H> object, boolean published) {
+        StoreKey key = target.key();
+        Volume volume = target.volume();
+        if (volume == null) {
+            return;
+        }
+        if (published) {
+            pending.change(key, before -> {
+                if (target.ticket().isInvalidated() || target.ticket().isReplaced()) {
+                    return before;
+                }
+                PendingChange<H> change = PendingChange.removed();
+                // The volume may have been out and be back, as another one, since the fill began.
+                Volume now = volumes.working(object.volume());
+                if (now != null && pending.enqueueAtOnce(now, key, change, working -> dropNow(working, object))) {
+                    return change;
+                }
+                volumes.missed(key);
+                // As with a removal, at least this process sees it until the volume can be told.
+                boolean later =
+                        (life.isSuspended() || now != null) && pending.size() < ObjectChanges.DEFERRED_REMOVALS_MAX;
+                return later ? change : before;
+            });
+        }
+        onVolume(target, object, working -> object.body().dropBlocks());
+    }
+
+    private void dropNow(Volume volume, FillingObject<H> object) throws IOException {
+        DiskRecord record = loader.currentHead(volume, object.key(), object.objectId());
+        if (record != null) {
+            record.release();
+            volume.appendTombstone(diskKey(object.key()));
+        }
+    }
+}
