@@ -10,6 +10,7 @@ import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetResult;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.remap.Mapped;
+import io.millrace.proxy.remap.RuledSettings;
 import io.millrace.store.CacheStore;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
@@ -34,6 +35,7 @@ final class CacheInspection implements LookupSource {
         final TargetUri url;
         final RequestHead request;
         final @Nullable Mapped mapped;
+        final @Nullable RuledSettings ruled;
         final CompletableFuture<LookupReport> report = new CompletableFuture<>();
         StoreKey key;
         String tier = "ram";
@@ -43,6 +45,12 @@ final class CacheInspection implements LookupSource {
             this.url = url;
             this.request = request;
             this.mapped = proxy.settings().remap().match(url) instanceof Mapped found ? found : null;
+            // Whose address it is nobody knows: rules that ask for one do not match.
+            this.ruled = mapped == null
+                    ? null
+                    : proxy.settings()
+                            .cacheRules()
+                            .match(mapped, request, null, proxy.shared().clock().millis());
             this.key = proxy.store().key(proxy.settings().remap().key(url).bytes());
         }
     }
@@ -99,12 +107,13 @@ final class CacheInspection implements LookupSource {
             return;
         }
         long nowMillis = proxy.shared().clock().millis();
+        long lifetimeSeconds = lifetimeSeconds(inquiry, head);
         Stored stored = new Stored(
                 inquiry.tier,
                 head.status(),
-                head.isFresh(nowMillis),
+                lifetimeSeconds > head.currentAgeSeconds(nowMillis),
                 head.currentAgeSeconds(nowMillis),
-                head.lifetimeSeconds(),
+                lifetimeSeconds,
                 length,
                 head.variance().selectors(),
                 head.entityTag(),
@@ -112,14 +121,27 @@ final class CacheInspection implements LookupSource {
         answer(inquiry, stored, reason(inquiry, head, nowMillis));
     }
 
+    /** As long as the rules that match now say, else as long as it was given when it was stored. */
+    private static long lifetimeSeconds(Inquiry inquiry, StoredHead head) {
+        RuledSettings ruled = inquiry.ruled;
+        return ruled == null
+                ? head.lifetimeSeconds()
+                : ruled.settings().lifetimes().lifetimeSeconds(head);
+    }
+
     private static String reason(Inquiry inquiry, StoredHead head, long nowMillis) {
-        String lifetime = "lifetime " + head.lifetimeSeconds() + " s by "
-                + head.lifetimeSource().text() + ", age " + head.currentAgeSeconds(nowMillis) + " s";
-        Mapped mapped = inquiry.mapped;
-        if (mapped == null) {
+        RuledSettings ruled = inquiry.ruled;
+        long seconds = lifetimeSeconds(inquiry, head);
+        String source = head.lifetimeSource().text();
+        if (ruled != null && ruled.settings().lifetimes().isForced(head)) {
+            source = ruled.text();
+        }
+        String lifetime =
+                "lifetime " + seconds + " s by " + source + ", age " + head.currentAgeSeconds(nowMillis) + " s";
+        if (ruled == null) {
             return "stored (" + lifetime + "), but no remap rule maps the URL now: a request gets 404";
         }
-        Reuse reuse = Reuse.of(inquiry.request, head, nowMillis, mapped.settings());
+        Reuse reuse = Reuse.of(inquiry.request, head, nowMillis, ruled.settings());
         if (reuse instanceof Reuse.Fresh) {
             return "a request is answered from the cache: fresh, " + lifetime;
         }
@@ -135,11 +157,13 @@ final class CacheInspection implements LookupSource {
 
     private static void answer(Inquiry inquiry, @Nullable Stored stored, String reason) {
         Mapped mapped = inquiry.mapped;
+        String rules = inquiry.ruled == null ? null : inquiry.ruled.text();
+        String because = rules == null ? reason : reason + "; the request is matched by " + rules;
         inquiry.report.complete(new LookupReport(
                 inquiry.url.asString(),
                 mapped == null ? null : mapped.key(inquiry.url).asString(),
                 mapped == null ? null : mapped.rule().toString(),
                 stored,
-                stored == null && mapped == null ? "no remap rule maps this URL: a request gets 404" : reason));
+                stored == null && mapped == null ? "no remap rule maps this URL: a request gets 404" : because));
     }
 }

@@ -49,6 +49,7 @@ public record CacheSettings(
                 .guaranteedMaxSeconds(lifetimes.guaranteedMaxSeconds())
                 .whenToRevalidate(lifetimes.whenToRevalidate())
                 .negative(lifetimes.negative())
+                .forced(lifetimes.forced())
                 .maxStaleSeconds(stale.maxStaleSeconds())
                 .whileRevalidateSeconds(stale.whileRevalidateSeconds())
                 .forcedWhileRevalidateSeconds(stale.forcedWhileRevalidateSeconds())
@@ -90,6 +91,7 @@ public record CacheSettings(
         private long guaranteedMaxSeconds;
         private LifetimeRules.WhenToRevalidate whenToRevalidate = LifetimeRules.WhenToRevalidate.DIRECTIVES;
         private LifetimeRules.NegativeCaching negative = NO_NEGATIVE_CACHING;
+        private LifetimeRules.Forced forced = LifetimeRules.Forced.NONE;
         private long maxStaleSeconds = 604_800;
         private long whileRevalidateSeconds;
         private long forcedWhileRevalidateSeconds;
@@ -189,6 +191,11 @@ public record CacheSettings(
             return this;
         }
 
+        public Builder forced(LifetimeRules.Forced value) {
+            forced = value;
+            return this;
+        }
+
         public Builder maxStaleSeconds(long value) {
             maxStaleSeconds = value;
             return this;
@@ -269,7 +276,8 @@ public record CacheSettings(
                             guaranteedMinSeconds,
                             guaranteedMaxSeconds,
                             whenToRevalidate,
-                            negative),
+                            negative,
+                            forced),
                     new StaleRules(
                             maxStaleSeconds,
                             whileRevalidateSeconds,

@@ -17,7 +17,7 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
      * is in the past and a missing Date is the time of receipt; else an operator's for the status code; else the
      * heuristic for status codes that allow it or
      * with {@code public}, given a Last-Modified. Beside a targeted field Expires does not count (RFC 9213 s2.2).
-     * The operator's bounds of every lifetime hold for all of these.
+     * The operator's bounds of every lifetime hold for all of these, and a forced lifetime stands in place of them.
      */
     public static Freshness of(ResponseHead response, long responseTimeMillis, CacheSettings settings) {
         return of(
@@ -28,6 +28,19 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
     }
 
     static Freshness of(ResponseHead response, CacheControl control, long responseTimeMillis, CacheSettings settings) {
+        Freshness own = own(response, control, responseTimeMillis, settings);
+        LifetimeRules.Forced forced = settings.lifetimes().forced();
+        if (forced.equals(LifetimeRules.Forced.NONE)) {
+            return own;
+        }
+        long age = CurrentAge.initialMillis(response.fields(), responseTimeMillis, responseTimeMillis);
+        boolean guessed = StatusCodes.isHeuristicallyCacheable(response.status());
+        long seconds = forced.lifetimeSeconds(own.lifetimeSeconds, own.source, guessed, response.status(), age);
+        return new Freshness(seconds, own.source);
+    }
+
+    /** The lifetime without {@link LifetimeRules.Forced}: what a stored head keeps. */
+    static Freshness own(ResponseHead response, CacheControl control, long responseTimeMillis, CacheSettings settings) {
         LifetimeRules rules = settings.lifetimes();
         Freshness own = ofResponse(response, control, responseTimeMillis, rules);
         boolean allowed = own.source != LifetimeSource.NONE || isGuessed(response, control);

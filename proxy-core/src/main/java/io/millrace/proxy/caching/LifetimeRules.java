@@ -11,6 +11,7 @@ package io.millrace.proxy.caching;
  * @param guaranteedMaxSeconds upper bound of every lifetime; 0 for none; it wins over the lower one
  * @param whenToRevalidate which stored responses count as fresh
  * @param negative responses without lifetime that are stored all the same
+ * @param forced lifetimes in place of those that responses have
  */
 public record LifetimeRules(
         double heuristicFactor,
@@ -19,7 +20,8 @@ public record LifetimeRules(
         long guaranteedMinSeconds,
         long guaranteedMaxSeconds,
         WhenToRevalidate whenToRevalidate,
-        NegativeCaching negative) {
+        NegativeCaching negative,
+        Forced forced) {
 
     /** Which stored responses count as fresh; the ordinals are Traffic Server's numbers. */
     public enum WhenToRevalidate {
@@ -51,6 +53,33 @@ public record LifetimeRules(
     }
 
     /**
+     * Lifetimes in place of those that responses have, as an operator gives them to single sites. They hold at every use, so that
+     * a stored response keeps its own for requests for which they do not hold.
+     *
+     * @param revalidateSeconds age up to which a response that has a lifetime, or may be given one, is fresh; -1 for none
+     * @param ttlSeconds how long after its receipt a response is fresh, where its status allows to guess and is no error; -1
+     *     for none; it wins over the other
+     */
+    public record Forced(long revalidateSeconds, long ttlSeconds) {
+        /** Every response has its own. */
+        public static final Forced NONE = new Forced(-1, -1);
+
+        /** The lifetime of a response whose own one is given. */
+        long lifetimeSeconds(
+                long ownSeconds, LifetimeSource source, boolean guessed, int status, long initialAgeMillis) {
+            if (ttlSeconds >= 0 && guessed && status < 400) {
+                return ttlSeconds + Math.floorDiv(initialAgeMillis + 999, 1000L);
+            }
+            return holds(source, guessed, status) ? revalidateSeconds : ownSeconds;
+        }
+
+        private boolean holds(LifetimeSource source, boolean guessed, int status) {
+            return (ttlSeconds >= 0 && guessed && status < 400)
+                    || (revalidateSeconds >= 0 && (source != LifetimeSource.NONE || guessed));
+        }
+    }
+
+    /**
      * Checks the bounds.
      *
      * @throws IllegalArgumentException when one is crossed
@@ -68,5 +97,28 @@ public record LifetimeRules(
     long bounded(long lifetimeSeconds) {
         long least = Math.max(lifetimeSeconds, guaranteedMinSeconds);
         return guaranteedMaxSeconds == 0 ? least : Math.min(least, guaranteedMaxSeconds);
+    }
+
+    /** How long a stored response is fresh under these rules, counted from the origin's answer. */
+    public long lifetimeSeconds(StoredHead stored) {
+        return forced.equals(Forced.NONE)
+                ? stored.lifetimeSeconds()
+                : forced.lifetimeSeconds(
+                        stored.lifetimeSeconds(),
+                        stored.lifetimeSource(),
+                        StatusCodes.isHeuristicallyCacheable(stored.status()),
+                        stored.status(),
+                        stored.initialAgeMillis());
+    }
+
+    /** Whether a stored response has another lifetime under these rules than its own. */
+    public boolean isForced(StoredHead stored) {
+        boolean guessed = StatusCodes.isHeuristicallyCacheable(stored.status());
+        return forced.holds(stored.lifetimeSource(), guessed, stored.status());
+    }
+
+    /** Seconds until a stored response is stale under these rules; negative when it is. */
+    public long ttlSeconds(StoredHead stored, long nowMillis) {
+        return lifetimeSeconds(stored) - stored.currentAgeSeconds(nowMillis);
     }
 }

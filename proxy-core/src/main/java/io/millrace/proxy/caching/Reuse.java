@@ -130,7 +130,7 @@ public sealed interface Reuse {
                     : new NotUsable(NotUsableReason.REQUEST_NO_CACHE);
         }
         long age = stored.currentAgeSeconds(nowMillis);
-        long ttl = stored.lifetimeSeconds() - age;
+        long ttl = settings.lifetimes().lifetimeSeconds(stored) - age;
         boolean tooOld = control.maxAgeSeconds() != CacheControl.ABSENT
                 && !settings.requests().ignoreMaxAge()
                 && age > control.maxAgeSeconds();

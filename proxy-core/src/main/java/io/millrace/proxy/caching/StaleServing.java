@@ -112,7 +112,7 @@ public sealed interface StaleServing {
         if (!granted && banned) {
             return RefusalReason.SHARED_MAX_AGE;
         }
-        long staleSeconds = -stored.ttlSeconds(nowMillis);
+        long staleSeconds = -settings.lifetimes().ttlSeconds(stored, nowMillis);
         long limit = granted ? stored.staleIfErrorSeconds() : settings.stale().maxStaleSeconds();
         return staleSeconds > Math.max(limit, control.staleIfErrorSeconds()) ? RefusalReason.TOO_STALE : null;
     }

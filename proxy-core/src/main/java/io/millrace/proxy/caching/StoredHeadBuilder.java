@@ -78,7 +78,7 @@ final class StoredHeadBuilder {
         FieldSection fields = response.fields();
         CacheControl control =
                 CacheControl.ofResponse(fields, settings.storing().targets());
-        Freshness freshness = Freshness.of(response, control, responseMillis, settings);
+        Freshness freshness = Freshness.own(response, control, responseMillis, settings);
         long receivedSeconds = Math.floorDiv(responseMillis, 1000L);
         status = response.status();
         requestTimeMillis = requestMillis;
@@ -97,7 +97,9 @@ final class StoredHeadBuilder {
         variance = settings.key().variance(fields);
         varyValues = variance.valuesOf(request.fields());
         groups = CacheGroups.hashes(request.target(), fields);
-        keepUntilSeconds = keepUntil(fields, settings);
+        long forcedSeconds =
+                Freshness.of(response, control, responseMillis, settings).lifetimeSeconds();
+        keepUntilSeconds = keepUntil(fields, Math.max(lifetimeSeconds, forcedSeconds), settings);
         byte[] statusLine = statusLine(response);
         setWire(statusLine, storedFields(fields, control, receivedSeconds));
         return this;
@@ -240,8 +242,8 @@ final class StoredHeadBuilder {
         return status != 204 && !varyMarker;
     }
 
-    private long keepUntil(FieldSection fields, CacheSettings settings) {
-        long freshUntil = Math.floorDiv(responseTimeMillis - initialAgeMillis, 1000L) + lifetimeSeconds;
+    private long keepUntil(FieldSection fields, long freshSeconds, CacheSettings settings) {
+        long freshUntil = Math.floorDiv(responseTimeMillis - initialAgeMillis, 1000L) + freshSeconds;
         long beyond = Math.max(
                 settings.stale().maxStaleSeconds(), Math.max(staleIfErrorSeconds, staleWhileRevalidateSeconds));
         boolean validatable = fields.contains(FieldName.ETAG) || lastModifiedSeconds != HttpDates.INVALID;

@@ -34,6 +34,16 @@ final class ConfigBinder {
             "regex_redirect_temporary",
             "regex_map_with_recv_port");
 
+    /** What else Traffic Server's cache.config has, and why it is not here. */
+    private static final Map<String, String> OTHER_CACHE_RULES = Map.of(
+            "pin_in_cache",
+            "is not supported by this version, whose disk cache keeps what is asked for; ttl_in_cache says how long it"
+                    + " is fresh",
+            "dest_ip",
+            "is not supported, since the origin's address is not known when this is decided; use dest_host",
+            "internal",
+            "is not supported, since this proxy makes no requests of its own");
+
     private final @Nullable Place override;
     private final String file;
     private final Path directory;
@@ -206,6 +216,11 @@ final class ConfigBinder {
         boolean inRule = shape.path().startsWith("remap[]");
         if (inRule && OTHER_RULES.contains(name)) {
             problems.error(place, full, "rules of this kind are not supported by this version, which knows map");
+            return;
+        }
+        String cacheRule = OTHER_CACHE_RULES.get(name.replace('-', '_'));
+        if (cacheRule != null && shape.path().equals("cache_rules[]")) {
+            problems.error(place, full, cacheRule);
             return;
         }
         String below = inRule ? shape.path().substring("remap[]".length()) : shape.path();

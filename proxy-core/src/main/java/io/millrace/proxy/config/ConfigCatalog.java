@@ -94,6 +94,22 @@ public final class ConfigCatalog {
             CACHE_BACKGROUND_FILL_COMPLETED_THRESHOLD,
             CACHE_VOLUME,
             CACHE_FILL_WINDOW,
+            CacheRulesKeys.CACHE_RULES,
+            CacheRulesKeys.DEST_DOMAIN,
+            CacheRulesKeys.DEST_HOST,
+            CacheRulesKeys.HOST_REGEX,
+            CacheRulesKeys.URL_REGEX,
+            CacheRulesKeys.PREFIX,
+            CacheRulesKeys.SUFFIX,
+            CacheRulesKeys.METHOD,
+            CacheRulesKeys.SCHEME,
+            CacheRulesKeys.PORT,
+            CacheRulesKeys.SRC_IP,
+            CacheRulesKeys.TIME,
+            CacheRulesKeys.ACTION,
+            CacheRulesKeys.COOKIES,
+            CacheRulesKeys.REVALIDATE,
+            CacheRulesKeys.TTL_IN_CACHE,
             LOG_ACCESS_ENABLED,
             LOG_ACCESS_PATH,
             LOG_ACCESS_FORMAT,
@@ -155,6 +171,10 @@ public final class ConfigCatalog {
         SECTIONS.put(
                 "cache.negative_caching", "Storing answers, errors above all, that say nothing of their lifetime.");
         SECTIONS.put("cache.negative_revalidating", "Which answers count as a failure of the origin.");
+        SECTIONS.put(
+                "cache_rules",
+                "What holds for single sites, paths, clients and times of day: an element has at least one of the keys"
+                        + " that say for which requests, up to `time`, and at least one of those that say what.");
         SECTIONS.put("log", "Logs.");
         SECTIONS.put("log.access", "The access log: one line for each request.");
         SECTIONS.put("admin", "The admin API, which millctl speaks.");

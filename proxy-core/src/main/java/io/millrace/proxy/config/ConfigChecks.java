@@ -28,6 +28,7 @@ final class ConfigChecks {
         checkListeners(listeners);
         new StorageChecks(problems, whole).check(values);
         new AccessChecks(problems, whole).check(values);
+        new CacheRulesChecks(problems, whole).check(values);
         checkLifetimes(values, values, "");
         List<ConfigValues> rules = ProxyConfig.elements(values, ConfigKeys.REMAP);
         for (int i = 0; i < rules.size(); i++) {

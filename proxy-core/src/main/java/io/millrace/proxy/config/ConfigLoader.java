@@ -211,6 +211,7 @@ public final class ConfigLoader {
         ProxyConfig config = new ProxyConfig(bound);
         new RuleReachability(problems, whole).check(config);
         new CacheKeyChecks(problems, whole).check(config);
+        new CacheRulesChecks(problems, whole).checkReach(config);
         return new ConfigResult(config, problems.sorted());
     }
 }

@@ -69,6 +69,11 @@ final class ConfigProblems {
         return false;
     }
 
+    /** Whether something below {@code path} could not be read. */
+    boolean isAnyBrokenBelow(String path) {
+        return broken.stream().anyMatch(each -> each.startsWith(path + "."));
+    }
+
     boolean hasErrors() {
         return problems.stream().anyMatch(problem -> problem.severity() == ConfigProblem.Severity.ERROR);
     }

@@ -19,6 +19,7 @@ public final class ProxyConfig {
     private final List<VolumeShareConfig> volumes;
     private final StoreSettings store;
     private final CacheConfig cache;
+    private final List<CacheRuleConfig> cacheRules;
     private final LogConfig log;
     private final AdminConfig admin;
     private final Timeouts timeouts;
@@ -46,6 +47,11 @@ public final class ProxyConfig {
                 .toList();
         store = StoreSettings.from(values);
         cache = CacheConfig.from(values);
+        List<CacheRuleConfig> sites = new ArrayList<>();
+        for (ConfigValues element : elements(values, CacheRulesKeys.CACHE_RULES)) {
+            sites.add(CacheRuleConfig.from(sites.size(), element));
+        }
+        cacheRules = List.copyOf(sites);
         log = LogConfig.from(values);
         admin = AdminConfig.from(values);
         timeouts = Timeouts.from(values);
@@ -115,6 +121,11 @@ public final class ProxyConfig {
         return cache;
     }
 
+    /** What holds for single requests over the settings of their rule, in the order of the file. */
+    public List<CacheRuleConfig> cacheRules() {
+        return cacheRules;
+    }
+
     public LogConfig log() {
         return log;
     }
@@ -174,6 +185,7 @@ public final class ProxyConfig {
         private final List<ConfigValues> remap = new ArrayList<>();
         private final List<ConfigValues> storage = new ArrayList<>();
         private final List<ConfigValues> volumes = new ArrayList<>();
+        private final List<ConfigValues> cacheRules = new ArrayList<>();
 
         private Builder() {
             values = ConfigValues.builder();
@@ -185,12 +197,14 @@ public final class ProxyConfig {
             remap.addAll(elements(start.values, ConfigKeys.REMAP));
             storage.addAll(elements(start.values, ConfigKeys.STORAGE));
             volumes.addAll(elements(start.values, ConfigKeys.VOLUMES));
+            cacheRules.addAll(elements(start.values, CacheRulesKeys.CACHE_RULES));
         }
 
         /** Sets one key of {@link ConfigKeys} that is no list and no part of one. */
         public <T> Builder set(ConfigKey<T> key, T value) {
             if (key.type() == ValueType.LIST || key.path().indexOf('[') >= 0) {
-                throw new IllegalArgumentException(key.path() + ": set through listen, map, storage or volume");
+                throw new IllegalArgumentException(
+                        key.path() + ": set through listen, map, storage, volume or cacheRule");
             }
             values.set(key, value);
             return this;
@@ -278,12 +292,19 @@ public final class ProxyConfig {
             return this;
         }
 
+        /** Adds a rule for the requests that it names, of the keys of {@link CacheRulesKeys}. */
+        public Builder cacheRule(ConfigValues rule) {
+            cacheRules.add(rule);
+            return this;
+        }
+
         /** The configuration; the builder stays usable. */
         public ProxyConfig build() {
             values.put(ConfigKeys.LISTEN, List.copyOf(listen));
             values.put(ConfigKeys.REMAP, List.copyOf(remap));
             values.put(ConfigKeys.STORAGE, List.copyOf(storage));
             values.put(ConfigKeys.VOLUMES, List.copyOf(volumes));
+            values.put(CacheRulesKeys.CACHE_RULES, List.copyOf(cacheRules));
             return new ProxyConfig(values.build());
         }
 

@@ -1,6 +1,9 @@
 package io.millrace.proxy.config;
 
+import com.google.re2j.Pattern;
+import com.google.re2j.PatternSyntaxException;
 import io.millrace.proxy.http.FieldLexer;
+import io.millrace.proxy.http.UriBytes;
 import io.millrace.proxy.observe.log.AccessLogFormat;
 import io.millrace.proxy.observe.log.LogTemplateException;
 import java.math.BigDecimal;
@@ -107,6 +110,31 @@ public final class ValueType<T> {
             null,
             false);
 
+    /** A host and all below it; a dot for all. */
+    static final ValueType<String> DOMAIN = new ValueType<>(
+            "domain",
+            "a domain such as example.com, or . for all",
+            String.class,
+            ValueType::readDomain,
+            Function.identity(),
+            null,
+            false);
+
+    static final ValueType<String> REGEX = new ValueType<>(
+            "expression",
+            "a regular expression in RE2's syntax, found anywhere unless it says ^ or $",
+            String.class,
+            ValueType::readRegex,
+            Function.identity(),
+            null,
+            false);
+
+    static final ValueType<String> PATH_PREFIX = new ValueType<>(
+            "path", "begins with a slash", String.class, ValueType::readPathPrefix, Function.identity(), null, false);
+
+    static final ValueType<DayTime> DAY_TIME = new ValueType<>(
+            "part of the day", "such as 08:00-14:00", DayTime.class, DayTime::parse, Object::toString, null, false);
+
     static final ValueType<AccessLogFormat> LOG_FORMAT = new ValueType<>(
             "format",
             "squid, combined, common, json, or a template of %<code>",
@@ -160,7 +188,7 @@ public final class ValueType<T> {
         this.numbered = numbered;
     }
 
-    /** One of the constants of {@code enumClass}, written in lower case, or as Traffic Server's number: the ordinal. */
+    /** One of the constants of {@code enumClass}, written in lower case, with {@code _} or {@code -}, or as Traffic Server's number: the ordinal. */
     static <E extends Enum<E>> ValueType<E> word(Class<E> enumClass, boolean numbered) {
         List<E> constants = List.of(enumClass.getEnumConstants());
         List<String> words = new ArrayList<>();
@@ -173,7 +201,7 @@ public final class ValueType<T> {
                 numbered ? unit + "; or 0 to " + (words.size() - 1) : unit,
                 enumClass,
                 text -> {
-                    int index = words.indexOf(text.toLowerCase(Locale.ROOT));
+                    int index = words.indexOf(text.toLowerCase(Locale.ROOT).replace('-', '_'));
                     if (index < 0 && numbered && text.length() == 1) {
                         index = text.charAt(0) - '0';
                     }
@@ -323,6 +351,29 @@ public final class ValueType<T> {
             }
         }
         return names;
+    }
+
+    private static String readDomain(String text) throws InvalidValueException {
+        return text.equals(".") ? text : RuleUrl.host(text.startsWith(".") ? text.substring(1) : text, text);
+    }
+
+    private static String readRegex(String text) throws InvalidValueException {
+        try {
+            Pattern.compile(readString(text));
+            return text;
+        } catch (PatternSyntaxException e) {
+            throw new InvalidValueException("'" + text + "' is not an expression: " + e.getDescription());
+        }
+    }
+
+    private static String readPathPrefix(String text) throws InvalidValueException {
+        if (!text.startsWith("/")) {
+            throw new InvalidValueException("'" + text + "' does not begin with a slash", "/" + text);
+        }
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        byte[] normal = new byte[bytes.length];
+        int length = UriBytes.normalizePath(bytes, 0, bytes.length, normal, 0);
+        return new String(normal, 0, length, StandardCharsets.ISO_8859_1);
     }
 
     private static String readHost(String text) throws InvalidValueException {

@@ -7,6 +7,7 @@ import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.ForwardReason;
 import io.millrace.proxy.remap.Mapped;
+import io.millrace.proxy.remap.RuledSettings;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import org.jspecify.annotations.Nullable;
@@ -47,6 +48,7 @@ final class Decision {
     private final RequestHead request;
     private Kind kind = Kind.PASS;
     private @Nullable Mapped mapped;
+    private @Nullable RuledSettings ruled;
     private TargetUri originUrl;
     private int deniedStatus;
     private String reason = "";
@@ -88,8 +90,9 @@ final class Decision {
         return this;
     }
 
-    Decision mapped(Mapped rule) {
+    Decision mapped(Mapped rule, RuledSettings settings) {
         mapped = rule;
+        ruled = settings;
         return this;
     }
 
@@ -169,7 +172,20 @@ final class Decision {
     }
 
     CacheSettings cacheSettings() {
-        return mapped().settings();
+        return ruled().settings();
+    }
+
+    /** The cache rules that match, for people; null when there are none. */
+    @Nullable
+    String cacheRules() {
+        return ruled().text();
+    }
+
+    private RuledSettings ruled() {
+        if (ruled == null) {
+            throw new IllegalStateException("not mapped: " + kind);
+        }
+        return ruled;
     }
 
     FillConfig fillConfig() {

@@ -68,13 +68,13 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
     /** The first step: access, remap, key, lookup, reuse in one decision. */
     void begin() {
         lookups++;
-        act(home.decider().decide(request, contentLength));
+        act(home.decider().decide(request, contentLength, stream.clientAddress().getAddress()));
     }
 
     private void act(Decision next) {
         decision = next;
         if (next.isMapped()) {
-            report.mapped(next.mapped().originHost());
+            report.mapped(next);
         }
         if (next.isReadFromDisk()) {
             report.readFromDisk();

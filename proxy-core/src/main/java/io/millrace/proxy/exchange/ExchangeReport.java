@@ -1,5 +1,6 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.caching.LifetimeRules;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.http.FieldName;
@@ -46,6 +47,8 @@ final class ExchangeReport {
     private LogOutcome logOutcome = LogOutcome.OK;
     private @Nullable String originHost;
     private @Nullable String detail;
+    private @Nullable LifetimeRules lifetimes;
+    private @Nullable String cacheRules;
     private @Nullable String contentType;
     private @Nullable FieldSection originFields;
     private @Nullable FieldSection storedFields;
@@ -75,8 +78,10 @@ final class ExchangeReport {
         report.end(ExchangeOutcome.BAD_REQUEST, 0);
     }
 
-    void mapped(String host) {
-        originHost = host;
+    void mapped(Decision decision) {
+        originHost = decision.mapped().originHost();
+        lifetimes = decision.cacheSettings().lifetimes();
+        cacheRules = decision.cacheRules();
     }
 
     void readFromDisk() {
@@ -158,8 +163,8 @@ final class ExchangeReport {
         head.ageSeconds(from.currentAgeSeconds(nowMillis)).via(via(head.status(), 1));
         CacheStatus cacheStatus = home.settings().cacheStatus();
         ByteBuf value = head.cacheStatus();
-        long ttl = from.ttlSeconds(nowMillis);
-        if (forwardReason == null && detail == null && !collapsed) {
+        long ttl = lifetimes == null ? from.ttlSeconds(nowMillis) : lifetimes.ttlSeconds(from, nowMillis);
+        if (forwardReason == null && detail == null && cacheRules == null && !collapsed) {
             cacheStatus.hit(value, ttl);
             return;
         }
@@ -229,7 +234,9 @@ final class ExchangeReport {
             CacheStatus.collapsed(value);
         }
         if (detail != null) {
-            CacheStatus.detail(value, detail);
+            CacheStatus.detail(value, cacheRules == null ? detail : detail + ", " + cacheRules);
+        } else if (cacheRules != null) {
+            CacheStatus.detail(value, cacheRules);
         }
     }
 

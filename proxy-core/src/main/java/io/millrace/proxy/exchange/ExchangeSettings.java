@@ -9,8 +9,10 @@ import io.millrace.proxy.fetch.FetchSettings;
 import io.millrace.proxy.observe.CacheStatus;
 import io.millrace.proxy.observe.Via;
 import io.millrace.proxy.observe.ViaText;
+import io.millrace.proxy.remap.CacheRules;
 import io.millrace.proxy.remap.RemapTable;
 import io.millrace.proxy.remap.VolumeChoice;
+import java.time.ZoneId;
 
 /**
  * What a configuration means for exchanges, swapped as a whole on reload: an exchange that began keeps what it has read.
@@ -18,6 +20,7 @@ import io.millrace.proxy.remap.VolumeChoice;
  * <p>Immutable.
  *
  * @param remap the rules
+ * @param cacheRules what holds for single requests over the settings of their rule
  * @param access which methods each rule lets through, and whose word about the client is believed
  * @param volumes which volume a response goes to
  * @param fetch deadlines and limits towards origins
@@ -31,6 +34,7 @@ import io.millrace.proxy.remap.VolumeChoice;
  */
 public record ExchangeSettings(
         RemapTable remap,
+        CacheRules cacheRules,
         AccessRules access,
         VolumeChoice volumes,
         FetchSettings fetch,
@@ -62,6 +66,7 @@ public record ExchangeSettings(
                 .build();
         return new ExchangeSettings(
                 RemapTable.of(config),
+                CacheRules.of(config, ZoneId.systemDefault()),
                 AccessRules.of(config),
                 VolumeChoice.of(config),
                 fetch,

@@ -21,6 +21,7 @@ final class LegPlan {
     private final RequestHead request;
     private final ClientConnection client;
     private final Mapped mapped;
+    private final CacheSettings cacheSettings;
     private final TargetUri originUrl;
     private final long contentLength;
     private final @Nullable StoreKey primaryKey;
@@ -41,6 +42,7 @@ final class LegPlan {
         this.request = decision.request();
         this.client = client;
         this.mapped = decision.mapped();
+        this.cacheSettings = decision.cacheSettings();
         this.originUrl = decision.originUrl();
         this.contentLength = contentLength;
         this.primaryKey = decision.primaryKey();
@@ -118,7 +120,7 @@ final class LegPlan {
     }
 
     CacheSettings cacheSettings() {
-        return mapped.settings();
+        return cacheSettings;
     }
 
     /** Bytes of request content, 0 for none, {@link RequestReceiver#CHUNKED}. */

@@ -17,9 +17,11 @@ import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.ForwardReason;
 import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.proxy.observe.Via;
+import io.millrace.proxy.remap.CacheRules;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
+import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,7 +42,12 @@ final class RequestDecider {
         this.counters = counters;
     }
 
-    Decision decide(RequestHead request, long contentLength) {
+    /**
+     * What to do with a request.
+     *
+     * @param client the client's address, null when not known
+     */
+    Decision decide(RequestHead request, long contentLength, @Nullable InetAddress client) {
         Decision decision = new Decision(request);
         ExchangeSettings settings = shared.settings().get();
         if (request.method() == Method.CONNECT) {
@@ -54,7 +61,12 @@ final class RequestDecider {
             counters.increment(Counter.DENIED_NOT_MAPPED);
             return decision.notMapped("no remap rule maps this URL");
         }
-        decision.mapped(mapped);
+        CacheRules rules = settings.cacheRules();
+        decision.mapped(
+                mapped,
+                rules.isEmpty()
+                        ? rules.without(mapped)
+                        : rules.match(mapped, request, client, shared.clock().millis()));
         MethodPolicy methods = settings.access().methods(mapped.rule().index());
         if (methods.check(request.method(), request.methodName()) != AccessResult.ALLOWED) {
             return denied(decision, methods);
@@ -65,7 +77,7 @@ final class RequestDecider {
         if (isFinalRecipient(request)) {
             return decision.finalRecipient(methods.allow());
         }
-        if (!mapped.settings().enabled()) {
+        if (!decision.cacheSettings().enabled()) {
             return decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
         }
         if (request.method() != Method.GET && request.method() != Method.HEAD) {
@@ -75,7 +87,7 @@ final class RequestDecider {
         decision.originUrl(mapped.originUrl(request.target(), keyUrl));
         boolean ranged = request.fields().contains(FieldName.RANGE);
         boolean unasked = ranged && !decision.fillConfig().rangeLookup();
-        if (contentLength != 0 || unasked || isDynamic(request, mapped.settings())) {
+        if (contentLength != 0 || unasked || isDynamic(request, decision.cacheSettings())) {
             return decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
         }
         StoreKey key = shared.store().key(mapped.keyOf(keyUrl).bytes());

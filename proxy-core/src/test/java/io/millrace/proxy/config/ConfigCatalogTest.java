@@ -15,19 +15,16 @@ import org.junit.jupiter.api.Test;
 final class ConfigCatalogTest {
     @Test
     void listsEveryConstantInItsOrder() throws IllegalAccessException {
-        List<ConfigKey<?>> rules = constants(CacheRuleKeys.class);
-        List<ConfigKey<?>> cacheKeys = constants(CacheKeyKeys.class);
-        List<ConfigKey<?>> others = constants(ConfigKeys.class);
-        assertEquals(
-                rules, ConfigCatalog.keys().stream().filter(rules::contains).toList());
-        assertEquals(
-                cacheKeys,
-                ConfigCatalog.keys().stream().filter(cacheKeys::contains).toList());
-        assertEquals(
-                others,
-                ConfigCatalog.keys().stream()
-                        .filter(key -> !rules.contains(key) && !cacheKeys.contains(key))
-                        .toList());
+        List<ConfigKey<?>> rest = new ArrayList<>(ConfigCatalog.keys());
+        for (Class<?> holder :
+                List.of(CacheRuleKeys.class, CacheKeyKeys.class, CacheRulesKeys.class, ConfigKeys.class)) {
+            List<ConfigKey<?>> constants = constants(holder);
+            assertEquals(
+                    constants,
+                    ConfigCatalog.keys().stream().filter(constants::contains).toList());
+            rest.removeAll(constants);
+        }
+        assertEquals(List.of(), rest);
     }
 
     private static List<ConfigKey<?>> constants(Class<?> holder) throws IllegalAccessException {

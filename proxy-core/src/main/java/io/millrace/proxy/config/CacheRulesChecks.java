@@ -1,0 +1,115 @@
+package io.millrace.proxy.config;
+
+import io.millrace.proxy.config.ConfigProblems.Place;
+import io.millrace.proxy.http.UriBytes;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** What is wrong with rules of {@code cache_rules}, and which of them can never match. */
+final class CacheRulesChecks {
+    private static final List<String> CACHED_METHODS = List.of("GET", "HEAD", "POST");
+
+    private final ConfigProblems problems;
+    private final Place whole;
+
+    CacheRulesChecks(ConfigProblems problems, Place whole) {
+        this.problems = problems;
+        this.whole = whole;
+    }
+
+    /** What keeps a configuration from being used. */
+    void check(ConfigValues values) {
+        List<ConfigValues> rules = ProxyConfig.elements(values, CacheRulesKeys.CACHE_RULES);
+        for (int i = 0; i < rules.size(); i++) {
+            ConfigValues rule = rules.get(i);
+            String path = "cache_rules[" + i + "]";
+            checkSources(rule, path + ".src_ip");
+            checkMethods(rule, path + ".method");
+            // A misspelt or invalid key is one problem, not also a missing one.
+            if (!problems.isAnyBrokenBelow(path)) {
+                require(rule, path, CacheRulesKeys.CONDITIONS, "names no request; dest_domain: . means all of them");
+                require(
+                        rule,
+                        path,
+                        CacheRulesKeys.ACTIONS,
+                        "decides nothing; it takes action, "
+                                + "cache_responses_to_cookies, revalidate or ttl_in_cache");
+            }
+        }
+    }
+
+    private void require(ConfigValues rule, String path, List<ConfigKey<?>> keys, String otherwise) {
+        if (keys.stream().noneMatch(rule::isSet)) {
+            problems.error(problems.placeOf(path, whole), path, otherwise);
+        }
+    }
+
+    private void checkSources(ConfigValues rule, String path) {
+        try {
+            AccessConfig.ranges(AccessConfig.list(rule, CacheRulesKeys.SRC_IP));
+        } catch (InvalidValueException e) {
+            problems.error(problems.placeOf(path, whole), path, e.problem(), e.suggestion());
+        }
+    }
+
+    private void checkMethods(ConfigValues rule, String path) {
+        for (String method : AccessConfig.list(rule, CacheRulesKeys.METHOD)) {
+            String capitals = method.toUpperCase(Locale.ROOT);
+            if (!method.equals(capitals)) {
+                problems.error(
+                        problems.placeOf(path, whole),
+                        path,
+                        "'" + method + "' is not in capitals, as methods are",
+                        capitals);
+            }
+        }
+    }
+
+    /** Warns of rules that match no request, as far as the other rules tell. */
+    void checkReach(ProxyConfig config) {
+        for (CacheRuleConfig rule : config.cacheRules()) {
+            CacheRuleConfig.Conditions when = rule.when();
+            String host = when.host();
+            String domain = when.domain();
+            if (host != null && domain != null && !isIn(host, domain)) {
+                warn(rule, "dest_host", "can never match, because " + host + " is not in dest_domain " + domain);
+            } else if (config.remap().stream().noneMatch(map -> isMapped(map.map(), host, domain))) {
+                warn(
+                        rule,
+                        host == null ? "dest_domain" : "dest_host",
+                        "can never match, because no rule of remap maps it");
+            } else if (when.prefix() != null
+                    && config.remap().stream()
+                            .noneMatch(map -> isMapped(map.map(), host, domain) && meets(map.map(), when.prefix()))) {
+                warn(rule, "prefix", "can never match, because no rule of remap maps such a path");
+            }
+            if (!when.methods().isEmpty() && when.methods().stream().noneMatch(CACHED_METHODS::contains)) {
+                warn(rule, "method", "has no effect, because only answers to GET, HEAD and POST are cached");
+            }
+        }
+    }
+
+    private static boolean isIn(String host, String domain) {
+        return domain.equals(".") || host.equals(domain) || host.endsWith("." + domain);
+    }
+
+    private static boolean isMapped(RuleUrl map, @Nullable String host, @Nullable String domain) {
+        String mapped = map.host();
+        return mapped == null || ((host == null || mapped.equals(host)) && (domain == null || isIn(mapped, domain)));
+    }
+
+    private static boolean meets(RuleUrl map, String prefix) {
+        byte[] bytes = map.path().getBytes(StandardCharsets.ISO_8859_1);
+        byte[] normal = new byte[bytes.length];
+        int length = UriBytes.normalizePath(bytes, 0, bytes.length, normal, 0);
+        String path = new String(normal, 0, length, StandardCharsets.ISO_8859_1);
+        return path.startsWith(prefix) || prefix.startsWith(path);
+    }
+
+    private void warn(CacheRuleConfig rule, String key, String message) {
+        String path = rule + "." + key;
+        problems.warning(problems.placeOf(path, whole), path, message);
+    }
+}

@@ -1,0 +1,140 @@
+package io.millrace.proxy.remap;
+
+import com.google.re2j.Pattern;
+import io.millrace.proxy.caching.CacheKey;
+import io.millrace.proxy.config.AddressRange;
+import io.millrace.proxy.config.CacheRuleConfig;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.http.UriBytes;
+import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One rule of {@code cache_rules}, ready for use. What costs little is looked at first, expressions last; they run in time linear
+ * in the URL. Immutable.
+ */
+final class CacheRule {
+    private static final byte[] NOTHING = {};
+
+    private final CacheRuleConfig config;
+    private final CacheRuleConfig.Conditions when;
+    private final byte @Nullable [] host;
+    private final byte @Nullable [] domain;
+    private final byte[] prefix;
+    private final byte[] suffix;
+    private final @Nullable Pattern hostPattern;
+    private final @Nullable Pattern urlPattern;
+
+    CacheRule(CacheRuleConfig config) {
+        this.config = config;
+        when = config.when();
+        host = when.host() == null ? null : ascii(when.host());
+        domain = when.domain() == null || when.domain().equals(".") ? null : ascii(when.domain());
+        prefix = when.prefix() == null ? NOTHING : ascii(when.prefix());
+        suffix = when.suffix() == null
+                ? NOTHING
+                : PathBytes.normalize(when.suffix().getBytes(StandardCharsets.UTF_8));
+        hostPattern = when.hostRegex() == null ? null : Pattern.compile(when.hostRegex());
+        urlPattern = when.urlRegex() == null ? null : Pattern.compile(when.urlRegex());
+    }
+
+    private static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    CacheRuleConfig config() {
+        return config;
+    }
+
+    boolean asksForTime() {
+        return when.time() != null;
+    }
+
+    /**
+     * Whether the rule is for the request. Allocates nothing unless it has an expression or the path has encodings.
+     *
+     * @param client the client's address, null when not known
+     * @param minuteOfDay 0 to 1439
+     */
+    boolean matches(RequestHead request, @Nullable InetAddress client, int minuteOfDay) {
+        TargetUri url = request.target();
+        if (when.secure() != null && when.secure() != url.isSecure()) {
+            return false;
+        }
+        if (when.port() != null && when.port() != url.port()) {
+            return false;
+        }
+        if (!when.methods().isEmpty() && !when.methods().contains(request.methodName())) {
+            return false;
+        }
+        if (when.time() != null && !when.time().contains(minuteOfDay)) {
+            return false;
+        }
+        return isHost(url.hostBytes()) && isFrom(client) && isPath(url) && isFound(url);
+    }
+
+    private boolean isHost(byte[] asked) {
+        if (host != null && !Arrays.equals(asked, host)) {
+            return false;
+        }
+        if (domain == null) {
+            return true;
+        }
+        int before = asked.length - domain.length;
+        return endsWith(asked, 0, asked.length, domain) && (before == 0 || asked[before - 1] == '.');
+    }
+
+    private boolean isFrom(@Nullable InetAddress client) {
+        if (when.sources().isEmpty()) {
+            return true;
+        }
+        for (int i = 0; client != null && i < when.sources().size(); i++) {
+            AddressRange range = when.sources().get(i);
+            if (range.contains(client)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The path in normal form: spellings that share a key share their rules. */
+    private boolean isPath(TargetUri url) {
+        if (prefix.length == 0 && suffix.length == 0) {
+            return true;
+        }
+        byte[] bytes = url.targetBytes();
+        int from = url.pathStart();
+        int to = url.pathEnd();
+        if (UriBytes.hasEncodingsToNormalize(bytes, from, to)) {
+            byte[] normal = new byte[to - from];
+            to = UriBytes.normalizePath(bytes, from, to, normal, 0);
+            from = 0;
+            bytes = normal;
+        }
+        return to - from >= prefix.length && isAt(bytes, from, prefix) && endsWith(bytes, from, to, suffix);
+    }
+
+    private boolean isFound(TargetUri url) {
+        if (hostPattern != null && !hostPattern.matcher(url.hostBytes()).find()) {
+            return false;
+        }
+        return urlPattern == null
+                || urlPattern.matcher(CacheKey.of(url).bytes()).find();
+    }
+
+    private static boolean endsWith(byte[] bytes, int from, int to, byte[] end) {
+        return to - from >= end.length && isAt(bytes, to - end.length, end);
+    }
+
+    private static boolean isAt(byte[] bytes, int at, byte[] wanted) {
+        for (int i = 0; i < wanted.length; i++) {
+            if (bytes[at + i] != wanted[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,91 @@
+package io.millrace.proxy.remap;
+
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.http.RequestHead;
+import java.net.InetAddress;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rules of {@code cache_rules}: what holds for a request besides the settings of the remap rule that maps it. Without any a
+ * request costs one look. Thread-safe.
+ */
+public final class CacheRules {
+    /** Combinations of rules that are kept; what a client can combine, by its method and URL, stays bounded. */
+    private static final int COMBINATIONS_MAX = 4096;
+
+    private static final long MINUTE_MILLIS = 60_000;
+    private static final int DAY_MINUTES = 24 * 60;
+
+    private final CacheRule[] rules;
+    private final RuledSettings[] plain;
+    private final boolean asksForTime;
+    private final ZoneId zone;
+    private final AtomicInteger room = new AtomicInteger(COMBINATIONS_MAX);
+
+    /** The minute since the epoch for which the minute of the day was last found, and that, in 11 bits. */
+    private final AtomicLong lastMinute = new AtomicLong(-1);
+
+    private CacheRules(ProxyConfig config, ZoneId zone) {
+        this.zone = zone;
+        rules = config.cacheRules().stream().map(CacheRule::new).toArray(CacheRule[]::new);
+        List<RuledSettings> settings = new ArrayList<>();
+        config.remap()
+                .forEach(rule -> settings.add(RuledSettings.of(rule.cache().settings(), rules.length)));
+        plain = settings.toArray(RuledSettings[]::new);
+        boolean timed = false;
+        for (CacheRule rule : rules) {
+            timed |= rule.asksForTime();
+        }
+        asksForTime = timed;
+    }
+
+    /** What a configuration says, times of day being those of a zone. */
+    public static CacheRules of(ProxyConfig config, ZoneId zone) {
+        return new CacheRules(config, zone);
+    }
+
+    /** Whether there are none. */
+    public boolean isEmpty() {
+        return rules.length == 0;
+    }
+
+    /** What the remap rule decides alone. */
+    public RuledSettings without(Mapped mapped) {
+        return plain[mapped.rule().index()];
+    }
+
+    /**
+     * What holds for a request.
+     *
+     * @param client the client's address, null when not known: then no rule matches that asks for it
+     */
+    public RuledSettings match(Mapped mapped, RequestHead request, @Nullable InetAddress client, long nowMillis) {
+        RuledSettings found = without(mapped);
+        int minute = asksForTime ? minuteOfDay(nowMillis) : 0;
+        for (CacheRule rule : rules) {
+            if (rule.matches(request, client, minute)) {
+                found = found.with(rule.config(), room);
+            }
+        }
+        return found;
+    }
+
+    private int minuteOfDay(long nowMillis) {
+        long minute = Math.floorDiv(nowMillis, MINUTE_MILLIS);
+        long last = lastMinute.get();
+        if (last >> 11 != minute || last < 0) {
+            int offset =
+                    zone.getRules().getOffset(Instant.ofEpochMilli(nowMillis)).getTotalSeconds();
+            long local = Math.floorDiv(nowMillis / 1000 + offset, 60L);
+            last = minute << 11 | Math.floorMod(local, (long) DAY_MINUTES);
+            lastMinute.set(last);
+        }
+        return (int) (last & 0x7ff);
+    }
+}

@@ -1,0 +1,106 @@
+package io.millrace.proxy.remap;
+
+import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.LifetimeRules;
+import io.millrace.proxy.caching.StoringRules;
+import io.millrace.proxy.config.CacheRuleConfig;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The settings that hold for a request: those of its remap rule, with what the cache rules change that match it, in their order.
+ * The combinations that occur are kept, so that a request that meets one allocates nothing. Thread-safe.
+ */
+public final class RuledSettings {
+    private final CacheSettings base;
+    private final List<CacheRuleConfig> applied;
+    private final CacheSettings settings;
+    private final @Nullable String text;
+    private final AtomicReferenceArray<RuledSettings> next;
+
+    private RuledSettings(CacheSettings base, List<CacheRuleConfig> applied, int rules) {
+        this.base = base;
+        this.applied = applied;
+        this.settings = applied.isEmpty() ? base : compound(base, applied);
+        this.text = applied.isEmpty()
+                ? null
+                : String.join(
+                        " ", applied.stream().map(CacheRuleConfig::toString).toList());
+        this.next = new AtomicReferenceArray<>(rules);
+    }
+
+    /** The settings of a remap rule without any change. */
+    static RuledSettings of(CacheSettings base, int rules) {
+        return new RuledSettings(base, List.of(), rules);
+    }
+
+    /** What holds. */
+    public CacheSettings settings() {
+        return settings;
+    }
+
+    /** The rules that match, for people: {@code cache_rules[0] cache_rules[3]}; null when there are none. */
+    public @Nullable String text() {
+        return text;
+    }
+
+    /**
+     * With one more rule, which stands after those that match already.
+     *
+     * @param room how many more combinations may be kept
+     */
+    RuledSettings with(CacheRuleConfig rule, AtomicInteger room) {
+        RuledSettings known = next.get(rule.index());
+        if (known != null) {
+            return known;
+        }
+        List<CacheRuleConfig> more = new ArrayList<>(applied);
+        more.add(rule);
+        RuledSettings made = new RuledSettings(base, List.copyOf(more), next.length());
+        if (room.getAndDecrement() > 0) {
+            next.set(rule.index(), made);
+        } else {
+            room.set(0);
+        }
+        return made;
+    }
+
+    private static CacheSettings compound(CacheSettings base, List<CacheRuleConfig> rules) {
+        CacheSettings.Builder settings = base.toBuilder();
+        boolean never = false;
+        Duration revalidate = null;
+        Duration ttl = null;
+        for (CacheRuleConfig rule : rules) {
+            CacheRuleConfig.Actions then = rule.then();
+            CacheRuleConfig.Action action = then.action();
+            never |= action == CacheRuleConfig.Action.NEVER_CACHE;
+            if (action == CacheRuleConfig.Action.IGNORE_NO_CACHE
+                    || action == CacheRuleConfig.Action.IGNORE_CLIENT_NO_CACHE) {
+                settings.ignoreClientNoCache(true);
+            }
+            if (action == CacheRuleConfig.Action.IGNORE_NO_CACHE
+                    || action == CacheRuleConfig.Action.IGNORE_SERVER_NO_CACHE) {
+                settings.ignoreServerNoCache(true);
+            }
+            if (then.cookies() != null) {
+                settings.cookies(then.cookies());
+            }
+            revalidate = then.revalidate() == null ? revalidate : then.revalidate();
+            ttl = then.ttlInCache() == null ? ttl : then.ttlInCache();
+        }
+        if (ttl != null) {
+            settings.ignoreServerNoCache(true)
+                    .requiredHeaders(StoringRules.RequiredHeaders.NONE)
+                    .dynamicUrls(true);
+        } else if (never) {
+            settings.enabled(false);
+        }
+        return settings.forced(new LifetimeRules.Forced(
+                        revalidate == null ? -1 : revalidate.toSeconds(), ttl == null ? -1 : ttl.toSeconds()))
+                .build();
+    }
+}
