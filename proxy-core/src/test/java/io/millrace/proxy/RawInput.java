@@ -18,6 +18,16 @@ final class RawInput {
         return text.getBytes(StandardCharsets.ISO_8859_1);
     }
 
+    /** The first 60 bytes for a test's name, those that cannot be printed by number. */
+    static String printable(String text) {
+        StringBuilder out = new StringBuilder();
+        for (int i = 0; i < Math.min(60, text.length()); i++) {
+            char c = text.charAt(i);
+            out.append(c < ' ' || c > '~' ? "<" + Integer.toHexString(c) + ">" : String.valueOf(c));
+        }
+        return out.toString();
+    }
+
     /** The next head with its empty line, null at the end of the stream. */
     String readHead() throws IOException {
         StringBuilder head = new StringBuilder();

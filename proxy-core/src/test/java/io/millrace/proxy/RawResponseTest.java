@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -112,6 +113,43 @@ class RawResponseTest {
                 Expected.ERROR));
         all.add(new Case(
                 "some 1xx", "HTTP/1.1 102 Processing\r\n\r\n".repeat(5) + length5 + "hello", End.STAY, Expected.WHOLE));
+        all.add(new Case(
+                "100 without end",
+                "HTTP/1.1 100 Continue\r\n\r\n".repeat(300) + length5 + "hello",
+                End.STAY,
+                Expected.ERROR));
+        all.add(new Case(
+                "1xx that says it has content",
+                "HTTP/1.1 103 Early Hints\r\nContent-Length: 86\r\n\r\n" + length5 + "hello",
+                End.STAY,
+                Expected.WHOLE));
+        all.add(new Case(
+                "1xx of 100,000 bytes",
+                "HTTP/1.1 103 Early Hints\r\nLink: " + "a".repeat(100_000) + "\r\n\r\n" + length5 + "hello",
+                End.CLOSE,
+                Expected.ERROR));
+        all.add(new Case(
+                "204 with chunks",
+                "HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+                End.STAY,
+                Expected.ERROR));
+        all.add(new Case(
+                "two lengths alike",
+                OK + "Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello",
+                End.CLOSE,
+                Expected.ERROR));
+        all.add(new Case(
+                "trailers with framing among them",
+                CHUNKED + "5\r\nhello\r\n0\r\nContent-Length: 3\r\nTransfer-Encoding: identity\r\n\r\n",
+                End.STAY,
+                Expected.WHOLE));
+        all.add(new Case("extensions", CHUNKED + "5;a=b;c=\"d\"\r\nhello\r\n0;e\r\n\r\n", End.STAY, Expected.WHOLE));
+        all.add(new Case(
+                "fields, 50000",
+                OK + "X: 1\r\n".repeat(50_000) + "Content-Length: 5\r\n\r\nhello",
+                End.CLOSE,
+                Expected.ERROR));
+        all.add(new Case("head without end", OK + "X: 1\r\n".repeat(50_000), End.STAY, Expected.ERROR));
         for (String fields : List.of(
                 "Content-Length: 5\r\nContent-Length: 6",
                 "Content-Length: 5\r\nTransfer-Encoding: chunked",
@@ -119,6 +157,11 @@ class RawResponseTest {
                 "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
                 "Transfer-Encoding: xchunked",
                 "Transfer-Encoding: chunked, identity",
+                "Transfer-Encoding: chunked, chunked",
+                "Transfer-Encoding: identity",
+                "Content-Length: 5, 5, 6",
+                "Content-Length: 5\u00a0",
+                "HTTP/1.1 200 OK\r\nContent-Length: 5",
                 "Transfer-Encoding: \u000bchunked",
                 "Transfer-Encoding : chunked",
                 "Content-Length: +5",
@@ -137,7 +180,8 @@ class RawResponseTest {
                 "X\r\nContent-Length: 5",
                 "X Y: z\r\nContent-Length: 5",
                 "X: " + "a".repeat(100_000) + "\r\nContent-Length: 5")) {
-            all.add(new Case("fields " + printable(fields), OK + fields + "\r\n\r\nhello", End.CLOSE, Expected.ERROR));
+            all.add(new Case(
+                    "fields " + RawInput.printable(fields), OK + fields + "\r\n\r\nhello", End.CLOSE, Expected.ERROR));
         }
         for (String line : List.of(
                 "HTTP/1.1 abc OK",
@@ -155,9 +199,16 @@ class RawResponseTest {
                 "HTTP/1.1 200 O\u0000K",
                 "HTTP/1.1 200 O\rK",
                 "garbage\r\nHTTP/1.1 200 OK",
+                "HTTP/1.1 200 OK\r\nHTTP/1.1 200 OK",
+                "HTTP/1.1 200 OK\nSet-Cookie: a=b",
+                " HTTP/1.1 200 OK",
+                "HTTP/1.1",
                 "<html>")) {
             all.add(new Case(
-                    "line " + printable(line), line + "\r\nContent-Length: 5\r\n\r\nhello", End.CLOSE, Expected.ERROR));
+                    "line " + RawInput.printable(line),
+                    line + "\r\nContent-Length: 5\r\n\r\nhello",
+                    End.CLOSE,
+                    Expected.ERROR));
         }
         all.add(new Case("LF alone", length5.replace("\r\n", "\n") + "hello", End.CLOSE, Expected.ERROR));
         // Trailers go no further: there the space does no harm, and RFC 9112 s5.1 wants it passed over in responses.
@@ -172,19 +223,14 @@ class RawResponseTest {
                 "5\nworld\r\n0\r\n\r\n",
                 "5;a\nworld\r\n0\r\n\r\n",
                 "5\r\nworld0\r\n\r\n",
+                "5;" + "a".repeat(100_000) + "\r\nworld\r\n0\r\n\r\n",
+                "ffffffff\r\nworld",
+                "\r\nworld\r\n0\r\n\r\n",
                 "0\r\nX: " + "y".repeat(100_000) + "\r\n\r\n")) {
-            all.add(new Case("chunk " + printable(chunk), CHUNKED + "5\r\nhello\r\n" + chunk, End.CLOSE, Expected.CUT));
+            all.add(new Case(
+                    "chunk " + RawInput.printable(chunk), CHUNKED + "5\r\nhello\r\n" + chunk, End.CLOSE, Expected.CUT));
         }
         return all.stream();
-    }
-
-    private static String printable(String text) {
-        StringBuilder out = new StringBuilder();
-        for (int i = 0; i < Math.min(60, text.length()); i++) {
-            char c = text.charAt(i);
-            out.append(c < ' ' || c > '~' ? "<" + Integer.toHexString(c) + ">" : String.valueOf(c));
-        }
-        return out.toString();
     }
 
     @TestFactory
@@ -215,6 +261,29 @@ class RawResponseTest {
         boolean mayBeStored = each.expected == Expected.WHOLE || each.expected == Expected.EMPTY;
         assertTrue(again.equals("200 whole second" + path) || (mayBeStored && again.equals(first)), again);
         assertFalse(again.contains("poison"), again);
+    }
+
+    /** RFC 9110 s9.3.2: what an origin sends behind the head of its answer to HEAD is no content and no answer to anybody. */
+    @Test
+    void contentBehindTheHeadOfAnAnswerToHeadIsDropped_rfc9110_s9_3_2() throws Exception {
+        proxy.start(this::origin);
+        int number = 0;
+        for (String wire : List.of(
+                OK + "Content-Length: 5\r\n\r\nhello",
+                OK + "Content-Length: 5\r\n\r\n" + POISON,
+                CHUNKED + "5\r\nhello\r\n0\r\n\r\n" + POISON,
+                OK + "\r\n" + POISON)) {
+            String path = "/head-" + number++;
+            cases.put(path, new Case(path, wire, End.STAY, Expected.EMPTY));
+            try (RawClient client = new RawClient(proxy.address())) {
+                client.send("HEAD " + path + " HTTP/1.1\r\nHost: test.example\r\n\r\n");
+                assertEquals(200, client.head().status());
+                client.get("/behind" + path);
+                assertEquals("second/behind" + path, client.response().text());
+            }
+            assertEquals("200 whole second/other" + path, answer("/other" + path));
+            assertEquals("200 whole second" + path, answer(path));
+        }
     }
 
     /** Status, whether the client can take it for whole, and the content, as a client reads it. */
