@@ -4,10 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.millrace.proxy.Rfc9111Model.Expected;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Random request and response histories, each for a URL of its own, judged by a small model of RFC 9111 and by the proxy over real
@@ -34,16 +36,56 @@ class DifferentialTest {
         proxy.start(origin);
         System.out.println("seeds " + FIRST_SEED + " to " + (FIRST_SEED + HISTORIES - 1));
         for (long seed = FIRST_SEED; seed < FIRST_SEED + HISTORIES; seed++) {
-            runHistory(seed);
+            History history = new History(seed);
+            while (!history.isOver()) {
+                history.step();
+            }
         }
     }
 
-    private void runHistory(long seed) throws IOException {
-        HistoryStep.Maker maker = new HistoryStep.Maker(seed);
-        Rfc9111Model model = new Rfc9111Model();
-        List<String> told = new ArrayList<>();
-        for (int i = 0; i < STEPS && !model.isOver(); i++) {
+    /** All histories at once, a step of each in turn; between the turns the proxy is started anew and knows what is on disk. */
+    @Test
+    void proxyAndModelAgreeOverRestarts_rfc9111(@TempDir Path directory) throws Exception {
+        origin = new HistoryOrigin(() -> now);
+        proxy.start(origin, config -> config.storage(directory.resolve("volume"), 256L << 20));
+        long last = FIRST_SEED + Math.max(1, HISTORIES / 10) - 1;
+        System.out.println("seeds " + FIRST_SEED + " to " + last);
+        List<History> histories = new ArrayList<>();
+        for (long seed = FIRST_SEED; seed <= last; seed++) {
+            histories.add(new History(seed));
+        }
+        for (int turn = 0; turn < STEPS; turn++) {
+            for (History history : histories) {
+                if (!history.isOver()) {
+                    history.step();
+                }
+            }
+            proxy.settle();
+            client.close();
+            client = null;
+            proxy.restart();
+        }
+    }
+
+    /** One URL's history. */
+    private final class History {
+        private final long seed;
+        private final HistoryStep.Maker maker;
+        private final Rfc9111Model model = new Rfc9111Model();
+        private final List<String> told = new ArrayList<>();
+
+        History(long seed) {
+            this.seed = seed;
+            this.maker = new HistoryStep.Maker(seed);
+        }
+
+        boolean isOver() {
+            return told.size() == STEPS || model.isOver();
+        }
+
+        void step() throws IOException {
             HistoryStep step = maker.step();
+            boolean head = step.ask().method().equals("HEAD");
             // What an answer did not need of a body is still on its way.
             proxy.settle();
             now += step.pause();
@@ -52,16 +94,11 @@ class DifferentialTest {
             Expected expected = model.expect(step, now);
             told.add("at " + now + " " + step.origin() + "\n" + step.ask().wire("/" + seed) + "expected: " + expected);
             int askedBefore = origin.asked();
-            RawClient.Response response =
-                    send(step.ask().wire("/" + seed), step.ask().method().equals("HEAD"));
-            String story = "seed " + seed + ", step " + i + "\n" + String.join("\n", told) + "\ngot, "
-                    + (origin.asked() > askedBefore ? "with" : "without") + " the origin:\n" + response.head();
-            check(
-                    expected,
-                    response,
-                    origin.asked() > askedBefore,
-                    step.ask().method().equals("HEAD"),
-                    story);
+            RawClient.Response response = send(step.ask().wire("/" + seed), head);
+            boolean asked = origin.asked() > askedBefore;
+            String story = "seed " + seed + ", step " + told.size() + "\n" + String.join("\n", told) + "\ngot, "
+                    + (asked ? "with" : "without") + " the origin:\n" + response.head();
+            check(expected, response, asked, head, story);
         }
     }
 

@@ -35,25 +35,35 @@ public final class ProxyExtension implements AfterEachCallback {
     private final AtomicInteger faultAfter = new AtomicInteger();
     private final List<AutoCloseable> open = Collections.synchronizedList(new ArrayList<>());
     private ProxyServer proxy;
+    private ProxyConfig config;
     private PooledByteBufAllocator pool;
     private RawOrigin origin;
 
     /** Starts origin and proxy: one loop, 32 MiB of RAM, no disk, no log, unless the test says otherwise. */
     ProxyServer start(RawOrigin.Script script, UnaryOperator<ProxyConfig.Builder> more) throws IOException {
         origin = new RawOrigin(script);
-        ProxyConfig.Builder config = ProxyConfig.builder()
+        ProxyConfig.Builder fresh = ProxyConfig.builder()
                 .listen("127.0.0.1:0")
                 .map("/", origin.url())
                 .set("cache.ram_size", "32MiB")
                 .set("log.access.enabled", "false")
                 .set("worker.event_loops", "1");
-        proxy = ProxyServer.builder()
-                .config(more.apply(config).build())
-                .clock(this::millis)
-                .build();
+        config = more.apply(fresh).build();
+        return start();
+    }
+
+    private ProxyServer start() throws IOException {
+        proxy = ProxyServer.builder().config(config).clock(this::millis).build();
         pool = proxy.allocator().pool();
         proxy.start();
         return proxy;
+    }
+
+    /** Stops the proxy and starts another one with the same configuration: what it stored is on disk, or gone. */
+    void restart() throws IOException {
+        proxy.close();
+        assertEquals(0, usedBytes(), "direct bytes not given back");
+        start();
     }
 
     ProxyServer start(RawOrigin.Script script) throws IOException {
