@@ -170,6 +170,22 @@ public final class Volume {
         return health.state() == VolumeState.OPENING || find(hashHigh, hashLow) != Location.NONE;
     }
 
+    /**
+     * Whether the log may hold a record of the hash that a rebuild of the index would find: as {@link #mayHold}, but true
+     * too where a damaged slot may have had the entry.
+     */
+    public boolean mayBringBack(long hashHigh, long hashLow) {
+        if (mayHold(hashHigh, hashLow)) {
+            return true;
+        }
+        try {
+            return isWorking() && index.isDoubtful(hashHigh, hashLow);
+        } catch (RuntimeException | InternalError e) {
+            health.indexFailed(e);
+            return true;
+        }
+    }
+
     /** Notes in the index that the entry was used. */
     public void hit(long hashHigh, long hashLow) {
         if (!isWorking()) {

@@ -197,7 +197,7 @@ final class VolumeWriter {
 
     /** The key changed while the volume was away: it holds nothing, if it does not hold nothing already. */
     void changedMeanwhile(DiskKey key) {
-        if (health.state() == VolumeState.OPENING || find(key) != Location.NONE) {
+        if (health.state() == VolumeState.OPENING || find(key) != Location.NONE || isDoubtful(key)) {
             hideForGood(key);
         }
     }
@@ -240,6 +240,15 @@ final class VolumeWriter {
         } catch (RuntimeException | InternalError e) {
             health.indexFailed(e);
             return Location.NONE;
+        }
+    }
+
+    private boolean isDoubtful(DiskKey key) {
+        try {
+            return index.isDoubtful(key.hashHigh(), key.hashLow());
+        } catch (RuntimeException | InternalError e) {
+            health.indexFailed(e);
+            return true;
         }
     }
 

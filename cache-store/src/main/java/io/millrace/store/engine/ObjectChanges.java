@@ -256,7 +256,7 @@ final class ObjectChanges<H> {
             Volume volume = slot.volume();
             if (volume != null
                     && volume.isWorking()
-                    && (before != null || volume.mayHold(key.hashHigh(), key.hashLow()))) {
+                    && (before != null || volume.mayBringBack(key.hashHigh(), key.hashLow()))) {
                 needed = true;
                 if (!removal.appendTo(volume, diskKey(key)) && !volumes.isOut(volume)) {
                     removal.failed(volume);

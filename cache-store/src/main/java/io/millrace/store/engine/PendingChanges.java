@@ -76,7 +76,7 @@ final class PendingChanges<H> {
             if (other == null || other == volume) {
                 continue;
             }
-            if (isPending || other.mayHold(key.hashHigh(), key.hashLow())) {
+            if (isPending || other.mayBringBack(key.hashHigh(), key.hashLow())) {
                 any[0] |= hide(other, key, change);
             }
         }

@@ -58,6 +58,9 @@ final class Growth {
             return null;
         }
         table.field(SlotTable.COMPLETE_AT, from.field(SlotTable.COMPLETE_AT));
+        if (from.isDamaged()) {
+            table.damaged();
+        }
         table.field(SlotTable.APPLIED_AT, from.field(SlotTable.APPLIED_AT));
         making.replace();
         return table;
@@ -74,6 +77,10 @@ final class Growth {
         long end = Math.min(from.slotCount(), slot + slots);
         for (; slot < end; slot++) {
             long location = from.location(slot);
+            if (!from.isSound(slot)) {
+                // The copy would look sound.
+                table.damaged();
+            }
             if (!Probing.isEntry(location)) {
                 continue;
             }

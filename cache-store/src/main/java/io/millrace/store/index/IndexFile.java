@@ -65,6 +65,9 @@ final class IndexFile implements TableSource {
             throw new IndexUnusableException(path() + ": not closed before the machine went down");
         }
         checkComplete(table);
+        if (table.isDamaged()) {
+            throw new IndexUnusableException(path() + ": damaged slots");
+        }
         table.field(SlotTable.CLEAN_AT, 0);
         writeHeader(table, boot);
         // Else the mark of the last close might be all that a power failure leaves of this page.

@@ -149,6 +149,15 @@ public final class MappedIndex {
     }
 
     /**
+     * Whether the index cannot say for certain what the hash has: a slot that it may have had is damaged, as far as one
+     * can tell. Any thread; slower than {@link #find}.
+     */
+    public boolean isDoubtful(long hashHigh, long hashLow) {
+        SlotTable current = table;
+        return current.isDamaged() || Probing.isDoubtful(current, hashHigh, hashLow);
+    }
+
+    /**
      * Where the newest record of an object's key lies of which only the lower half of the hash is known; of several
      * the first. {@link Location#NONE} when there is none. For the writer thread.
      */
@@ -306,11 +315,20 @@ public final class MappedIndex {
         SlotTable current = table;
         long slot = Probing.slot(current, hashHigh, hashLow);
         if (slot < 0) {
+            noteDamage(current, hashHigh, hashLow);
             return false;
         }
         boolean tombstone = SlotTable.isTombstone(current.meta(slot));
         clear(current, slot);
         return !tombstone;
+    }
+
+    /** What was not found may be in a slot that is damaged: said once, and mended by the next opening. */
+    private void noteDamage(SlotTable current, long hashHigh, long hashLow) {
+        if (!current.isDamaged() && Probing.isDoubtful(current, hashHigh, hashLow)) {
+            current.damaged();
+            LOG.warn("{}: index has damaged slots, the next start makes it anew", name);
+        }
     }
 
     /** Changes where an entry points to if it still says {@code from}; all else of it stays. */

@@ -9,7 +9,7 @@ import java.lang.invoke.VarHandle;
  * because of it; else its slot and the marks before it become empty again. So probe sequences stay short while a full
  * store trades old entries for new ones.
  *
- * <p>{@link #find} and {@link #slot} from any thread; the rest is confined to the thread that changes the table.
+ * <p>{@link #find}, {@link #slot} and {@link #isDoubtful} from any thread; the rest is confined to the thread that changes the table.
  */
 final class Probing {
     /** No place: every slot of the table is in use by others. */
@@ -76,6 +76,32 @@ final class Probing {
         return -1;
     }
 
+    /**
+     * Whether it cannot be told that the hash has no entry: a slot on the way to where that would be is damaged, or being
+     * changed by another thread.
+     */
+    static boolean isDoubtful(SlotTable table, long hashHigh, long hashLow) {
+        long slot = hashLow & table.mask;
+        for (long probes = 0; probes <= table.mask; probes++) {
+            if (!table.isSound(slot)) {
+                return true;
+            }
+            long location = table.location(slot);
+            if (location == Location.NONE || (location != Location.DELETED && table.hasHash(slot, hashHigh, hashLow))) {
+                return false;
+            }
+            slot = (slot + 1) & table.mask;
+        }
+        return false;
+    }
+
+    /** Notes damage before the slot is written over, which would hide it. */
+    private static void inspect(SlotTable table, long slot) {
+        if (!table.isSound(slot)) {
+            table.damaged();
+        }
+    }
+
     /** The slot that holds the hash, or the complement of the one that is to take it, or {@link #NO_PLACE}. */
     static long place(SlotTable table, long hashHigh, long hashLow) {
         long reusable = NO_PLACE;
@@ -98,6 +124,7 @@ final class Probing {
     /** Puts an entry into a slot that {@link #place} named as free. */
     static void fill(SlotTable table, long slot, long hashHigh, long hashLow, long location, long meta) {
         boolean reused = table.location(slot) == Location.DELETED;
+        inspect(table, slot);
         table.add(SlotTable.USED_AT, 1);
         countBlocks(table, meta, 1);
         table.fill(slot, hashHigh, hashLow, location, meta);
@@ -127,6 +154,7 @@ final class Probing {
     /** Takes out the entry that the slot holds. */
     static void clear(SlotTable table, long slot) {
         long meta = table.meta(slot);
+        inspect(table, slot);
         if (isNeeded(table, slot)) {
             table.add(SlotTable.DELETED_AT, 1);
             table.clear(slot, Location.DELETED);

@@ -14,13 +14,14 @@ import java.lang.invoke.VarHandle;
  *   16 16  volume id                                        24  4  expiry, seconds since the epoch, unsigned
  *   32  8  bytes of the auxiliary area                      28  1  flags: 1 block, 2 tombstone
  *   40 16  boot id (first 16 bytes of a UUID's bits)        29  1  hits, 0 to 3
- *   56  4  CRC32C of bytes 0 to 55                          30  2  zero
+ *   56  4  CRC32C of bytes 0 to 55                          30  2  check of all of the slot but the hits
  *   64  8  clean marker
  *   72  8  complete marker (0 while it is being built)
  *   80  8  slots in use
  *   88  8  slots in use by blocks and tombstones
  *   96  8  slots deleted
  *  104  8  sequence of the last record applied
+ *  112  8  not 0 once a damaged slot was found
  * 4096     auxiliary area, whole pages
  *    …     slots
  * </pre>
@@ -28,9 +29,13 @@ import java.lang.invoke.VarHandle;
  * All integers are little-endian. A slot is written by one thread; its location is stored last with release, so a
  * reader that sees a location sees the rest, and re-reads it to know that the slot was not reused meanwhile. The three
  * counts may be too high after kill -9, never too low.
+ *
+ * <p>The check is the exclusive or of all 16-bit groups of hash, location, expiry and flags, each word turned by another
+ * number of bits, so that any single bit that flips shows; that of an empty slot is 0, that of a deleted one
+ * {@code DE1E} (hexadecimal). Lookups do not look at it: what they find is verified by its key.
  */
 final class SlotTable {
-    static final int FORMAT_VERSION = 3;
+    static final int FORMAT_VERSION = 4;
     static final int PAGE_BYTES = 4096;
     static final int SLOT_BYTES = 32;
     static final int STATIC_HEADER_BYTES = 56;
@@ -49,6 +54,7 @@ final class SlotTable {
     static final int BLOCKS_AT = 88;
     static final int DELETED_AT = 96;
     static final int APPLIED_AT = 104;
+    static final int DAMAGED_AT = 112;
 
     /** Where an entry's hits stop to be counted. */
     static final int HITS_MAX = 3;
@@ -56,6 +62,10 @@ final class SlotTable {
     static final long FLAG_BLOCK = 1L << 32;
     static final long FLAG_TOMBSTONE = 2L << 32;
     private static final int HITS_SHIFT = 40;
+    private static final long HIT_BITS = 0xFFL << HITS_SHIFT;
+    private static final int CHECK_SHIFT = 48;
+    private static final long CHECK_BITS = 0xFFFFL << CHECK_SHIFT;
+    private static final long DELETED_META = 0xDE1EL << CHECK_SHIFT;
 
     private static final int WORD_SHIFT = 3;
     private static final int SLOT_WORDS_SHIFT = 2;
@@ -176,9 +186,44 @@ final class SlotTable {
         }
     }
 
+    /** The word of {@link #meta} with the check of the slot. */
+    private static long checked(long hashHigh, long hashLow, long location, long meta) {
+        long said = meta & ~(HIT_BITS | CHECK_BITS);
+        long all = hashHigh ^ Long.rotateLeft(hashLow, 5) ^ Long.rotateLeft(location, 11) ^ Long.rotateLeft(said, 14);
+        long check = all ^ all >>> 16 ^ all >>> 32 ^ all >>> 48;
+        return (meta & ~CHECK_BITS) | check << CHECK_SHIFT;
+    }
+
+    /**
+     * Whether the slot is as it was written. On another thread than the one that changes the table, false is also the
+     * answer for a slot that is being changed. Of a table left by a process that was killed it may stay false.
+     */
+    boolean isSound(long slot) {
+        long location = location(slot);
+        long meta = meta(slot);
+        if (location == Location.NONE) {
+            return (meta & CHECK_BITS) == 0;
+        }
+        if (location == Location.DELETED) {
+            return (meta & CHECK_BITS) == DELETED_META;
+        }
+        return ((checked(hashHigh(slot), hashLow(slot), location, meta) ^ meta) & CHECK_BITS) == 0;
+    }
+
+    /** Remembers that a slot was damaged: nobody knows what it held. */
+    void damaged() {
+        field(DAMAGED_AT, 1);
+    }
+
+    /** Whether a damaged slot was found since the table was made. */
+    boolean isDamaged() {
+        return field(DAMAGED_AT) != 0;
+    }
+
     /** Changes what the entry that the slot holds says. */
-    void move(long slot, long location, long meta) {
+    void move(long slot, long location, long newMeta) {
         long word = word(slot);
+        long meta = checked(hashHigh(slot), hashLow(slot), location, newMeta);
         // No reader may see a tombstone's place without the flag: the flag comes first and goes last.
         if (isTombstone(meta)) {
             slots.setOpaque(word + 3, meta);
@@ -195,13 +240,15 @@ final class SlotTable {
         VarHandle.storeStoreFence();
         slots.set(word, hashHigh);
         slots.set(word + 1, hashLow);
-        slots.setOpaque(word + 3, meta);
+        slots.setOpaque(word + 3, checked(hashHigh, hashLow, location, meta));
         slots.setRelease(word + 2, location);
     }
 
     /** Marks a slot empty or deleted. */
     void clear(long slot, long mark) {
-        slots.setRelease(word(slot) + 2, mark);
+        long word = word(slot);
+        slots.setRelease(word + 2, mark);
+        slots.setRelease(word + 3, mark == Location.DELETED ? DELETED_META : 0);
     }
 
     /** Writes a word of the header page's fixed part. */
