@@ -4,8 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.observe.Counter;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Over real sockets: targeted cache control, what POST and HEAD do to stored responses, and the knobs of operators. */
 final class CacheKnobsTest {
@@ -167,6 +170,66 @@ final class CacheKnobsTest {
         assertEquals("1", proxy.get("/a").text());
         proxy.advanceSeconds(10);
         assertEquals("2", proxy.get("/a").text());
+    }
+
+    /** What says its length is not stored at all; what does not is given up when it has become too long. */
+    @Test
+    void whatIsLongerThanTheLargestObjectIsSentAndNotStored() throws Exception {
+        proxy.start(
+                request -> {
+                    int length = request.head().startsWith("GET /long") ? 1025 : 1024;
+                    String content = Character.toString('0' + request.number()).repeat(length);
+                    if (request.has(" /long/said") || request.has(" /fits/said")) {
+                        request.ok("Cache-Control: max-age=60\r\n", RawInput.latin1(content));
+                    } else {
+                        request.send(
+                                "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n"
+                                        + "200\r\n" + content.substring(0, 512) + "\r\n"
+                                        + Integer.toHexString(length - 512)
+                                        + "\r\n" + content.substring(512) + "\r\n0\r\n\r\n");
+                    }
+                },
+                config -> config.set("cache.max_object_size", "1KiB"));
+        assertEquals("1".repeat(1025), proxy.get("/long/chunked").text());
+        assertEquals("2".repeat(1025), proxy.get("/long/chunked").text());
+        assertEquals("3".repeat(1025), proxy.get("/long/said").text());
+        assertEquals("4".repeat(1025), proxy.get("/long/said").text());
+        assertEquals("5".repeat(1024), proxy.get("/fits/chunked").text());
+        assertEquals("5".repeat(1024), proxy.get("/fits/chunked").text());
+        assertEquals("6".repeat(1024), proxy.get("/fits/said").text());
+        assertEquals("6".repeat(1024), proxy.get("/fits/said").text());
+        assertEquals(2, proxy.counted(Counter.FILLS_TOO_LARGE));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "always,         '',                  1",
+        "never,          '',                  2",
+        "not_for_ranges, '',                  1",
+        "not_for_ranges, 'Range: bytes=0-1',  2"
+    })
+    void readWhileWritingSaysWhoSharesAFetch(String mode, String field, int fetches) throws Exception {
+        CountDownLatch go = new CountDownLatch(1);
+        proxy.start(
+                request -> {
+                    go.await();
+                    request.ok("Cache-Control: max-age=60\r\n", RawInput.latin1("answer"));
+                },
+                config -> config.set("cache.read_while_writing", mode));
+        RawClient leader = proxy.client().get("/a");
+        ProxyExtension.await("the fetch", () -> proxy.origin().requests() == 1);
+        RawClient other = proxy.client();
+        if (field.isEmpty()) {
+            other.get("/a");
+        } else {
+            other.get("/a", field + "\r\n");
+        }
+        ProxyExtension.await(
+                "the other request", () -> proxy.origin().requests() + proxy.counted(Counter.LOOKUPS_FILLING) == 2);
+        go.countDown();
+        assertEquals("answer", leader.response().text());
+        assertTrue(other.response().text().startsWith("an"));
+        assertEquals(fetches, proxy.origin().requests());
     }
 
     private void post(String path) throws Exception {

@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Validation on the wire: what comes of a stale response when the origin confirms, replaces, fails or keeps silent. */
 class StaleResponseTest {
@@ -164,5 +166,25 @@ class StaleResponseTest {
         ProxyExtension.await("the new one is stored", () -> proxy.counted(Counter.FILLS_STORED) == 2);
         assertEquals("new", proxy.get("/a").text());
         assertEquals(2, proxy.origin().requests());
+    }
+
+    /** RFC 9111 s5.2.2.10: s-maxage forbids it, unless an operator says otherwise, which the answer then says too. */
+    @ParameterizedTest
+    @CsvSource({
+        "false, '',                      502, ",
+        "true,  '',                      200, 'millrace; hit; ttl=-50; detail=\"origin-502, stale-despite-s-maxage\"'",
+        "true,  'Cache-Control: max-stale\r\n', 200, millrace; hit; ttl=-50; detail=stale-despite-s-maxage"
+    })
+    void staleDespiteSharedMaxAgeIsSaid(String allowed, String field, int status, String cacheStatus) throws Exception {
+        startStale(
+                "Cache-Control: s-maxage=10\r\nETag: \"old\"\r\n",
+                request -> request.send("HTTP/1.1 502 Down\r\nContent-Length: 0\r\n\r\n"),
+                "cache.stale_despite_s_maxage",
+                allowed);
+        RawClient.Response answer = proxy.get("/a", field.replace("\\r\\n", "\r\n"));
+        assertEquals(status, answer.status());
+        if (status == 200) {
+            assertEquals(cacheStatus, answer.field("cache-status"));
+        }
     }
 }

@@ -100,8 +100,8 @@ public record QueryRule(boolean ignored, List<String> included, List<String> exc
         for (int i = 0; i < names.size(); i++) {
             String name = names.get(i);
             boolean isPrefix = name.endsWith("*");
-            String text = isPrefix ? name.substring(0, name.length() - 1) : name;
-            if (UriBytes.decodesTo(bytes, start, end, text, isPrefix)) {
+            int length = isPrefix ? name.length() - 1 : name.length();
+            if (UriBytes.decodesTo(bytes, start, end, name, length, isPrefix)) {
                 return true;
             }
         }

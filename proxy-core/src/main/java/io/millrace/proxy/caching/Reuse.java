@@ -166,7 +166,8 @@ public sealed interface Reuse {
             return new NotUsable(NotUsableReason.COOKIES);
         }
         // Stored before an operator had it selected by more than its Vary: nobody can tell whom it is for.
-        boolean selectable = settings.key().selectors().isWithin(stored.variance());
+        Variance selectors = settings.key().selectors();
+        boolean selectable = selectors.isNone() || selectors.isWithin(stored.variance());
         return selectable && stored.selects(request.fields()) ? null : new NotUsable(NotUsableReason.VARY);
     }
 

@@ -65,6 +65,11 @@ public sealed interface StaleServing {
         return seconds == 0 ? stored : stored.withExpires(Math.floorDiv(nowMillis, 1000L) + seconds);
     }
 
+    /** Whether a response that is served stale is so although it has s-maxage, which RFC 9111 s5.2.2.10 forbids by itself. */
+    static boolean isDespiteSharedMaxAge(StoredHead stored, CacheSettings settings) {
+        return settings.stale().despiteSharedMaxAge() && stored.lifetimeSource() == LifetimeSource.SHARED_MAX_AGE;
+    }
+
     /**
      * Decides for a stored response that would answer the request if it were fresh. The origin's {@code
      * stale-if-error} sets the limit where it is present, even beside {@code s-maxage}; else {@link

@@ -87,6 +87,7 @@ public final class ConfigCatalog {
             CacheKeyKeys.COOKIES,
             CacheKeyKeys.GENERATION,
             CACHE_COLLAPSE_WAIT,
+            CACHE_READ_WHILE_WRITING,
             CACHE_UNCACHEABLE_TTL,
             CACHE_RANGE_LOOKUP,
             CACHE_RANGE_WRITE,

@@ -268,6 +268,13 @@ public final class ConfigKeys {
             .like("proxy.config.http.cache.max_open_read_retries")
             .says("How long a request waits for another one's response to the same URL before it goes to the origin "
                     + "itself; 0 never waits.");
+    public static final ConfigKey<FillConfig.ReadWhileWriting> CACHE_READ_WHILE_WRITING = draft(
+                    "cache.read_while_writing", ValueType.word(FillConfig.ReadWhileWriting.class, true))
+            .defaultsTo(FillConfig.ReadWhileWriting.ALWAYS)
+            .perRule()
+            .like("proxy.config.cache.enable_read_while_writer")
+            .says("Which requests read what another one is fetching: none, each going to the origin itself; all; or"
+                    + " those without Range.");
     public static final ConfigKey<Duration> CACHE_UNCACHEABLE_TTL = draft("cache.uncacheable_ttl", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofHours(1))
             .defaultsTo(Duration.ofMinutes(2))

@@ -311,8 +311,8 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
     // answers
 
     private void sendStale(String why) {
-        report.stale(why);
         StoredObject<StoredHead> object = stale.take();
+        report.stale(why, object.head());
         StoredHead head = StaleServing.answer(
                 object.head(), home.clock().millis(), current().cacheSettings());
         sendStored(object, head, CacheResult.STALE, ExchangeOutcome.STALE);
@@ -337,6 +337,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
         if (next.isValidatingAside()) {
             BackgroundValidation.start(home, next, stream.connection(), object.retain());
         }
+        report.stale(null, object.head());
         sendStored(object, CacheResult.STALE, ExchangeOutcome.HIT);
     }
 

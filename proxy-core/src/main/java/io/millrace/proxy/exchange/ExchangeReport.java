@@ -1,6 +1,7 @@
 package io.millrace.proxy.exchange;
 
-import io.millrace.proxy.caching.LifetimeRules;
+import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.StaleServing;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.http.FieldName;
@@ -36,6 +37,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one event loop.
  */
 final class ExchangeReport {
+    /** Says that an operator let it be served stale ({@code cache.stale_despite_s_maxage}). */
+    private static final String DESPITE_S_MAXAGE = "stale-despite-s-maxage";
+
     private final ExchangeLoop home;
     private final ClientStream stream;
     private final @Nullable RequestHead request;
@@ -47,7 +51,7 @@ final class ExchangeReport {
     private LogOutcome logOutcome = LogOutcome.OK;
     private @Nullable String originHost;
     private @Nullable String detail;
-    private @Nullable LifetimeRules lifetimes;
+    private @Nullable CacheSettings settings;
     private @Nullable String cacheRules;
     private @Nullable String contentType;
     private @Nullable FieldSection originFields;
@@ -80,7 +84,7 @@ final class ExchangeReport {
 
     void mapped(Decision decision) {
         originHost = decision.mapped().originHost();
-        lifetimes = decision.cacheSettings().lifetimes();
+        settings = decision.cacheSettings();
         cacheRules = decision.cacheRules();
     }
 
@@ -129,9 +133,18 @@ final class ExchangeReport {
         logOutcome = FailureCounters.outcomeOf(failure.reason());
     }
 
-    void stale(String why) {
+    /**
+     * A stale response answers.
+     *
+     * @param why what the origin did, null when it was not asked
+     */
+    void stale(@Nullable String why, StoredHead head) {
         detail = why;
         logOutcome = LogOutcome.OK;
+        CacheSettings rules = settings;
+        if (rules != null && StaleServing.isDespiteSharedMaxAge(head, rules)) {
+            detail = why == null ? DESPITE_S_MAXAGE : why + ", " + DESPITE_S_MAXAGE;
+        }
     }
 
     void stored(StoredHead head, CacheResult how, boolean resident) {
@@ -163,7 +176,9 @@ final class ExchangeReport {
         head.ageSeconds(from.currentAgeSeconds(nowMillis)).via(via(head.status(), 1));
         CacheStatus cacheStatus = home.settings().cacheStatus();
         ByteBuf value = head.cacheStatus();
-        long ttl = lifetimes == null ? from.ttlSeconds(nowMillis) : lifetimes.ttlSeconds(from, nowMillis);
+        long ttl = settings == null
+                ? from.ttlSeconds(nowMillis)
+                : settings.lifetimes().ttlSeconds(from, nowMillis);
         if (forwardReason == null && detail == null && cacheRules == null && !collapsed) {
             cacheStatus.hit(value, ttl);
             return;

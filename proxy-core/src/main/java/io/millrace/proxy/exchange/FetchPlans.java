@@ -5,6 +5,7 @@ import io.millrace.proxy.caching.PartialContent;
 import io.millrace.proxy.caching.RangeSelection;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.StrongValidator;
+import io.millrace.proxy.config.FillConfig;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
@@ -89,8 +90,17 @@ final class FetchPlans {
         return ranged ? RangeRequest.forMiss(request) : null;
     }
 
-    /** Whether a fetch may be waited for by others: not while its key is known for responses that cannot be stored. */
+    /**
+     * Whether a fetch may be waited for by others: not where an operator does not want it, and not while its key is known for
+     * responses that cannot be stored.
+     */
     private boolean mayWait(Decision decision) {
+        FillConfig.ReadWhileWriting mode = decision.fillConfig().readWhileWriting();
+        if (mode == FillConfig.ReadWhileWriting.NEVER
+                || (mode == FillConfig.ReadWhileWriting.NOT_FOR_RANGES
+                        && request.fields().contains(FieldName.RANGE))) {
+            return false;
+        }
         if (!home.uncacheable().contains(decision.key(), home.clock().millis())) {
             return true;
         }

@@ -41,6 +41,7 @@ final class LegContent implements ResponseTee.Feed, StoredPrefix.End {
     private final ExchangeLoop home;
     private final Leg leg;
     private final BackgroundFill background;
+    private final long storedBytesMax;
 
     private @Nullable FetchedResponse response;
     private @Nullable ResponseTee tee;
@@ -56,6 +57,7 @@ final class LegContent implements ResponseTee.Feed, StoredPrefix.End {
     LegContent(ExchangeLoop home, LegPlan plan, Leg leg) {
         this.home = home;
         this.leg = leg;
+        this.storedBytesMax = plan.cacheSettings().storing().maxObjectBytes();
         this.background =
                 new BackgroundFill(plan.mapped().rule().config().cache().fill(), home.loop());
     }
@@ -98,7 +100,7 @@ final class LegContent implements ResponseTee.Feed, StoredPrefix.End {
             ResponseTee body = new ResponseTee(home.loop(), home.settings().fillWindowBytes(), writer != null, this);
             tee = body;
             if (writer != null) {
-                body.storeTo(writer, opened.contentLength(), opened.keptUnder() != null);
+                body.storeTo(writer, opened.contentLength(), opened.keptUnder() != null, storedBytesMax);
             }
         }
     }
@@ -158,7 +160,8 @@ final class LegContent implements ResponseTee.Feed, StoredPrefix.End {
             boolean stored = tee.isStoring();
             tee.end();
             if (storing) {
-                home.counters().increment(stored ? Counter.FILLS_STORED : Counter.FILLS_STORE_FAILED);
+                Counter lost = tee.isTooLarge() ? Counter.FILLS_TOO_LARGE : Counter.FILLS_STORE_FAILED;
+                home.counters().increment(stored ? Counter.FILLS_STORED : lost);
             }
         } else if (blocks != null) {
             home.counters().increment(blocks.isComplete() ? Counter.FILLS_STORED : Counter.FILLS_ORIGIN_FAILED);

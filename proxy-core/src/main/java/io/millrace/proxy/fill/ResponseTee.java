@@ -75,6 +75,8 @@ public final class ResponseTee {
     private boolean ended;
     private boolean completed;
     private boolean partKept;
+    private boolean tooLarge;
+    private long storedLengthMax = Long.MAX_VALUE;
     private long announcedLength = -1;
 
     @Nullable
@@ -103,10 +105,13 @@ public final class ResponseTee {
      * @param length the body's length as the origin announced it, -1 when it did not. With its last byte the object is complete
      *     in the store before any reader gets that byte: a client that has the whole response and asks again finds it stored
      * @param keepsPart whether what has come is kept when the origin breaks off
+     * @param lengthMax bytes of a body that may be stored, 0 for any number: one that turns out to be longer is given up by the
+     *     store and goes on to the readers
      */
-    public void storeTo(ObjectWriter<?> objectWriter, long length, boolean keepsPart) {
+    public void storeTo(ObjectWriter<?> objectWriter, long length, boolean keepsPart, long lengthMax) {
         assert received == 0 && writer == null;
         partKept = keepsPart;
+        storedLengthMax = lengthMax == 0 ? Long.MAX_VALUE : lengthMax;
         writer = objectWriter;
         announcedLength = length;
         written = objectWriter.object();
@@ -119,8 +124,8 @@ public final class ResponseTee {
             content.release();
             return;
         }
-        if (writer != null) {
-            writer.write(received, content.retainedDuplicate());
+        if (writer != null && !tooLarge) {
+            store(writer, content);
         }
         Chunk chunk = new Chunk(received, content);
         if (newest == null) {
@@ -138,6 +143,24 @@ public final class ResponseTee {
         if (readers.isEmpty() && !ended && !isStoring()) {
             feed.onNoReaders();
         }
+    }
+
+    private void store(ObjectWriter<?> to, ByteBuf content) {
+        if (received + content.readableBytes() <= storedLengthMax) {
+            to.write(received, content.retainedDuplicate());
+            return;
+        }
+        tooLarge = true;
+        if (!completed) {
+            completed = true;
+            // What is there stays readable for those who lag behind the window.
+            to.abort();
+        }
+    }
+
+    /** Whether it was longer than what may be stored, and told so only by its content. */
+    public boolean isTooLarge() {
+        return tooLarge;
     }
 
     /** The origin's last byte was delivered: the representation is whole. */
@@ -190,7 +213,7 @@ public final class ResponseTee {
 
     /** Whether what flows through is being stored and the store has not given it up. */
     public boolean isStoring() {
-        return writer != null && !writer.isFailed();
+        return writer != null && !tooLarge && !writer.isFailed();
     }
 
     /** Whether anybody reads. */

@@ -84,11 +84,12 @@ public final class UriBytes {
      * Whether the range, percent-decoded, is the text; a malformed encoding stands for itself.
      *
      * @param text one character for each byte
+     * @param length how much of the text counts
      * @param begins whether the range may go on after the text
      */
-    public static boolean decodesTo(byte[] bytes, int from, int to, String text, boolean begins) {
+    public static boolean decodesTo(byte[] bytes, int from, int to, String text, int length, boolean begins) {
         int i = from;
-        for (int at = 0; at < text.length(); at++) {
+        for (int at = 0; at < length; at++) {
             if (i >= to || decodedAt(bytes, i, to) != text.charAt(at)) {
                 return false;
             }

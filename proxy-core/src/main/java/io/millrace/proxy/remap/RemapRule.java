@@ -23,6 +23,7 @@ public final class RemapRule {
     private final String originHost;
     private final String originAuthority;
     private final KeyRules keyRules;
+    private final boolean hasPlainKeys;
     private final byte[] keySuffix;
 
     RemapRule(RemapRuleConfig config) {
@@ -36,6 +37,7 @@ public final class RemapRule {
         boolean defaultPort = to.effectivePort() == (originScheme.equals("https") ? 443 : 80);
         originAuthority = defaultPort ? host : host + ":" + to.effectivePort();
         keyRules = config.cache().settings().key();
+        hasPlainKeys = keyRules.isPlain();
         keySuffix = keySuffix(config, keyRules).getBytes(StandardCharsets.ISO_8859_1);
         mapped = new Mapped(this);
     }
@@ -98,7 +100,7 @@ public final class RemapRule {
 
     /** The URL that a client's URL is stored for: the same instance unless the rule makes keys of its own. */
     public TargetUri keyUrl(TargetUri target) {
-        return keyRules.isPlain() ? target : keyRules.keyUrl(target);
+        return hasPlainKeys ? target : keyRules.keyUrl(target);
     }
 
     /** The URL that the origin is asked for when its answer may be stored: the key's, unless the rule says otherwise. */

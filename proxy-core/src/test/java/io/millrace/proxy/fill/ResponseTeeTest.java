@@ -135,7 +135,7 @@ class ResponseTeeTest {
     void slowReaderOfAStoredBodyReadsBehindTheWindowFromTheStore() {
         ResponseTee tee = new ResponseTee(HERE, WINDOW, true, feed);
         RecordedWriter writer = new RecordedWriter();
-        tee.storeTo(writer, -1, false);
+        tee.storeTo(writer, -1, false, 0);
         Reading slow = Reading.stalled(tee);
         byte[] body = bytes(WINDOW * 5);
         feed(tee, body, 10);
@@ -152,7 +152,7 @@ class ResponseTeeTest {
     void storedObjectIsCompleteBeforeAReaderHasItsLastByte() {
         ResponseTee tee = new ResponseTee(HERE, WINDOW, true, feed);
         RecordedWriter writer = new RecordedWriter();
-        tee.storeTo(writer, 20, false);
+        tee.storeTo(writer, 20, false, 0);
         List<Long> completedWhenReceived = new ArrayList<>();
         Reading reading = Reading.stalled(tee);
         reading.onPiece = () -> completedWhenReceived.add(writer.completedLength);
@@ -167,7 +167,7 @@ class ResponseTeeTest {
     void originIsPausedWhileTheStoreIsFull() {
         ResponseTee tee = new ResponseTee(HERE, WINDOW, true, feed);
         RecordedWriter writer = new RecordedWriter();
-        tee.storeTo(writer, -1, false);
+        tee.storeTo(writer, -1, false, 0);
         Reading.of(tee);
         writer.writable = false;
         feed(tee, bytes(10), 10);
@@ -181,13 +181,46 @@ class ResponseTeeTest {
     void failedFillIsGivenUpInTheStore() {
         ResponseTee tee = new ResponseTee(HERE, WINDOW, true, feed);
         RecordedWriter writer = new RecordedWriter();
-        tee.storeTo(writer, -1, false);
+        tee.storeTo(writer, -1, false, 0);
         Reading.of(tee);
         feed(tee, bytes(10), 10);
         tee.fail(ContentFailure.ORIGIN_TRUNCATED);
         assertTrue(writer.aborted);
         assertEquals(-1, writer.completedLength);
         assertEquals(0, writer.references);
+    }
+
+    @Test
+    void bodyThatTurnsOutTooLongIsGivenUpByTheStoreAndGoesOnToItsReaders() {
+        ResponseTee tee = new ResponseTee(HERE, WINDOW, true, feed);
+        RecordedWriter writer = new RecordedWriter();
+        tee.storeTo(writer, -1, false, 250);
+        Reading fast = Reading.of(tee);
+        Reading slow = Reading.stalled(tee);
+        byte[] body = bytes(WINDOW * 5);
+        feed(tee, body, 10);
+        assertTrue(writer.aborted);
+        assertTrue(tee.isTooLarge());
+        assertFalse(tee.isStoring());
+        assertEquals(250, writer.bytes().length);
+        tee.end();
+        slow.go();
+        assertArrayEquals(body, fast.bytes());
+        assertArrayEquals(body, slow.bytes());
+        assertEquals(-1, writer.completedLength);
+        assertEquals(0, writer.references);
+    }
+
+    @Test
+    void bodyOfJustTheLongestLengthIsStored() {
+        ResponseTee tee = new ResponseTee(HERE, WINDOW, true, feed);
+        RecordedWriter writer = new RecordedWriter();
+        tee.storeTo(writer, -1, false, 250);
+        Reading.of(tee);
+        feed(tee, bytes(250), 10);
+        tee.end();
+        assertFalse(tee.isTooLarge());
+        assertEquals(250, writer.completedLength);
     }
 
     @Test
@@ -231,7 +264,7 @@ class ResponseTeeTest {
             ResponseTee tee = new ResponseTee(HERE, 1 + random.nextInt(200), true, flow);
             byte[] body = bytes(random.nextInt(1000));
             if (random.nextBoolean()) {
-                tee.storeTo(new RecordedWriter(), random.nextBoolean() ? -1 : body.length, false);
+                tee.storeTo(new RecordedWriter(), random.nextBoolean() ? -1 : body.length, false, 0);
             }
             List<Reading> readings = new ArrayList<>();
             readings.add(Reading.of(tee));
