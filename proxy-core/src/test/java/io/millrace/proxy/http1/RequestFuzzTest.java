@@ -1,6 +1,7 @@
 package io.millrace.proxy.http1;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import io.millrace.proxy.FuzzInputs;
@@ -16,14 +17,17 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * Arbitrary bytes from a client. Whatever they are, nothing throws; they are read the same however they are cut; and what is taken
- * for a request is the request that Netty's decoder sees, with the same fields and content.
+ * Arbitrary bytes from a client. Whatever they are, nothing throws; they are read the same however they are cut; what is taken for
+ * a request is the request that Netty's decoder sees, with the same fields and content; its framing is beyond doubt; and written out
+ * in the plainest way it reads the same again.
  */
 class RequestFuzzTest {
     private static final int LENGTH_MAX = 4096;
@@ -52,6 +56,10 @@ class RequestFuzzTest {
                 assertEquals(whole.toString(), cut, () -> "cut at " + cuts[0] + (cuts.length > 1 ? " and so on" : ""));
             }
         }
+        for (RequestTranscript.Read read : whole.requests()) {
+            checkFields(read);
+            checkRoundTrip(read);
+        }
         List<String> netty = netty(bytes);
         for (int i = 0; i < whole.requests().size(); i++) {
             RequestTranscript.Read read = whole.requests().get(i);
@@ -59,6 +67,41 @@ class RequestFuzzTest {
                 assertEquals(i < netty.size() ? netty.get(i) : "nothing", read.toString());
             }
         }
+    }
+
+    private static final Pattern FIELD =
+            Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+: [^\\x00-\\x08\\x0a-\\x1f\\x7f]*");
+
+    /** RFC 9110 s5.1, s5.5; RFC 9112 s3.2, s6.3. */
+    private static void checkFields(RequestTranscript.Read read) {
+        for (String field : read.fields) {
+            assertTrue(FIELD.matcher(field).matches(), read::toString);
+        }
+        long hosts = count(read, "host");
+        assertTrue(hosts == 1 || (hosts == 0 && read.line.endsWith(" HTTP/1.0")), read::toString);
+        assertTrue(count(read, "content-length") + count(read, "transfer-encoding") <= 1, read::toString);
+    }
+
+    private static long count(RequestTranscript.Read read, String name) {
+        return read.fields.stream()
+                .filter(field -> field.toLowerCase(Locale.ROOT).startsWith(name + ":"))
+                .count();
+    }
+
+    private static void checkRoundTrip(RequestTranscript.Read read) {
+        String fields = read.fields.isEmpty() ? "" : String.join("\r\n", read.fields) + "\r\n";
+        // Neither CONNECT's target nor an asterisk is a path; and a space behind each colon may be one byte too many.
+        if (!read.complete || !read.line.contains(" /") || fields.length() + 2 > RequestTranscript.FIELDS_MAX) {
+            return;
+        }
+        String content = read.content.toString();
+        if (count(read, "transfer-encoding") > 0) {
+            String chunk = content.isEmpty() ? "" : Integer.toHexString(content.length()) + "\r\n" + content + "\r\n";
+            content = chunk + "0\r\n\r\n";
+        }
+        String wire = read.line + "\r\n" + fields + "\r\n" + content;
+        RequestTranscript again = RequestTranscript.of(wire.getBytes(StandardCharsets.ISO_8859_1));
+        assertEquals("[" + read + "]", again.requests().toString());
     }
 
     private static List<String> netty(byte[] bytes) {
