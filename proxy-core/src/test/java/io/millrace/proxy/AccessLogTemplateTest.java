@@ -3,12 +3,15 @@ package io.millrace.proxy;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.config.CacheRulesKeys;
 import io.millrace.proxy.config.ConfigLoader;
+import io.millrace.proxy.config.ConfigValues;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -75,6 +78,25 @@ class AccessLogTemplateTest {
                         + "\"origin_status\":200,"),
                 line);
         assertTrue(line.endsWith(",\"type\":\"text/plain\",\"user_agent\":\"\\\"x\\\"\"}"), line);
+    }
+
+    @Test
+    void detailSaysWhichCacheRulesMatch() throws Exception {
+        proxy.start(
+                request -> request.ok("Cache-Control: max-age=60\r\n", RawInput.latin1("hello")),
+                config -> config.set("log.access.enabled", "true")
+                        .set("log.access.path", file().toString())
+                        .set("log.access.format", "%<cquup> %<detail> \"%<detail>\"")
+                        .cacheRule(ConfigValues.builder()
+                                .set(CacheRulesKeys.PREFIX, "/a")
+                                .set(CacheRulesKeys.REVALIDATE, Duration.ofSeconds(5))
+                                .build()));
+        proxy.get("/a");
+        proxy.get("/a");
+        proxy.get("/b");
+        assertEquals(
+                List.of("/a cache_rules[0] \"cache_rules[0]\"", "/a cache_rules[0] \"cache_rules[0]\"", "/b - \"-\""),
+                lines(3));
     }
 
     @Test

@@ -10,8 +10,11 @@ import io.millrace.proxy.config.CacheKeyKeys;
 import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.ProxyConfig;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
@@ -25,6 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * told: whoever shares an answer was asked for the same.
  */
 class CacheKeyPolicyTest {
+    private static final long SEED = 20_261_122;
     private static final String FRESH = "Cache-Control: max-age=600\r\n";
 
     @RegisterExtension
@@ -115,6 +119,55 @@ class CacheKeyPolicyTest {
         String victim = proxy.get("/a?id=1").text();
         assertTrue(victim.startsWith("GET /a?id=1 HTTP/1.1\n"), victim);
         assertNotEquals(poisoned, victim);
+    }
+
+    /** Random URLs of few characters, so that many share a key: each is answered with what it would have brought by itself. */
+    @Test
+    void whoSharesAnAnswerWouldHaveAskedTheSame() throws Exception {
+        start("cache.key.excluded_params", "u*, x", "cache.key.sorted_params", "true");
+        Random random = new Random(SEED);
+        String[] pieces = {"a", "b", "u", "x", "%61", "%75", "=", "=1", "&", "&", "&", ";", "%26", "%3D", "?", "+", "%"
+        };
+        try (RawClient client = new RawClient(proxy.address())) {
+            for (int round = 0; round < 2000; round++) {
+                StringBuilder query = new StringBuilder();
+                for (int i = random.nextInt(7); i > 0; i--) {
+                    query.append(pieces[random.nextInt(pieces.length)]);
+                }
+                String path = random.nextBoolean() ? "/p" : "/%70";
+                RawClient.Response answer = client.get(path + "?" + query).response();
+                String expected = asked(query.toString());
+                assertEquals(
+                        "GET /p" + (expected.isEmpty() ? "" : "?" + expected) + " HTTP/1.1",
+                        line(answer),
+                        "seed " + SEED + " round " + round + ": " + query);
+            }
+        }
+        assertTrue(proxy.origin().requests() < 1500, "too few of them shared an answer");
+    }
+
+    /** What the origin is to be asked, told in the plainest way. */
+    private static String asked(String query) {
+        List<String> kept = new ArrayList<>();
+        for (String parameter : query.split("&", -1)) {
+            String name = nameOf(parameter);
+            if (!parameter.isEmpty() && !name.startsWith("u") && !name.equals("x")) {
+                kept.add(parameter);
+            }
+        }
+        if (kept.stream().noneMatch(parameter -> parameter.contains(";"))) {
+            kept.sort(Comparator.comparing(CacheKeyPolicyTest::nameOf));
+        }
+        return String.join("&", kept);
+    }
+
+    private static String nameOf(String parameter) {
+        return parameter
+                .split("=", 2)[0]
+                .replace("%61", "a")
+                .replace("%75", "u")
+                .replace("%26", "&")
+                .replace("%3D", "=");
     }
 
     @Test

@@ -248,11 +248,18 @@ final class ExchangeReport {
         if (collapsed) {
             CacheStatus.collapsed(value);
         }
-        if (detail != null) {
-            CacheStatus.detail(value, cacheRules == null ? detail : detail + ", " + cacheRules);
-        } else if (cacheRules != null) {
-            CacheStatus.detail(value, cacheRules);
+        String told = told();
+        if (told != null) {
+            CacheStatus.detail(value, told);
         }
+    }
+
+    /** Why it ends so, and which cache rules match; null when there is nothing to say. */
+    private @Nullable String told() {
+        if (detail == null || cacheRules == null) {
+            return detail == null ? cacheRules : detail;
+        }
+        return detail + ", " + cacheRules;
     }
 
     void headSent(int finalStatus) {
@@ -318,6 +325,7 @@ final class ExchangeReport {
             record.text(LogField.ORIGIN_HOST, originHost);
         }
         record.text(LogField.CONTENT_TYPE, contentType);
+        record.text(LogField.DETAIL, told());
         for (LogCapture capture : ring.captures()) {
             FieldSection from = fieldsOf(capture.source());
             if (from != null) {

@@ -1,7 +1,6 @@
 package io.millrace.proxy.remap;
 
 import io.millrace.proxy.caching.CacheKey;
-import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.http.TargetUri;
 
 /**
@@ -24,11 +23,6 @@ public record Mapped(RemapRule rule) implements RemapResult {
     /** 1 to 65535. */
     public int originPort() {
         return rule.originPort();
-    }
-
-    /** What the rule decides about caching. */
-    public CacheSettings settings() {
-        return rule.settings();
     }
 
     /** The URL that a client's URL is stored for; see {@link RemapRule#keyUrl}. */

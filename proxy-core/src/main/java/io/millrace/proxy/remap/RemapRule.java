@@ -1,7 +1,6 @@
 package io.millrace.proxy.remap;
 
 import io.millrace.proxy.caching.CacheKey;
-import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.KeyRules;
 import io.millrace.proxy.config.CacheConfig;
 import io.millrace.proxy.config.RemapRuleConfig;
@@ -76,12 +75,7 @@ public final class RemapRule {
         return config.to().effectivePort();
     }
 
-    /** Caching as decided for this rule. */
-    public CacheSettings settings() {
-        return config.cache().settings();
-    }
-
-    /** All cache settings of this rule. */
+    /** All cache settings of this rule; what holds for a request, {@link CacheRules} say. */
     public CacheConfig cache() {
         return config.cache();
     }

@@ -154,8 +154,8 @@ final class RemapTableTest {
         RemapTable table = RemapTable.of(config);
         Mapped own = assertInstanceOf(Mapped.class, table.match(uri("http://a/")));
         Mapped general = assertInstanceOf(Mapped.class, table.match(uri("http://b/")));
-        assertEquals(false, own.settings().enabled());
-        assertEquals(true, general.settings().enabled());
+        assertEquals(false, own.rule().cache().settings().enabled());
+        assertEquals(true, general.rule().cache().settings().enabled());
         assertEquals("https", general.originScheme());
         assertEquals("::1", general.originHost());
         assertEquals(8443, general.originPort());

@@ -54,6 +54,7 @@ final class JsonLines implements LineFormat {
         text(logged, out, ",\"type\":\"", LogField.CONTENT_TYPE);
         text(logged, out, ",\"referer\":\"", LogField.REFERER);
         text(logged, out, ",\"user_agent\":\"", LogField.USER_AGENT);
+        text(logged, out, ",\"detail\":\"", LogField.DETAIL);
         out.put('}');
         out.endLine();
     }

@@ -27,6 +27,7 @@ final class LogCodes {
         TEXTS.put("caun", LogField.USER);
         TEXTS.put("cqhm", LogField.METHOD);
         TEXTS.put("shn", LogField.ORIGIN_HOST);
+        TEXTS.put("detail", LogField.DETAIL);
         for (String url : List.of("cquuc", "cquc", "cqu", "pquc", "pqu", "cluc")) {
             TEXTS.put(url, LogField.URL);
         }

@@ -16,6 +16,8 @@ public enum LogField {
     USER_AGENT(512),
     /** The authenticated user. */
     USER(128),
+    /** Why it ended so, as Cache-Status says it in {@code detail}. */
+    DETAIL(255),
     /** Header fields that a template asks for, in the order in which it names them. */
     FIELD_1(512),
     FIELD_2(512),

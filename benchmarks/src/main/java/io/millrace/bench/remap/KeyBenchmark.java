@@ -1,0 +1,101 @@
+package io.millrace.bench.remap;
+
+import io.millrace.bench.StoredResponses;
+import io.millrace.proxy.caching.CacheKey;
+import io.millrace.proxy.config.CacheKeyKeys;
+import io.millrace.proxy.config.CacheRuleConfig;
+import io.millrace.proxy.config.CacheRulesKeys;
+import io.millrace.proxy.config.ConfigValues;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.remap.CacheRules;
+import io.millrace.proxy.remap.Mapped;
+import io.millrace.proxy.remap.RemapTable;
+import io.millrace.proxy.remap.RuledSettings;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+
+/**
+ * The key of a request's URL, as it is and as a rule makes it, and the cache rules that hold for the request: none, some that do
+ * not match, and some that do. Confined to one thread.
+ */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+public class KeyBenchmark {
+    private final RequestHead request = StoredResponses.browserRequest();
+    private final TargetUri clean = url("http://www.example.com/news/2026/11/a-page.html?id=1&page=2");
+    private final TargetUri tracked = url("http://www.example.com/news/2026/11/a-page.html?id=1&utm_source=x&page=2");
+    private final Mapped plain = mapped(ConfigValues.empty());
+    private final Mapped excluding = mapped(ConfigValues.builder()
+            .set(CacheKeyKeys.EXCLUDED_PARAMS, List.of("utm_*", "gclid", "fbclid"))
+            .build());
+    private final CacheRules none = rules();
+    private final CacheRules others = rules("a.example", "b.example", "c.example", "d.example");
+    private final CacheRules matching = rules("a.example", ".", "c.example", ".");
+
+    private static TargetUri url(String text) {
+        return (TargetUri) TargetUri.parseAbsolute(text);
+    }
+
+    private static Mapped mapped(ConfigValues settings) {
+        RemapTable table = RemapTable.of(
+                ProxyConfig.builder().map("/", "http://origin/", settings).build());
+        return (Mapped) table.match(url("http://www.example.com/"));
+    }
+
+    private static CacheRules rules(String... domains) {
+        ProxyConfig.Builder config = ProxyConfig.builder().map("/", "http://origin/");
+        for (String domain : domains) {
+            config.cacheRule(ConfigValues.builder()
+                    .set(CacheRulesKeys.DEST_DOMAIN, domain)
+                    .set(CacheRulesKeys.ACTION, CacheRuleConfig.Action.IGNORE_CLIENT_NO_CACHE)
+                    .build());
+        }
+        return CacheRules.of(config.build(), ZoneOffset.UTC);
+    }
+
+    /** No rule for keys. */
+    @Benchmark
+    public CacheKey plainKey() {
+        return plain.keyOf(plain.keyUrl(clean));
+    }
+
+    /** Parameters are excluded, and none of them is there. */
+    @Benchmark
+    public CacheKey keyWithNothingToExclude() {
+        return excluding.keyOf(excluding.keyUrl(clean));
+    }
+
+    /** One parameter is left out. */
+    @Benchmark
+    public CacheKey keyWithOneExcluded() {
+        return excluding.keyOf(excluding.keyUrl(tracked));
+    }
+
+    /** No cache rules. */
+    @Benchmark
+    public RuledSettings noRules() {
+        return none.isEmpty() ? none.without(plain) : none.match(plain, request, null, 0);
+    }
+
+    /** Four rules for other hosts. */
+    @Benchmark
+    public RuledSettings fourRulesForOthers() {
+        return others.match(plain, request, null, 0);
+    }
+
+    /** Two of four rules match. */
+    @Benchmark
+    public RuledSettings twoOfFourRules() {
+        return matching.match(plain, request, null, 0);
+    }
+}
