@@ -1,6 +1,7 @@
 package io.millrace.proxy;
 
 import io.millrace.proxy.admin.LookupSource;
+import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.Reuse;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.VariantKey;
@@ -129,7 +130,7 @@ final class CacheInspection implements LookupSource {
                 : ruled.settings().lifetimes().lifetimeSeconds(head);
     }
 
-    private static String reason(Inquiry inquiry, StoredHead head, long nowMillis) {
+    private String reason(Inquiry inquiry, StoredHead head, long nowMillis) {
         RuledSettings ruled = inquiry.ruled;
         long seconds = lifetimeSeconds(inquiry, head);
         String source = head.lifetimeSource().text();
@@ -141,7 +142,15 @@ final class CacheInspection implements LookupSource {
         if (ruled == null) {
             return "stored (" + lifetime + "), but no remap rule maps the URL now: a request gets 404";
         }
-        Reuse reuse = Reuse.of(inquiry.request, head, nowMillis, ruled.settings());
+        TargetUri keyUrl = proxy.settings().remap().keyUrl(inquiry.url);
+        Outdated outdated = proxy.shared().invalidator().invalidations().of(keyUrl, head);
+        Reuse reuse = Reuse.of(inquiry.request, head, nowMillis, ruled.settings(), outdated);
+        if (reuse instanceof Reuse.Invalidated invalidated) {
+            return (invalidated.by().isSoft()
+                            ? "a request is validated at the origin first: "
+                            : "a request is a miss: ")
+                    + invalidated.by().detail() + ", it was asked for under stamp " + head.stamp() + ", " + lifetime;
+        }
         if (reuse instanceof Reuse.Fresh) {
             return "a request is answered from the cache: fresh, " + lifetime;
         }

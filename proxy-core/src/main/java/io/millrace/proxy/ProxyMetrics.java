@@ -4,6 +4,8 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.observe.log.AccessLog;
+import io.millrace.proxy.purge.InvalidationKind;
+import io.millrace.proxy.purge.Invalidator;
 import io.millrace.store.CacheStore;
 import io.millrace.store.StoreStatistics;
 import java.util.List;
@@ -72,6 +74,12 @@ final class ProxyMetrics {
         new MemoryMetrics(() -> store.statistics().memory(), allocator).bind(metrics);
         if (accessLog != null) {
             accessLog.bindTo(metrics);
+        }
+    }
+
+    static void bind(MetricsRegistry metrics, Invalidator invalidator) {
+        for (InvalidationKind kind : InvalidationKind.values()) {
+            metrics.supplyGauge(MetricFamily.INVALIDATION_ENTRIES, () -> invalidator.entries(kind), kind.text());
         }
     }
 

@@ -124,6 +124,7 @@ public final class ProxyServer implements AutoCloseable {
                     connectionsMax));
         }
         ProxyMetrics.bind(metrics, store, allocator, accessLog);
+        ProxyMetrics.bind(metrics, shared.invalidator());
         admin = AdminSide.of(this, builder);
     }
 

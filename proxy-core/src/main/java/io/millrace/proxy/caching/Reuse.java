@@ -95,28 +95,28 @@ public sealed interface Reuse {
     /** The instance that is given. */
     ServeStaleWhileRevalidating SERVE_STALE_WHILE_REVALIDATING = new ServeStaleWhileRevalidating();
 
-    /** As the other, where nothing was invalidated. */
+    /** As the other, of a response that nothing but time outdates. */
     static Reuse of(RequestHead request, StoredHead stored, long nowMillis, CacheSettings settings) {
-        return of(request, stored, nowMillis, settings, Invalidations.NONE);
+        return of(request, stored, nowMillis, settings, null);
     }
 
-    /** Decides for a stored response; a vary marker is no response and must not be given. */
+    /**
+     * Decides for a stored response; a vary marker is no response and must not be given.
+     *
+     * @param outdated what {@link Invalidations} say of it
+     */
     static Reuse of(
             RequestHead request,
             StoredHead stored,
             long nowMillis,
             CacheSettings settings,
-            Invalidations invalidations) {
+            @Nullable Outdated outdated) {
         assert !stored.isVaryMarker() : "a vary marker is no response";
         NotUsable notUsable = notUsable(request, stored, settings);
         if (notUsable != null) {
             return notUsable;
         }
-        Outdated outdated = invalidations.of(request.target(), stored);
-        if (outdated != null) {
-            return new Invalidated(outdated);
-        }
-        return ofCurrent(request, stored, nowMillis, settings);
+        return outdated == null ? ofCurrent(request, stored, nowMillis, settings) : new Invalidated(outdated);
     }
 
     private static Reuse ofCurrent(RequestHead request, StoredHead stored, long nowMillis, CacheSettings settings) {

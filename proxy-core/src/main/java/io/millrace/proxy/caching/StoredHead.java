@@ -4,6 +4,7 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.HttpDates;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.http.TargetUri;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -129,11 +130,13 @@ public final class StoredHead {
                 : new StoredHeadBuilder().copy(this).contentLength(length).build();
     }
 
-    /** The same head of a response that was asked for under that stamp of {@link Invalidations}. */
-    public StoredHead withStamp(long number) {
-        return number == stamp
-                ? this
-                : new StoredHeadBuilder().copy(this).stamp(number).build();
+    /**
+     * The same head of a response that was asked for under that stamp of {@link Invalidations}.
+     *
+     * @param url the URL that its key stands for, whose origin its cache groups are of
+     */
+    public StoredHead withStamp(long number, TargetUri url) {
+        return new StoredHeadBuilder().copy(this).stamp(number, url).build();
     }
 
     /** The same marker with another list of variants, see {@link VariantList}. */

@@ -7,6 +7,7 @@ import io.millrace.proxy.http.HopByHop;
 import io.millrace.proxy.http.HttpDates;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.http.TargetUri;
 import java.nio.charset.StandardCharsets;
 
 /** Collects the parts of a {@link StoredHead}. Confined to one thread. */
@@ -152,8 +153,11 @@ final class StoredHeadBuilder {
         return lines(lines);
     }
 
-    StoredHeadBuilder stamp(long number) {
+    StoredHeadBuilder stamp(long number, TargetUri url) {
         stamp = number;
+        if (groups.length > 0) {
+            groups = CacheGroups.hashes(url, lines().build());
+        }
         return this;
     }
 

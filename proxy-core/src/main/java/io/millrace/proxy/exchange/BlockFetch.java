@@ -147,7 +147,7 @@ final class BlockFetch implements OriginResponseHandler {
             end.onBlocksFailure(tooLittle || (told && !same));
             return;
         }
-        home.store().update(object, update);
+        home.store().update(object, plan.stamped(update, object.head()));
         fill = new BlockFill(home.loop(), writer, from, claim.position(), until, this::onFlow);
         end.onBlocksComing();
     }

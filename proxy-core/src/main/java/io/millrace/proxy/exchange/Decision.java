@@ -1,6 +1,7 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.config.FillConfig;
 import io.millrace.proxy.http.RequestHead;
@@ -50,6 +51,9 @@ final class Decision {
     private @Nullable Mapped mapped;
     private @Nullable RuledSettings ruled;
     private TargetUri originUrl;
+    private TargetUri keyUrl;
+    private final long stamp;
+    private @Nullable Outdated outdated;
     private int deniedStatus;
     private String reason = "";
     private @Nullable String allow;
@@ -61,9 +65,14 @@ final class Decision {
     private boolean validatingAside;
     private boolean readFromDisk;
 
-    Decision(RequestHead request) {
+    /**
+     * @param stamp the stamp of invalidations before anything was looked at
+     */
+    Decision(RequestHead request, long stamp) {
         this.request = request;
+        this.stamp = stamp;
         this.originUrl = request.target();
+        this.keyUrl = request.target();
     }
 
     Decision denied(int status, String why) {
@@ -99,6 +108,18 @@ final class Decision {
     /** The URL that the origin is asked for instead of the client's. */
     Decision originUrl(TargetUri url) {
         originUrl = url;
+        return this;
+    }
+
+    /** The URL that the key stands for. */
+    Decision keyUrl(TargetUri url) {
+        keyUrl = url;
+        return this;
+    }
+
+    /** Something is stored that an invalidation has outdated. */
+    Decision outdated(Outdated by) {
+        outdated = by;
         return this;
     }
 
@@ -169,6 +190,22 @@ final class Decision {
     /** What the origin is asked for, before it is mapped. */
     TargetUri originUrl() {
         return originUrl;
+    }
+
+    /** The URL that the key stands for, which invalidations are about. */
+    TargetUri keyUrl() {
+        return keyUrl;
+    }
+
+    /** What is fetched because of this decision was asked for under that stamp. */
+    long stamp() {
+        return stamp;
+    }
+
+    /** What has outdated the stored response, null when nothing has. */
+    @Nullable
+    Outdated outdated() {
+        return outdated;
     }
 
     CacheSettings cacheSettings() {

@@ -79,6 +79,9 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
         if (next.isReadFromDisk()) {
             report.readFromDisk();
         }
+        if (next.outdated() != null) {
+            report.outdated(next.outdated());
+        }
         switch (next.kind()) {
             case DENIED -> answerLocally(next.deniedStatus(), next.reason(), ExchangeOutcome.DENIED);
             case FINAL_RECIPIENT -> answerAsRecipient(next);

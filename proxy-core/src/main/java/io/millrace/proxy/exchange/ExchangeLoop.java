@@ -1,6 +1,8 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.caching.CacheGroups;
 import io.millrace.proxy.caching.Invalidation;
+import io.millrace.proxy.caching.Invalidations;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.fetch.OriginClient;
 import io.millrace.proxy.http.Method;
@@ -18,12 +20,16 @@ import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.proxy.observe.ViaCodes;
 import io.millrace.proxy.observe.log.AccessLogRing;
+import io.millrace.proxy.purge.InvalidationScope;
+import io.millrace.proxy.purge.Invalidator;
 import io.millrace.proxy.purge.Purger;
 import io.millrace.proxy.serve.LocalAnswers;
 import io.millrace.store.CacheStore;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -40,7 +46,8 @@ public final class ExchangeLoop implements RequestReceiver {
      * @param store the cache
      * @param collapser fetches in flight
      * @param uncacheable keys whose responses could not be stored
-     * @param purger the invalidation engine
+     * @param purger takes out single URLs
+     * @param invalidator invalidates more than that
      * @param clock the time of day
      * @param settings the settings in force, a new snapshot after each reload
      */
@@ -49,6 +56,7 @@ public final class ExchangeLoop implements RequestReceiver {
             Collapser<OriginLeg> collapser,
             UncacheableKeys uncacheable,
             Purger purger,
+            Invalidator invalidator,
             WallClock clock,
             Supplier<ExchangeSettings> settings) {
 
@@ -60,6 +68,7 @@ public final class ExchangeLoop implements RequestReceiver {
                     collapser,
                     new UncacheableKeys(),
                     new Purger(store, collapser, url -> settings.get().remap().key(url)),
+                    Invalidator.over(store.journal(), clock::millis),
                     clock,
                     settings);
         }
@@ -129,16 +138,39 @@ public final class ExchangeLoop implements RequestReceiver {
             then.run();
             return;
         }
+        List<InvalidationScope> groups = groupsInvalidatedBy(request, response);
         counters.add(Counter.INVALIDATIONS, targets.size());
-        int[] missing = {targets.size()};
-        for (TargetUri target : targets) {
-            shared.purger().purge(target, loop, (wasPresent, failure) -> {
-                missing[0]--;
-                if (missing[0] == 0) {
-                    then.run();
-                }
-            });
+        int[] missing = {targets.size() + (groups.isEmpty() ? 0 : 1)};
+        Runnable one = () -> {
+            missing[0]--;
+            if (missing[0] == 0) {
+                then.run();
+            }
+        };
+        if (!groups.isEmpty()) {
+            counters.add(Counter.INVALIDATIONS_GROUP, groups.size());
+            shared.invalidator().invalidate(groups, false, loop, (entries, failure) -> one.run());
         }
+        for (TargetUri target : targets) {
+            shared.purger().purge(target, loop, (wasPresent, failure) -> one.run());
+        }
+    }
+
+    /** Those of Cache-Group-Invalidation (RFC 9875 s3), of the origin that the request's key is of. */
+    private List<InvalidationScope> groupsInvalidatedBy(RequestHead request, ResponseHead response) {
+        List<String> names = CacheGroups.invalidatedBy(request, response);
+        if (names.isEmpty()) {
+            return List.of();
+        }
+        TargetUri origin = settings().remap().keyUrl(request.target());
+        if (names.size() > CacheGroups.INVALIDATED_MAX) {
+            return List.of(InvalidationScope.host(origin));
+        }
+        List<InvalidationScope> scopes = new ArrayList<>(names.size());
+        for (String name : names) {
+            scopes.add(InvalidationScope.group(origin, name));
+        }
+        return scopes;
     }
 
     /** The loop's own connections to origins. */
@@ -164,6 +196,15 @@ public final class ExchangeLoop implements RequestReceiver {
 
     Purger purger() {
         return shared.purger();
+    }
+
+    Invalidator invalidator() {
+        return shared.invalidator();
+    }
+
+    /** The invalidations in force. */
+    Invalidations invalidations() {
+        return shared.invalidator().invalidations();
     }
 
     WallClock clock() {

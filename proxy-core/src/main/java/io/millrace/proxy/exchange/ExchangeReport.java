@@ -1,6 +1,7 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StaleServing;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.fetch.OriginFailure;
@@ -131,6 +132,11 @@ final class ExchangeReport {
     void failed(OriginFailure failure) {
         detail = failure.reason().text();
         logOutcome = FailureCounters.outcomeOf(failure.reason());
+    }
+
+    /** What was stored could not be used as it was, as an invalidation has outdated it. */
+    void outdated(Outdated by) {
+        detail = by.detail();
     }
 
     /**

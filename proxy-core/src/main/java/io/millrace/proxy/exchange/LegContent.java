@@ -34,6 +34,9 @@ final class LegContent implements ResponseTee.Feed, StoredPrefix.End {
         /** The stored first part is sent: go on with what the origin sends. */
         void onPrefixEnd();
 
+        /** Whether an invalidation has outdated it meanwhile: then it must not take the place of what came later. */
+        boolean isGone();
+
         /** The rest is of no use, to nobody: end the leg, and the origin's sending. */
         void onUseless();
     }
@@ -101,6 +104,7 @@ final class LegContent implements ResponseTee.Feed, StoredPrefix.End {
             tee = body;
             if (writer != null) {
                 body.storeTo(writer, opened.contentLength(), opened.keptUnder() != null, storedBytesMax);
+                body.notStoredIf(leg::isGone);
             }
         }
     }
@@ -158,10 +162,12 @@ final class LegContent implements ResponseTee.Feed, StoredPrefix.End {
     void complete() {
         if (tee != null) {
             boolean stored = tee.isStoring();
+            boolean gone = leg.isGone();
             tee.end();
             if (storing) {
                 Counter lost = tee.isTooLarge() ? Counter.FILLS_TOO_LARGE : Counter.FILLS_STORE_FAILED;
-                home.counters().increment(stored ? Counter.FILLS_STORED : lost);
+                Counter became = stored ? Counter.FILLS_STORED : lost;
+                home.counters().increment(gone ? Counter.FILLS_INVALIDATED : became);
             }
         } else if (blocks != null) {
             home.counters().increment(blocks.isComplete() ? Counter.FILLS_STORED : Counter.FILLS_ORIGIN_FAILED);

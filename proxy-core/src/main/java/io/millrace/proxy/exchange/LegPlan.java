@@ -23,6 +23,8 @@ final class LegPlan {
     private final Mapped mapped;
     private final CacheSettings cacheSettings;
     private final TargetUri originUrl;
+    private final TargetUri keyUrl;
+    private final long stamp;
     private final long contentLength;
     private final @Nullable StoreKey primaryKey;
     private final @Nullable StoredHead marker;
@@ -44,6 +46,8 @@ final class LegPlan {
         this.mapped = decision.mapped();
         this.cacheSettings = decision.cacheSettings();
         this.originUrl = decision.originUrl();
+        this.keyUrl = decision.keyUrl();
+        this.stamp = decision.stamp();
         this.contentLength = contentLength;
         this.primaryKey = decision.primaryKey();
         this.marker = decision.marker();
@@ -109,6 +113,25 @@ final class LegPlan {
     /** What the origin is asked for, before it is mapped: the URL that the key stands for, where there is a key. */
     TargetUri originUrl() {
         return originUrl;
+    }
+
+    /** The URL that the key stands for, which invalidations are about. */
+    TargetUri keyUrl() {
+        return keyUrl;
+    }
+
+    /** The stamp of invalidations before anything was looked at for this; any thread. */
+    long stamp() {
+        return stamp;
+    }
+
+    /**
+     * A head as it is stored: with the stamp under which it was asked for.
+     *
+     * @param before the head of which it is a new edition, or of the part that it completes, which the origin has confirmed
+     */
+    StoredHead stamped(StoredHead head, @Nullable StoredHead before) {
+        return head.withStamp(before == null ? stamp : Math.max(stamp, before.stamp()), keyUrl);
     }
 
     ClientConnection client() {

@@ -1,7 +1,9 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.ContentRange;
+import io.millrace.proxy.caching.Invalidations;
 import io.millrace.proxy.caching.NoStoreReason;
+import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.PartialContent;
 import io.millrace.proxy.caching.Storability;
 import io.millrace.proxy.caching.StoredHead;
@@ -72,7 +74,8 @@ final class LegStorage {
         if (!selects) {
             return new Reception(FetchedResponse.passed(head, length, nowMillis), null, false);
         }
-        StoredHead stored = StoredHead.of(plan.request(), head, requestMillis, nowMillis, plan.cacheSettings());
+        StoredHead stored =
+                plan.stamped(StoredHead.of(plan.request(), head, requestMillis, nowMillis, plan.cacheSettings()), null);
         StoredHead selectable = length < 0 ? stored : stored.withContentLength(length);
         FetchedResponse response =
                 new FetchedResponse(head.status(), head, head, selectable, null, storable, null, length, nowMillis);
@@ -92,13 +95,14 @@ final class LegStorage {
         }
         boolean storable = content.storable() && !isPurged();
         ContentRange range = content.range();
+        StoredHead wholeHead = plan.stamped(content.whole(), null);
         if (range.isWhole()) {
             ResponseHead whole = content.representation();
-            FetchedResponse response = new FetchedResponse(
-                    206, whole, whole, content.whole(), null, storable, null, range.length(), nowMillis);
-            return new Reception(response, storable ? open(content.whole(), range.length()) : null, false);
+            FetchedResponse response =
+                    new FetchedResponse(206, whole, whole, wholeHead, null, storable, null, range.length(), nowMillis);
+            return new Reception(response, storable ? open(wholeHead, range.length()) : null, false);
         }
-        StoredHead selectable = content.asTold() ? content.whole() : null;
+        StoredHead selectable = content.asTold() ? wholeHead : null;
         FetchedResponse response = new FetchedResponse(
                 206, head, content.representation(), selectable, range, storable, null, length, nowMillis);
         if (!storable) {
@@ -110,9 +114,9 @@ final class LegStorage {
                 && (range.bytes() >= RangeRequest.PIECE_BYTES || range.end() == range.length())
                 && StrongValidator.isPresent(content.whole());
         if (!inBlocks) {
-            return new Reception(response, open(content.part(), range.bytes()), false);
+            return new Reception(response, open(plan.stamped(content.part(), null), range.bytes()), false);
         }
-        ObjectWriter<StoredHead> writer = open(content.whole(), range.length());
+        ObjectWriter<StoredHead> writer = open(wholeHead, range.length());
         if (writer != null) {
             writer.allowPartial();
         }
@@ -194,8 +198,9 @@ final class LegStorage {
         if (content == null || !fits) {
             return null;
         }
-        StoredHead whole =
-                content.combinedWith(plan.request(), firstPart.head(), requestMillis, nowMillis, plan.cacheSettings());
+        StoredHead whole = plan.stamped(
+                content.combinedWith(plan.request(), firstPart.head(), requestMillis, nowMillis, plan.cacheSettings()),
+                firstPart.head());
         ResponseHead answer = ResponseHead.of(200, "OK", whole.fields());
         FetchedResponse response =
                 new FetchedResponse(206, answer, answer, whole, null, true, null, first.length(), nowMillis);
@@ -235,7 +240,12 @@ final class LegStorage {
 
     /** Whether nothing was purged since {@link #begin}. */
     boolean isCurrent() {
-        return home.purger().stamp(plan.primaryBytes()) == purgeStamp;
+        return home.purger().stamp(plan.primaryBytes()) == purgeStamp && !isGone();
+    }
+
+    private boolean isGone() {
+        Outdated outdated = home.invalidations().of(plan.keyUrl(), plan.stamp(), Invalidations.NO_GROUPS);
+        return outdated != null && !outdated.isSoft();
     }
 
     private boolean isPurged() {
@@ -261,8 +271,9 @@ final class LegStorage {
                 home.clock().millis(),
                 plan.cacheSettings());
         if (outcome instanceof Validation.Freshened freshened) {
-            home.store().update(stale, freshened.head());
-            return freshened.head();
+            StoredHead head = plan.stamped(freshened.head(), stale.head());
+            home.store().update(stale, head);
+            return head;
         }
         if (outcome instanceof Validation.Unstorable unstorable) {
             if (unstorable.isRemoved()) {
@@ -286,7 +297,7 @@ final class LegStorage {
                 home.clock().millis(),
                 plan.cacheSettings());
         if (outcome instanceof Validation.Freshened freshened) {
-            home.store().update(known, freshened.head());
+            home.store().update(known, plan.stamped(freshened.head(), known.head()));
         } else if (outcome instanceof Validation.Mismatched
                 || (outcome instanceof Validation.Unstorable unstorable && unstorable.isRemoved())) {
             home.store().discard(known);

@@ -1,6 +1,8 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.ContentRange;
+import io.millrace.proxy.caching.Invalidations;
+import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.Reuse;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.WaiterReuse;
@@ -52,6 +54,7 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
     private long requestMillis;
     private long requestNanos;
     private boolean fetchAgain;
+    private volatile long[] groups = Invalidations.NO_GROUPS;
 
     OriginLeg(ExchangeLoop home, LegPlan plan) {
         this.home = home;
@@ -91,7 +94,9 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
         switch (state) {
             case WAITING -> waiters.add(waiter);
             case STREAMING -> {
-                if (isFresh(waiter) && content.canJoin()) {
+                if (isOutdated()) {
+                    waiters.tell(waiter, w -> w.onNotShared(this, LegWaiter.NotShared.ENDED));
+                } else if (isFresh(waiter) && content.canJoin()) {
                     offer(waiter, true);
                 } else {
                     waiters.tell(waiter, w -> w.onNotShared(this, LegWaiter.NotShared.REFUSED));
@@ -107,6 +112,24 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
         StoredHead head = response == null ? null : response.selectable();
         return head != null
                 && Reuse.of(waiter.request(), head, home.clock().millis(), plan.cacheSettings()) instanceof Reuse.Fresh;
+    }
+
+    /**
+     * Whether an invalidation that began after it has outdated what it brings: then nobody joins it; any loop. Of its cache
+     * groups this knows when it has the head.
+     */
+    boolean isOutdated() {
+        return outdated() != null;
+    }
+
+    @Override
+    public boolean isGone() {
+        Outdated by = outdated();
+        return by != null && !by.isSoft();
+    }
+
+    private @Nullable Outdated outdated() {
+        return home.invalidations().of(plan.keyUrl(), plan.stamp(), groups);
     }
 
     /** A waiter gives up before the head; any loop. */
@@ -240,6 +263,10 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
         boolean shared = !notModified.fields().contains(FieldName.SET_COOKIE);
         for (LegWaiter waiter : waiters.takeAll()) {
             boolean collapsed = !waiters.isLeader(waiter);
+            if (collapsed && home.invalidations().of(plan.keyUrl(), refreshed) != null) {
+                waiters.tell(waiter, w -> w.onNotShared(this, LegWaiter.NotShared.ENDED));
+                continue;
+            }
             if (collapsed && !shared) {
                 waiters.tell(waiter, w -> w.onNotShared(this, LegWaiter.NotShared.REFUSED));
                 continue;
@@ -297,6 +324,8 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
     /** Opens the way for the content, and gives it to everybody who waits and may have it. */
     private void receive(LegStorage.Reception reception) {
         state = State.STREAMING;
+        StoredHead selectable = reception.response().selectable();
+        groups = selectable == null ? Invalidations.NO_GROUPS : selectable.groups();
         content.open(reception);
         while (!waiters.isEmpty()) {
             LegWaiter next = waiters.next();
@@ -310,6 +339,10 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
         FetchedResponse response = content.response();
         if (response == null) {
             throw new IllegalStateException("no head yet");
+        }
+        if (collapsed && isOutdated()) {
+            waiters.tell(waiter, w -> w.onNotShared(this, LegWaiter.NotShared.ENDED));
+            return;
         }
         if (collapsed && !isFor(waiter, response)) {
             waiters.tell(waiter, w -> w.onNotShared(this, LegWaiter.NotShared.REFUSED));

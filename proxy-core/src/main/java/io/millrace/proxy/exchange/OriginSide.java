@@ -3,6 +3,7 @@ package io.millrace.proxy.exchange;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.observe.Counter;
+import io.millrace.store.StoreKey;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
@@ -44,7 +45,7 @@ final class OriginSide {
     void lead(LegPlan plan, Decision decision, ExchangePhase whenLeading) {
         OriginLeg mine = new OriginLeg(home, plan);
         if (plan.collapseKey() != null) {
-            OriginLeg other = home.collapser().lead(plan.collapseKey(), mine);
+            OriginLeg other = current(plan.collapseKey(), mine);
             if (other != null) {
                 plan.release();
                 if (!other.isPart() && plans.isRangeFarAhead()) {
@@ -58,6 +59,16 @@ final class OriginSide {
         }
         state.enter(whenLeading);
         begin(mine);
+    }
+
+    /** The leg that fetches the key already; one that an invalidation has outdated meanwhile makes room for this. */
+    private @Nullable OriginLeg current(StoreKey key, OriginLeg mine) {
+        OriginLeg other = home.collapser().lead(key, mine);
+        while (other != null && other.isOutdated()) {
+            home.collapser().remove(key, other);
+            other = home.collapser().lead(key, mine);
+        }
+        return other;
     }
 
     /** Begins a leg of which this exchange sends the request's content. */

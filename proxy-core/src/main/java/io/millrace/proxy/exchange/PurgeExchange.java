@@ -8,8 +8,10 @@ import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.net.RequestHandler;
 import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.purge.InvalidationEntry;
 import io.millrace.proxy.purge.PurgeRequest;
 import io.millrace.proxy.remap.Mapped;
+import io.millrace.proxy.remap.RemapRule;
 import io.millrace.proxy.serve.LocalAnswers;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
@@ -21,14 +23,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One PURGE: who may, what is meant, and an answer when what is gone stays gone in a crash. It never reaches an origin.
+ * One PURGE or BAN: who may, what is meant, and an answer when what is gone stays gone in a crash. It never reaches an origin.
  *
  * <pre>
  *   403  purge.allow does not have the client
  *   400  it has content
- *   501  a pattern or a tag is asked for
- *   200  something was stored and is gone
- *   404  nothing was stored
+ *   501  a pattern that is more than the beginning of a path, or a tag is asked for
+ *   200  something was stored and is gone; of a host or a path's beginning, whatever was stored
+ *   404  nothing was stored, for a URL
  *   500  gone from this process, but the storage could not be written
  * </pre>
  *
@@ -36,6 +38,9 @@ import org.slf4j.LoggerFactory;
  */
 final class PurgeExchange implements RequestHandler {
     private static final Logger log = LoggerFactory.getLogger(PurgeExchange.class);
+
+    private static final String OFFERED =
+            "what can be purged are URLs, a host by the path /.* and what begins so by a path like /blog/.*";
 
     private final ExchangeLoop home;
     private final ClientStream stream;
@@ -70,20 +75,42 @@ final class PurgeExchange implements RequestHandler {
     }
 
     private void begin() {
-        List<TargetUri> urls = permitted();
-        if (urls.isEmpty()) {
-            home.counters().increment(Counter.DENIED_PURGE);
-            answer(403, String.valueOf(refusal), ExchangeOutcome.DENIED);
-            return;
+        PurgeRequest asked = PurgeRequest.of(request);
+        if (asked instanceof PurgeRequest.Host host) {
+            invalidate(host.url(), Counter.PURGES_HOST);
+        } else if (asked instanceof PurgeRequest.Prefix prefix) {
+            invalidate(prefix.url(), Counter.PURGES_PREFIX);
+        } else if (asked instanceof PurgeRequest.Urls single) {
+            purge(single.urls());
+        } else if (asked instanceof PurgeRequest.Unsupported unsupported) {
+            if (permitted(PurgeRequest.urls(request.target())).isEmpty()) {
+                deny();
+            } else {
+                home.counters().increment(Counter.PURGES_UNSUPPORTED);
+                answer(501, unsupported.what() + "; " + OFFERED, ExchangeOutcome.NOT_OFFERED);
+            }
         }
+    }
+
+    private void deny() {
+        home.counters().increment(Counter.DENIED_PURGE);
+        answer(403, String.valueOf(refusal), ExchangeOutcome.DENIED);
+    }
+
+    private boolean refuseContent() {
         if (contentLength != 0) {
             answer(400, request.methodName() + " has no content", ExchangeOutcome.DENIED);
+        }
+        return contentLength != 0;
+    }
+
+    private void purge(List<TargetUri> asked) {
+        List<TargetUri> urls = permitted(asked);
+        if (urls.isEmpty()) {
+            deny();
             return;
         }
-        String beyond = PurgeRequest.beyondUrls(request);
-        if (beyond != null) {
-            home.counters().increment(Counter.PURGES_UNSUPPORTED);
-            answer(501, "only single URLs can be purged, and " + beyond, ExchangeOutcome.NOT_OFFERED);
+        if (refuseContent()) {
             return;
         }
         outstanding = urls.size();
@@ -92,14 +119,70 @@ final class PurgeExchange implements RequestHandler {
         }
     }
 
-    /** The URLs that are meant and that this client may purge; where one is mapped its rule speaks for one that is not. */
-    private List<TargetUri> permitted() {
+    /** All of a host or what begins so: for who may purge whatever rule maps there. */
+    private void invalidate(TargetUri url, Counter counter) {
+        ExchangeSettings settings = home.settings();
+        List<RemapRule> rules = settings.remap().rulesUnder(url);
+        InetAddress peer = stream.clientAddress().getAddress();
+        PurgeAccess access = settings.access().purges();
+        refusal = rules.isEmpty() ? access.refusal(PurgeAccess.UNMAPPED, peer, request.fields()) : null;
+        for (RemapRule rule : rules) {
+            if (refusal == null) {
+                refusal = access.refusal(rule.index(), peer, request.fields());
+            }
+        }
+        if (refusal != null) {
+            deny();
+            return;
+        }
+        if (refuseContent()) {
+            return;
+        }
+        home.counters().increment(counter);
+        home.invalidator()
+                .invalidate(
+                        ScopesOfRules.of(url, rules),
+                        false,
+                        stream.eventLoop(),
+                        (entries, failure) -> onInvalidated(url, entries, failure));
+    }
+
+    private void onInvalidated(TargetUri url, List<InvalidationEntry> entries, @Nullable IOException problem) {
+        if (problem != null) {
+            home.counters().increment(Counter.PURGES_FAILED);
+        }
+        if (over) {
+            return;
+        }
+        try {
+            InvalidationEntry last = entries.get(entries.size() - 1);
+            if (problem != null) {
+                log.warn("an invalidation is not durable, the storage could not be written", problem);
+                answer(500, "invalidated, but the storage could not be written", ExchangeOutcome.STORE_WRITE);
+            } else {
+                answer(200, "invalidated " + words(url, last) + ", stamp " + last.stamp(), ExchangeOutcome.LOCAL);
+            }
+        } catch (RuntimeException | Error e) {
+            onFault(e);
+        }
+    }
+
+    private static String words(TargetUri url, InvalidationEntry entry) {
+        return switch (entry.kind()) {
+            case PREFIX -> "all of host " + url.authority() + " whose path begins with " + url.path();
+            case HOST -> "all of host " + url.authority();
+            case ALL, GROUP, ALL_GROUPS, STAMPED -> "everything, as too many hosts were invalidated one by one";
+        };
+    }
+
+    /** Those of the URLs that this client may purge; where one is mapped its rule speaks for one that is not. */
+    private List<TargetUri> permitted(List<TargetUri> asked) {
         ExchangeSettings settings = home.settings();
         PurgeAccess access = settings.access().purges();
         InetAddress peer = stream.clientAddress().getAddress();
         List<TargetUri> permitted = new ArrayList<>(2);
         List<TargetUri> unmapped = new ArrayList<>(2);
-        for (TargetUri url : PurgeRequest.urls(request.target())) {
+        for (TargetUri url : asked) {
             if (settings.remap().match(url) instanceof Mapped found) {
                 mapped = true;
                 String no = access.refusal(found.rule().index(), peer, request.fields());

@@ -5,6 +5,7 @@ import io.millrace.proxy.access.MethodPolicy;
 import io.millrace.proxy.caching.CacheControl;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.DynamicUrls;
+import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.Reuse;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.http.FieldLexer;
@@ -48,7 +49,7 @@ final class RequestDecider {
      * @param client the client's address, null when not known
      */
     Decision decide(RequestHead request, long contentLength, @Nullable InetAddress client) {
-        Decision decision = new Decision(request);
+        Decision decision = new Decision(request, shared.invalidator().stamp());
         ExchangeSettings settings = shared.settings().get();
         if (request.method() == Method.CONNECT) {
             return denied(decision, MethodPolicy.DEFAULT);
@@ -84,7 +85,7 @@ final class RequestDecider {
             return decision.forward(Decision.Kind.PASS, ForwardReason.METHOD);
         }
         TargetUri keyUrl = mapped.keyUrl(request.target());
-        decision.originUrl(mapped.originUrl(request.target(), keyUrl));
+        decision.originUrl(mapped.originUrl(request.target(), keyUrl)).keyUrl(keyUrl);
         boolean ranged = request.fields().contains(FieldName.RANGE);
         boolean unasked = ranged && !decision.fillConfig().rangeLookup();
         if (contentLength != 0 || unasked || isDynamic(request, decision.cacheSettings())) {
@@ -174,7 +175,9 @@ final class RequestDecider {
     private Decision judge(Decision decision, StoredObject<StoredHead> object) {
         Reuse reuse;
         try {
-            reuse = Reuse.of(decision.request(), object.head(), shared.clock().millis(), decision.cacheSettings());
+            StoredHead head = object.head();
+            Outdated outdated = shared.invalidator().invalidations().of(decision.keyUrl(), head);
+            reuse = Reuse.of(decision.request(), head, shared.clock().millis(), decision.cacheSettings(), outdated);
         } catch (RuntimeException | Error e) {
             object.release();
             throw e;
@@ -190,7 +193,15 @@ final class RequestDecider {
             return available(decision, object, Decision.Kind.FRESH_ENOUGH);
         }
         if (reuse instanceof Reuse.Validate validate) {
-            return validate(decision, object, validate.reason());
+            return validate(decision, object, reasonOf(validate.reason()));
+        }
+        if (reuse instanceof Reuse.Invalidated invalidated) {
+            decision.outdated(invalidated.by());
+            if (invalidated.by().isSoft()) {
+                return validate(decision, object, ForwardReason.STALE);
+            }
+            object.release();
+            return miss(decision, ForwardReason.URI_MISS);
         }
         object.release();
         return miss(decision, reuse instanceof Reuse.NotUsable no ? reasonOf(no.reason()) : ForwardReason.MISS);
@@ -224,12 +235,14 @@ final class RequestDecider {
                 : miss(decision, parts == StoredParts.MISSING ? ForwardReason.PARTIAL : ForwardReason.MISS);
     }
 
-    private Decision validate(Decision decision, StoredObject<StoredHead> object, Reuse.ValidateReason why) {
-        ForwardReason reason =
-                switch (why) {
-                    case STALE, NO_CACHE, WHEN_TO_REVALIDATE -> ForwardReason.STALE;
-                    case REQUEST_NO_CACHE, REQUEST_MAX_AGE, REQUEST_MIN_FRESH -> ForwardReason.REQUEST;
-                };
+    private static ForwardReason reasonOf(Reuse.ValidateReason why) {
+        return switch (why) {
+            case STALE, NO_CACHE, WHEN_TO_REVALIDATE -> ForwardReason.STALE;
+            case REQUEST_NO_CACHE, REQUEST_MAX_AGE, REQUEST_MIN_FRESH -> ForwardReason.REQUEST;
+        };
+    }
+
+    private Decision validate(Decision decision, StoredObject<StoredHead> object, ForwardReason reason) {
         if (isOnlyIfCached(decision) || StoredParts.isPart(object.head())) {
             object.release();
             return miss(decision, reason);

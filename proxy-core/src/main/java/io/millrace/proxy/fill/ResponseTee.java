@@ -9,6 +9,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,6 +78,7 @@ public final class ResponseTee {
     private boolean partKept;
     private boolean tooLarge;
     private long storedLengthMax = Long.MAX_VALUE;
+    private BooleanSupplier unwanted = () -> false;
     private long announcedLength = -1;
 
     @Nullable
@@ -115,6 +117,11 @@ public final class ResponseTee {
         writer = objectWriter;
         announcedLength = length;
         written = objectWriter.object();
+    }
+
+    /** Does not complete the object when that says, at its end, that it must not take the place of what is stored. */
+    public void notStoredIf(BooleanSupplier isUnwanted) {
+        unwanted = isUnwanted;
     }
 
     /** A piece from the origin; takes ownership. */
@@ -190,6 +197,10 @@ public final class ResponseTee {
         // A writer that a purge has failed is kept: its bytes are there for readers that lag, until the last of them is
         // gone.
         if (writer != null && !completed && !writer.isFailed()) {
+            if (unwanted.getAsBoolean()) {
+                partKept = false;
+                return;
+            }
             completed = true;
             writer.complete(received);
         }

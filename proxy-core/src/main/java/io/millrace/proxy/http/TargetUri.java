@@ -190,6 +190,15 @@ public final class TargetUri implements TargetResult {
     }
 
     /**
+     * The same URI with another path, and no query.
+     *
+     * @param path not copied, and never to be changed
+     */
+    public TargetUri withPath(byte[] path) {
+        return new TargetUri(form, secure, host, port, path, 0, path.length, path.length);
+    }
+
+    /**
      * The same URI at another host.
      *
      * @param other in lower case, an IPv6 address in its brackets; not copied, and never to be changed

@@ -87,7 +87,12 @@ public enum Counter {
     PURGES_UNSUPPORTED(MetricFamily.PURGES, "a pattern or a tag was asked for", "unsupported"),
     PURGES_FAILED(MetricFamily.PURGES, "could not be written to disk", "failed"),
     VARIANTS_DROPPED(MetricFamily.VARIANTS_DROPPED, "made room for newer ones"),
+    PURGES_ALL(MetricFamily.SCOPED_PURGES, "everything", "all"),
+    PURGES_HOST(MetricFamily.SCOPED_PURGES, "all of a host", "host"),
+    PURGES_PREFIX(MetricFamily.SCOPED_PURGES, "what a host has under a path", "prefix"),
+    PURGES_GROUP(MetricFamily.SCOPED_PURGES, "a cache group", "group"),
     INVALIDATIONS(MetricFamily.INVALIDATIONS, "by an unsafe request"),
+    INVALIDATIONS_GROUP(MetricFamily.GROUP_INVALIDATIONS, "named by the answer to an unsafe request"),
 
     ORIGIN_REQUESTS_FETCH(MetricFamily.ORIGIN_REQUESTS, "for a whole response", "fetch"),
     ORIGIN_REQUESTS_VALIDATION(MetricFamily.ORIGIN_REQUESTS, "conditional, for a stored response", "validation"),

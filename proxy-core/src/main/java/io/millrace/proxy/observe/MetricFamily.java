@@ -116,6 +116,24 @@ public enum MetricFamily {
             Kind.COUNTER,
             "invalidations",
             "Stored responses invalidated by a client's unsafe request (RFC 9111 section 4.4); no action needed."),
+    SCOPED_PURGES(
+            "millrace_scoped_purges_total",
+            Kind.COUNTER,
+            "purges",
+            "Purges of more than a URL, by what was asked for; all that they cover is asked of the origin again.",
+            "scope"),
+    GROUP_INVALIDATIONS(
+            "millrace_group_invalidations_total",
+            Kind.COUNTER,
+            "invalidations",
+            "Cache groups invalidated by Cache-Group-Invalidation on answers to unsafe requests (RFC 9875); many ask for"
+                    + " smaller groups."),
+    INVALIDATION_ENTRIES(
+            "millrace_invalidation_entries",
+            Kind.GAUGE,
+            "entries",
+            "Invalidations of more than a URL that are in force, by kind; a full table becomes one entry for all.",
+            "kind"),
     ORIGIN_REQUESTS(
             "millrace_origin_requests_total",
             Kind.COUNTER,

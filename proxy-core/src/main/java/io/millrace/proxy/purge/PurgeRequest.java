@@ -5,23 +5,30 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a PURGE on a client listener asks for, in the dialects that content management systems speak to Varnish: which URLs are
- * meant, and what is asked beyond single URLs, which this proxy does not do.
- *
- * <p>Immutable: no state.
+ * What a PURGE or BAN on a client listener asks for, in the dialects that content management systems speak to Varnish. Immutable.
  */
-public final class PurgeRequest {
+public sealed interface PurgeRequest {
+    /** Single URLs. */
+    record Urls(List<TargetUri> urls) implements PurgeRequest {}
+
+    /** All of the URL's host. */
+    record Host(TargetUri url) implements PurgeRequest {}
+
+    /** What the URL's host has whose path and query begin as those of the URL. */
+    record Prefix(TargetUri url) implements PurgeRequest {}
+
+    /** Something that is not done here; {@code what} in a few words. */
+    record Unsupported(String what) implements PurgeRequest {}
+
     /** How much is to go: by Proxy Cache Purge and WP Rocket the first, by the descendants of Varnish Caching the second. */
-    private static final List<FieldName> METHOD_FIELDS =
-            List.of(FieldName.of("X-Purge-Method"), FieldName.of("X-VC-Purge-Method"));
+    List<FieldName> METHOD_FIELDS = List.of(FieldName.of("X-Purge-Method"), FieldName.of("X-VC-Purge-Method"));
 
     /** Fields that ask for a pattern or a tag by being there. */
-    private static final List<FieldName> BEYOND_URLS = List.of(
+    List<FieldName> BEYOND_PATHS = List.of(
             FieldName.of("X-Purge-Regex"),
             FieldName.of("X-Ban-Regex"),
             FieldName.of("X-Ban-Url"),
@@ -36,42 +43,59 @@ public final class PurgeRequest {
             FieldName.of("xkey-purge"),
             FieldName.of("xkey-softpurge"));
 
-    private PurgeRequest() {}
+    /** Fields that have the patterns of a BAN, by FOSHttpCache. */
+    List<FieldName> BAN_FIELDS = List.of(FieldName.of("X-Url"), FieldName.of("X-Host"), FieldName.of("X-Content-Type"));
+
+    /**
+     * Reads a request. A BAN's path is the beginning of those that are meant: more than an equal one, which some take it for,
+     * and what others do.
+     */
+    static PurgeRequest of(RequestHead request) {
+        FieldSection fields = request.fields();
+        boolean ban = request.method() == Method.BAN;
+        FieldName beyond = firstOf(BEYOND_PATHS, fields);
+        if (beyond == null && ban) {
+            beyond = firstOf(BAN_FIELDS, fields);
+        }
+        if (beyond != null) {
+            return new Unsupported(beyond.text() + " asks for a pattern or a tag");
+        }
+        boolean pattern = ban || PurgePattern.isOne(request.target());
+        for (FieldName name : METHOD_FIELDS) {
+            for (int line = fields.find(name); line >= 0; line = fields.next(name, line)) {
+                if (fields.valueEqualsIgnoreCase(line, "regex")) {
+                    pattern = true;
+                } else if (!fields.valueEqualsIgnoreCase(line, "default")
+                        && !fields.valueEqualsIgnoreCase(line, "exact")) {
+                    return new Unsupported(name.text() + " is none of default, exact and regex");
+                }
+            }
+        }
+        return pattern ? ofPattern(request.target()) : new Urls(urls(request.target()));
+    }
+
+    private static @Nullable FieldName firstOf(List<FieldName> names, FieldSection fields) {
+        for (FieldName name : names) {
+            if (fields.contains(name)) {
+                return name;
+            }
+        }
+        return null;
+    }
+
+    private static PurgeRequest ofPattern(TargetUri target) {
+        TargetUri beginning = PurgePattern.beginning(target);
+        if (beginning == null) {
+            return new Unsupported("the pattern is more than the beginning of a path");
+        }
+        return beginning.path().equals("/") ? new Host(beginning) : new Prefix(beginning);
+    }
 
     /**
      * The URLs that a purge of this one means. Where the port is the scheme's usual one it means both schemes: a content
      * management system asks over plain HTTP, with the site's host alone, for what clients may have got by either.
      */
-    public static List<TargetUri> urls(TargetUri target) {
+    static List<TargetUri> urls(TargetUri target) {
         return target.isDefaultPort() ? List.of(target, target.inScheme(!target.isSecure())) : List.of(target);
-    }
-
-    /** What the request asks for beyond single URLs, in a few words; null when it asks for a URL. */
-    public static @Nullable String beyondUrls(RequestHead request) {
-        if (request.method() == Method.BAN) {
-            return "BAN asks for a pattern";
-        }
-        FieldSection fields = request.fields();
-        for (FieldName name : METHOD_FIELDS) {
-            for (int line = fields.find(name); line >= 0; line = fields.next(name, line)) {
-                if (!fields.valueEqualsIgnoreCase(line, "default") && !fields.valueEqualsIgnoreCase(line, "exact")) {
-                    return name.text() + " is neither default nor exact";
-                }
-            }
-        }
-        for (FieldName name : BEYOND_URLS) {
-            if (fields.contains(name)) {
-                return name.text() + " asks for a pattern or a tag";
-            }
-        }
-        return isPattern(request.target()) ? "the path is a pattern" : null;
-    }
-
-    /** {@code /.*} is W3 Total Cache's word for the whole site, {@code /*} that of scripts; no page ends so. */
-    private static boolean isPattern(TargetUri target) {
-        byte[] bytes = target.targetBytes();
-        int length = target.pathEnd() - target.pathStart();
-        String path = new String(bytes, target.pathStart(), length, StandardCharsets.ISO_8859_1);
-        return path.endsWith("*") || path.contains(".*");
     }
 }

@@ -81,6 +81,34 @@ public final class RemapTable {
         return match(target) instanceof Mapped mapped ? mapped.key(target) : CacheKey.of(target);
     }
 
+    /** The URL that a client's URL is stored for; the URL itself where no rule maps it. */
+    public TargetUri keyUrl(TargetUri target) {
+        return match(target) instanceof Mapped mapped ? mapped.keyUrl(target) : target;
+    }
+
+    /**
+     * The rules that may map URLs of a URL's host, in either scheme: those that name it, and those without a host unless rules
+     * for the host leave nothing to them.
+     */
+    public List<RemapRule> rulesUnder(TargetUri url) {
+        boolean leftOver =
+                isLeftToOthers(url) || (url.isDefaultPort() && isLeftToOthers(url.inScheme(!url.isSecure())));
+        List<RemapRule> found = new ArrayList<>();
+        for (RemapRule rule : rules) {
+            String host = rule.config().map().host();
+            if (host == null ? leftOver : host.equals(url.host())) {
+                found.add(rule);
+            }
+        }
+        return found;
+    }
+
+    private boolean isLeftToOthers(TargetUri url) {
+        byte[] host = url.hostBytes();
+        RemapResult root = host(host, 0, host.length).match(url.isSecure(), url.port(), ROOT, 0, ROOT.length);
+        return !(root instanceof Mapped mapped) || mapped.rule().config().map().host() == null;
+    }
+
     /**
      * The rules that may match requests for a host, in whatever letters it is written. Allocates nothing.
      *

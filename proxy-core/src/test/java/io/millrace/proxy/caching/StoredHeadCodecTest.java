@@ -107,7 +107,8 @@ final class StoredHeadCodecTest {
 
     @Test
     void keepsStampAndGroups() throws CorruptHeadException {
-        StoredHead head = Heads.stored("Cache-Groups: \"b\", \"a\", \"b\"").withStamp(0x1234_5678_9abc_def0L);
+        StoredHead head = Heads.stored("Cache-Groups: \"b\", \"a\", \"b\"")
+                .withStamp(0x1234_5678_9abc_def0L, Heads.get().target());
         StoredHead again = decode(encode(head));
         assertEquals(head, again);
         assertEquals(0x1234_5678_9abc_def0L, again.stamp());
