@@ -57,7 +57,7 @@ final class ObjectOpening<H> {
 
     /** Queues an open of a key of which nothing is in RAM; it is answered on {@code replyOn}, with an object or null. */
     void start(StoreKey key, Executor replyOn, OpenCallback<H> reply) {
-        if (!reads.execute(new Opening(key, replyOn, reply))) {
+        if (!reads.execute(new Opening(key, replyOn, reply, waiting.deadlineNanos()))) {
             counters.opensRefused.increment();
             Replies.opened(replyOn, reply, null);
         }
@@ -71,27 +71,26 @@ final class ObjectOpening<H> {
         private final StoreKey key;
         private final Executor replyOn;
         private final OpenCallback<H> reply;
+        private final long deadlineNanos;
         private boolean answered;
 
-        Opening(StoreKey key, Executor replyOn, OpenCallback<H> reply) {
+        Opening(StoreKey key, Executor replyOn, OpenCallback<H> reply, long deadlineNanos) {
             this.key = key;
             this.replyOn = replyOn;
             this.reply = reply;
+            this.deadlineNanos = deadlineNanos;
         }
 
         @Override
         public void run() {
-            guarded(this::open);
+            volumes.requested(key);
+            look();
         }
 
-        /** A second time, when an index is whole that was not. */
-        private void again() {
-            guarded(() -> answer(load(key)));
-        }
-
-        private void guarded(Runnable open) {
+        /** The first time, and again when an index is whole that was not. */
+        private void look() {
             try {
-                open.run();
+                admitted();
             } catch (InternalError e) {
                 LOG.warn("a mapped file failed: {}", e.toString());
             } finally {
@@ -101,39 +100,49 @@ final class ObjectOpening<H> {
             }
         }
 
-        private void open() {
+        private void admitted() {
             if (!budget.reserve(MemoryBudget.Part.READING, admittedBytes)) {
                 budget.refused(MemoryBudget.Part.READING);
                 refuse();
                 return;
             }
             try {
-                openAdmitted();
+                lookOnVolumes();
             } finally {
                 // What was read is counted by itself.
                 budget.release(MemoryBudget.Part.READING, admittedBytes);
             }
         }
 
-        private void openAdmitted() {
-            volumes.requested(key);
-            StoreObject<H> found = load(key);
-            if (found == null && volumes.isOpening() && !changes.isSuspended() && waits()) {
+        private void lookOnVolumes() {
+            Found<H> found = newest(key);
+            if (mustWait(found) && waits()) {
+                if (found != null) {
+                    found.object().release();
+                }
                 if (!volumes.isOpening()) {
                     // It became whole just before it was told of this one.
                     waiting.retry();
                 }
                 return;
             }
-            answer(found);
+            answer(found == null ? null : changes.promote(found.volume(), found.location(), found.object()));
+        }
+
+        /** Whether a volume whose index is not whole may have the object, or a newer one. */
+        private boolean mustWait(@Nullable Found<H> found) {
+            return volumes.isOpening()
+                    && !changes.isSuspended()
+                    && (found == null || volumes.isHomeOpening(key, found.volume()));
         }
 
         private boolean waits() {
             // From here on the one that waits answers, or the opening that it makes.
             answered = true;
             boolean taken = waiting.add(
+                    deadlineNanos,
                     () -> {
-                        if (!reads.execute(new Opening(key, replyOn, reply)::again)) {
+                        if (!reads.execute(new Opening(key, replyOn, reply, deadlineNanos)::look)) {
                             answer(null);
                         }
                     },
@@ -172,13 +181,14 @@ final class ObjectOpening<H> {
             return null;
         }
         try {
-            return load(key);
+            Found<H> found = newest(key);
+            return found == null ? null : changes.promote(found.volume(), found.location(), found.object());
         } finally {
             budget.release(MemoryBudget.Part.READING, admittedBytes);
         }
     }
 
-    private @Nullable StoreObject<H> load(StoreKey key) {
+    private @Nullable Found<H> newest(StoreKey key) {
         Found<H> newest = null;
         int count = volumes.slots().length;
         for (int number = 0; number < count; number++) {
@@ -187,16 +197,24 @@ final class ObjectOpening<H> {
             if (found == null) {
                 continue;
             }
-            // It may be in two while the older one's tombstone is under way, or was lost with its process.
             boolean newer = newest == null
                     || found.object().objectId() > newest.object().objectId();
             Found<H> other = newer ? newest : found;
             newest = newer ? found : newest;
             if (other != null) {
-                other.object().release();
+                supersede(other, key);
             }
         }
-        return newest == null ? null : changes.promote(newest.volume(), newest.location(), newest.object());
+        return newest;
+    }
+
+    /**
+     * There is a newer one elsewhere: the tombstone of this one is under way, or was lost with its process. Should the
+     * newer one go first it would be found again.
+     */
+    private void supersede(Found<H> older, StoreKey key) {
+        older.object().release();
+        older.volume().execute(() -> older.volume().drop(ObjectAppender.diskKey(key), older.location()));
     }
 
     private @Nullable Found<H> load(Volume volume, int number, StoreKey key) {

@@ -287,6 +287,21 @@ final class VolumeGroup {
         return false;
     }
 
+    /**
+     * Whether the key has another home among the volumes of that one's name, whose index is being rebuilt: what it holds
+     * of the key may be newer, if a power failure took the tombstone.
+     */
+    boolean isHomeOpening(StoreKey key, Volume volume) {
+        for (Slot slot : slots) {
+            if (slot.volume() == volume) {
+                int home = homeAmong(key, slot.config().name());
+                Volume other = home < 0 ? null : slots[home].volume();
+                return other != null && other != volume && other.state() == VolumeState.OPENING;
+            }
+        }
+        return false;
+    }
+
     /** A member was lost: tells the others, so that its removals are known to be missing when it returns. */
     void lost(Volume volume) {
         membership.lock();

@@ -25,19 +25,25 @@ final class WaitingOpens {
         this.waitNanos = waitNanos;
     }
 
+    /** Until when a lookup that begins now may wait, in {@link System#nanoTime}. */
+    long deadlineNanos() {
+        return System.nanoTime() + waitNanos;
+    }
+
     /** Keeps the lookup; false when it cannot wait. Exactly one of the two will run, once. */
-    boolean add(Runnable retry, Runnable giveUp) {
+    boolean add(long deadlineNanos, Runnable retry, Runnable giveUp) {
+        long left = deadlineNanos - System.nanoTime();
         Waiter waiter = new Waiter(retry, giveUp);
         lock.lock();
         try {
-            if (closed || waitNanos == 0 || waiters.size() >= WAITING_MAX) {
+            if (closed || left <= 0 || waiters.size() >= WAITING_MAX) {
                 return false;
             }
             waiters.add(waiter);
         } finally {
             lock.unlock();
         }
-        if (!timer.after(waitNanos, () -> expire(waiter))) {
+        if (!timer.after(left, () -> expire(waiter))) {
             expire(waiter);
         }
         return true;

@@ -123,7 +123,10 @@ class NamedVolumesTest {
         FaultyFileIo last = next.afterReboot();
         dying.abandon();
         try (TestStore test = new TestStore(config(), last).toleratingDamage()) {
+            await().until(() -> !states(test).contains("OPENING"));
             assertEquals("new", test.head("k"));
+            // It was found twice, so the older one goes for good, and would not be found if the newer one went.
+            await().until(() -> volume(test, 0).entries() == 0);
         }
     }
 

@@ -22,6 +22,8 @@ final class FaultPlan {
     private long badTo;
     private @Nullable Path heldUnder;
     private @Nullable Runnable beforeWrite;
+    private @Nullable Path readUnder;
+    private @Nullable Runnable beforeRead;
     private @Nullable Path countedUnder;
     private int writesCounted;
     private Set<Integer> writesToFail = Set.of();
@@ -72,6 +74,17 @@ final class FaultPlan {
         }
         heldUnder = null;
         return beforeWrite;
+    }
+
+    void beforeReads(Path under, Runnable action) {
+        readUnder = under;
+        beforeRead = action;
+    }
+
+    /** What is to run before this read; null when nothing is. */
+    @Nullable
+    Runnable beforeRead(Path path) {
+        return readUnder != null && path.startsWith(readUnder) ? beforeRead : null;
     }
 
     int writesCounted() {

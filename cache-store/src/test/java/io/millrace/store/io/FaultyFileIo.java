@@ -144,6 +144,30 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
+    /** Has every read under the path wait for that to run first, on the thread that reads. */
+    public void beforeReads(Path under, Runnable action) {
+        lock.lock();
+        try {
+            faults.beforeReads(under, action);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Runs what is to run before the read. Without the lock. */
+    void runBeforeRead(Path path) {
+        Runnable action;
+        lock.lock();
+        try {
+            action = faults.beforeRead(path);
+        } finally {
+            lock.unlock();
+        }
+        if (action != null) {
+            action.run();
+        }
+    }
+
     /** Runs what is to run before the write. Without the lock. */
     void runBeforeWrite(Path path) {
         Runnable action;

@@ -65,6 +65,7 @@ final class MemoryFile implements StoreFile {
 
     @Override
     public int read(ByteBuffer target, long position) throws IOException {
+        io.runBeforeRead(path);
         lock.lock();
         try {
             check();
