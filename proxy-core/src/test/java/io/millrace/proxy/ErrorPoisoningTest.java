@@ -147,9 +147,26 @@ class ErrorPoisoningTest {
     void statusThatTheOperatorNamesIsStored() throws Exception {
         proxy.start(request -> error(request, 413), config -> config.set("cache.negative_caching.enabled", "true")
                 .set("cache.negative_caching.list", "413"));
-        proxy.getAndSettle("/a", "X-Odd: " + "a".repeat(9000) + "\r\n");
+        proxy.getAndSettle("/a", "X-Odd: a\r\n");
         assertEquals(413, proxy.get("/a").status());
         assertEquals(1, proxy.origin().requests());
+    }
+
+    /** Negative caching is for URLs; it does not make one client's odd request everybody's error. */
+    @ParameterizedTest
+    @ValueSource(ints = {403, 404, 500, 503})
+    void negativeCachingIsForOrdinaryRequests(int status) throws Exception {
+        proxy.start(
+                request -> {
+                    if (request.has("X-Oversize")) {
+                        request.send("HTTP/1.1 " + status + " Error\r\nContent-Length: 0\r\n\r\n");
+                    } else {
+                        request.ok(LASTING, RawInput.latin1("page"));
+                    }
+                },
+                config -> config.set("cache.negative_caching.enabled", "true"));
+        proxy.getAndSettle("/a", "X-Oversize: " + "a".repeat(9000) + "\r\n");
+        assertDeniedToNobodyElse();
     }
 
     /** A stored page is not replaced by the error that one client's request provokes while it validates. */

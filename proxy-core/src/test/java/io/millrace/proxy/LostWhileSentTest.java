@@ -19,6 +19,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * What is stored of a response goes while the response is being sent: purged, taken out with its volume, rotten, replaced. The
@@ -136,6 +138,56 @@ class LostWhileSentTest {
         takeVolumeOut();
         go.countDown();
         assertServedWhole(client);
+    }
+
+    /** What may happen to an object while it is fetched and read. */
+    enum Loss {
+        PURGE,
+        VOLUME_OUT
+    }
+
+    private void lose(Loss how) throws Exception {
+        switch (how) {
+            case PURGE -> proxy.purge("/a");
+            case VOLUME_OUT -> takeVolumeOut();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Loss.class)
+    void partThatIsBeingFetchedInBlocks(Loss how) throws Exception {
+        CountDownLatch go = new CountDownLatch(1);
+        start(request -> answer(request, request.number() == 1 ? PIECE + 300_000 : LENGTH, go));
+        RawClient client = proxy.client().get("/a", "Range: bytes=10-" + (4 * PIECE - 11) + "\r\n");
+        assertEquals(206, client.head().status());
+        assertArrayEquals(Arrays.copyOfRange(body, 10, PIECE), client.in.read(PIECE - 10));
+        lose(how);
+        go.countDown();
+        assertArrayEquals(Arrays.copyOfRange(body, PIECE, 4 * PIECE - 10), client.in.read(3 * PIECE - 10));
+        proxy.settle();
+        assertTrue(asked.size() <= 2, asked::toString);
+    }
+
+    /** One that lags reads from the store what the fast one has had long ago. */
+    @ParameterizedTest
+    @EnumSource(Loss.class)
+    void fillOfWhichOneReaderLags(Loss how) throws Exception {
+        CountDownLatch go = new CountDownLatch(1);
+        proxy.start(
+                request -> {
+                    go.await();
+                    answer(request);
+                },
+                config -> config.storage(volume(), 256L << 20).set("cache.fill_window", "64KiB"));
+        RawClient slow = proxy.slowClient().get("/a");
+        ProxyExtension.await("the fetch", () -> proxy.origin().requests() == 1);
+        RawClient fast = proxy.client().get("/a");
+        ProxyExtension.await("the second", () -> proxy.counted(Counter.LOOKUPS_FILLING) == 1);
+        go.countDown();
+        RawClient.Response head = slow.head();
+        assertServedWhole(fast);
+        lose(how);
+        assertArrayEquals(body, slow.content(head));
     }
 
     @Test

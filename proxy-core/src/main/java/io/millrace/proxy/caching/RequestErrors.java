@@ -21,11 +21,13 @@ final class RequestErrors {
     private RequestErrors() {}
 
     /**
-     * Whether an answer is one: its status code speaks of what the request has beside its URL; or it is any error, to a request
-     * with fields that some servers refuse.
+     * Whether an answer is one: its status code speaks of what the request has beside its URL, and no operator says otherwise; or
+     * it is any error, to a request with fields that some servers refuse.
+     *
+     * @param named the status codes that an operator has stored
      */
-    static boolean isOne(RequestHead request, int status) {
-        return status >= 400 && (isAboutFields(status) || !isOrdinary(request.fields()));
+    static boolean isOne(RequestHead request, int status, LifetimeRules.NegativeCaching named) {
+        return status >= 400 && ((isAboutFields(status) && !named.covers(status)) || !isOrdinary(request.fields()));
     }
 
     /** Not 400: that many an application says of a URL too, with a lifetime. */

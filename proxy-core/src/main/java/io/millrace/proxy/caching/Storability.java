@@ -78,8 +78,7 @@ public sealed interface Storability {
         if (reason != null) {
             return reason;
         }
-        boolean named = settings.lifetimes().negative().covers(response.status());
-        if (!named && RequestErrors.isOne(request, response.status())) {
+        if (RequestErrors.isOne(request, response.status(), settings.lifetimes().negative())) {
             return NoStoreReason.REQUEST_ERROR;
         }
         CacheControl control =
