@@ -269,6 +269,57 @@ class CacheKeyPolicyTest {
         assertTrue(send("GET", "http://de.example:81/a").text().contains("X-Forwarded-Host: shop.example:81\n"));
     }
 
+    /** A proxy in front that is trusted hands on what clients ask for: it must not carry in what the key leaves out. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "X-Forwarded-Host",
+                "X-Forwarded-Server",
+                "X-Original-Host",
+                "X-HTTP-Host-Override",
+                "X-Host",
+                "Forwarded",
+                "X-Forwarded-Uri",
+                "X-Original-URL",
+                "X-Original-URI",
+                "X-Rewrite-URL",
+                "x_original_url"
+            })
+    void trustedProxysWordOfAnotherUrlDoesNotReachTheOrigin(String field) throws Exception {
+        start(
+                "cache.key.host",
+                "shop.example",
+                "cache.key.excluded_params",
+                "utm_*",
+                "access.trusted_proxies",
+                "127.0.0.0/8",
+                "access.forwarded_fields",
+                "x-forwarded-host, x-forwarded-proto, forwarded");
+        String first = send(
+                        "GET",
+                        "http://de.example/a?utm_a=1",
+                        field + ": host=evil.example/a?utm_a=evil\r\n",
+                        "X-Forwarded-Proto: https\r\n",
+                        "X-Forwarded-For: 192.0.2.1\r\n")
+                .text();
+        assertFalse(first.contains("evil"), first);
+        assertTrue(first.contains("X-Forwarded-Host: shop.example\n"), first);
+        assertTrue(first.contains("X-Forwarded-Proto: https\n"), first);
+    }
+
+    @Test
+    void trustedProxysWordOfTheHostStaysWhereOnlyTheQueryIsAnother() throws Exception {
+        start("cache.key.excluded_params", "utm_*", "access.trusted_proxies", "127.0.0.0/8");
+        String first = send(
+                        "GET",
+                        "http://internal.example/a?utm_a=1",
+                        "X-Forwarded-Host: www.example\r\n",
+                        "X-Original-URL: /a?utm_a=evil\r\n")
+                .text();
+        assertTrue(first.contains("X-Forwarded-Host: www.example\n"), first);
+        assertFalse(first.contains("evil"), first);
+    }
+
     @Test
     void rulesShareAHostOnlyWhereTheyAskTheOriginTheSame() throws Exception {
         proxy.start(CacheKeyPolicyTest::credulous, config -> {

@@ -86,20 +86,33 @@ public final class AccessRules {
     }
 
     /**
+     * Whether the line tells of a URL that the origin is not asked for, because keys of the rule hold another one: then not even a
+     * trusted proxy's word reaches it, or one client's URL would decide what all others get.
+     *
+     * @param otherHost whether the origin is told of another host than the client's
+     */
+    public static boolean tellsOfAnotherUrl(FieldSection fields, int line, boolean otherHost) {
+        return ForwardingFields.tellsUrl(fields, line) || (otherHost && ForwardingFields.tellsHost(fields, line));
+    }
+
+    /**
      * Adds what the origin is told of the client. The word of a trusted proxy stays: addresses are appended to its list, scheme and
      * host are its own where it gave them.
      *
+     * @param otherHost whether the target has another host than the client asked for: then that is the host that is told
      * @param peer who sent the request, null when not known
      */
     public void tell(
             FieldSection from,
             boolean fromTrusted,
+            boolean otherHost,
             @Nullable InetAddress peer,
             TargetUri target,
             FieldSection.Builder to) {
         for (ForwardedField field : told) {
             FieldName name = nameOf(field);
-            String before = fromTrusted ? from.joined(name) : null;
+            boolean namesHost = field == ForwardedField.X_FORWARDED_HOST || field == ForwardedField.FORWARDED;
+            String before = fromTrusted && !(otherHost && namesHost) ? from.joined(name) : null;
             switch (field) {
                 case X_FORWARDED_FOR -> appended(name, before, peer == null ? "unknown" : text(peer), to);
                 case X_FORWARDED_PROTO -> to.add(name, before == null ? target.scheme() : before);

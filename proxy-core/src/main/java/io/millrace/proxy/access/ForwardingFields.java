@@ -54,10 +54,40 @@ final class ForwardingFields {
         "proxy"
     };
 
+    /** Those that tell the host that the client asked for. */
+    private static final String[] HOST_PREFIXES = {
+        "x-forwarded-host",
+        "x-forwarded-server",
+        "x-original-host",
+        "x-http-host",
+        "forwarded",
+        "x-host",
+        "x-backend-host"
+    };
+
+    /** Those that tell the path or the query that the client asked for, some of them the whole URL. */
+    private static final String[] URL_PREFIXES = {
+        "x-forwarded-uri",
+        "x-forwarded-url",
+        "x-forwarded-path",
+        "x-forwarded-query",
+        "x-original-u",
+        "x-original-path",
+        "x-original-query",
+        "x-original-request",
+        "x-rewrite-",
+        "x-http-destinationurl",
+        "x-proxy-url",
+        "request-uri",
+        "base-url"
+    };
+
     /** The names by their first letter, so that an ordinary field costs a comparison or two. */
     private static final byte[][][] EXACT = byFirst(NAMES);
 
     private static final byte[][][] BEGINNINGS = byFirst(PREFIXES);
+    private static final byte[][][] OF_HOST = byFirst(HOST_PREFIXES);
+    private static final byte[][][] OF_URL = byFirst(URL_PREFIXES);
 
     private ForwardingFields() {}
 
@@ -72,7 +102,27 @@ final class ForwardingFields {
                 return true;
             }
         }
-        for (byte[] prefix : BEGINNINGS[slot]) {
+        return beginsWithOne(BEGINNINGS[slot], bytes, from, to);
+    }
+
+    /** Whether the line tells the host that the client asked for. */
+    static boolean tellsHost(FieldSection fields, int line) {
+        return beginsWithOne(OF_HOST, fields, line);
+    }
+
+    /** Whether the line tells the path or the query that the client asked for. */
+    static boolean tellsUrl(FieldSection fields, int line) {
+        return beginsWithOne(OF_URL, fields, line);
+    }
+
+    private static boolean beginsWithOne(byte[][][] table, FieldSection fields, int line) {
+        byte[] bytes = fields.bytes();
+        int from = fields.nameStart(line);
+        return beginsWithOne(table[slot(FieldLexer.lower(bytes[from]))], bytes, from, fields.nameEnd(line));
+    }
+
+    private static boolean beginsWithOne(byte[][] prefixes, byte[] bytes, int from, int to) {
+        for (byte[] prefix : prefixes) {
             if (prefix.length <= to - from && begins(bytes, from, prefix)) {
                 return true;
             }

@@ -20,6 +20,7 @@ import io.millrace.store.StoredObject;
 import io.netty.util.AsciiString;
 import java.net.Inet6Address;
 import java.net.InetAddress;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,7 +40,10 @@ final class OriginRequests {
         AccessRules access = settings.access();
         InetAddress peer = plan.client().remoteAddress().getAddress();
         boolean trusted = access.isTrusted(peer);
-        copy(request.fields(), plan.isPass(), access, trusted, fields);
+        boolean otherUrl = plan.originUrl() != request.target();
+        boolean otherHost = otherUrl
+                && !Arrays.equals(plan.originUrl().hostBytes(), request.target().hostBytes());
+        copy(plan, access, trusted, otherUrl, otherHost, fields);
         forwards(request, fields);
         StoredObject<StoredHead> stale = plan.stale();
         if (stale != null) {
@@ -56,7 +60,7 @@ final class OriginRequests {
         if (via != null) {
             fields.add(FieldName.VIA, via);
         }
-        access.tell(request.fields(), trusted, peer, plan.originUrl(), fields);
+        access.tell(request.fields(), trusted, otherHost, peer, plan.originUrl(), fields);
         OriginRequest.Builder builder = OriginRequest.to(origin(plan.mapped()))
                 .method(request.methodName())
                 .target(plan.mapped().originTarget(plan.originUrl()))
@@ -92,7 +96,13 @@ final class OriginRequests {
     }
 
     private static void copy(
-            FieldSection from, boolean asItIs, AccessRules access, boolean trusted, FieldSection.Builder to) {
+            LegPlan plan,
+            AccessRules access,
+            boolean trusted,
+            boolean otherUrl,
+            boolean otherHost,
+            FieldSection.Builder to) {
+        FieldSection from = plan.request().fields();
         HopByHop hopByHop = HopByHop.of(from);
         for (int line = 0; line < from.size(); line++) {
             if (hopByHop.contains(from, line)
@@ -100,8 +110,9 @@ final class OriginRequests {
                     || from.isNamed(line, FieldName.CONTENT_LENGTH)
                     || from.isNamed(line, FieldName.MAX_FORWARDS)
                     || access.isWithheld(from, line, trusted)
+                    || (otherUrl && AccessRules.tellsOfAnotherUrl(from, line, otherHost))
                     || from.isNamed(line, FieldName.PROXY_AUTHORIZATION)
-                    || (!asItIs && isOfOneClient(from, line))) {
+                    || (!plan.isPass() && isOfOneClient(from, line))) {
                 continue;
             }
             to.addLine(from, line);
