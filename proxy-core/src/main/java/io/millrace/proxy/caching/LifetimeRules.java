@@ -68,7 +68,7 @@ public record LifetimeRules(
         long lifetimeSeconds(
                 long ownSeconds, LifetimeSource source, boolean guessed, int status, long initialAgeMillis) {
             if (ttlSeconds >= 0 && guessed && status < 400) {
-                return ttlSeconds + Math.floorDiv(initialAgeMillis + 999, 1000L);
+                return ttlSeconds + Math.floorDiv(initialAgeMillis, 1000L);
             }
             return holds(source, guessed, status) ? revalidateSeconds : ownSeconds;
         }

@@ -80,6 +80,12 @@ final class ForcedLifetimeTest {
         assertInstanceOf(Reuse.Validate.class, Reuse.of(Heads.get(), stored, NOW + 10_000, REVALIDATE));
     }
 
+    @Test
+    void delayOfTheAnswerAddsNoSecondToATimeToLive() {
+        StoredHead stored = StoredHead.of(Heads.get(), Heads.response(200, "X: y"), NOW - 5, NOW, TTL);
+        assertEquals(60, TTL.lifetimes().ttlSeconds(stored, NOW));
+    }
+
     /** A rule that holds at some times of the day, or for some clients, leaves the others their lifetime. */
     @Test
     void storedResponseKeepsItsOwnLifetimeForRequestsThatNoRuleMatches() {
