@@ -22,6 +22,7 @@ final class StoreMemory {
     StoreMemory(StoreConfig config) {
         budget = new MemoryBudget(config.ramBytes());
         pool = new BodyPool(config.allocator(), budget.bytesMax());
+        budget.chunks(pool::chunkBytes);
         filling = new CountingAllocator(pool, budget, Part.FILLING);
         reading = new CountingAllocator(pool, budget, Part.READING);
         writing = new CountingAllocator(pool, budget, Part.WRITING);

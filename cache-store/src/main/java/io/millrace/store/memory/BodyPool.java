@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class BodyPool extends AbstractByteBufAllocator {
     private static final int PAGE_BYTES = 8192;
-    /** Chunks of 4 MiB, and of 1 MiB where that would be a large part of the whole. */
-    private static final int MAX_ORDER = 9;
+    /** Chunks of 512 KiB: small ones become empty. Larger in larger pools, as a process has 65,530 mappings. */
+    private static final int ORDER = 6;
 
-    private static final int MAX_ORDER_SMALL = 7;
-    private static final long SMALL_BYTES = 256L << 20;
+    private static final int ORDER_MAX = 14;
+    private static final int CHUNKS_MAX = 16 << 10;
     private static final int ARENAS_MAX = 4;
 
     private final @Nullable ByteBufAllocator given;
@@ -39,7 +39,10 @@ public final class BodyPool extends AbstractByteBufAllocator {
         this.given = given;
         if (given == null) {
             int arenas = Math.min(ARENAS_MAX, Runtime.getRuntime().availableProcessors());
-            int order = bytesMax < SMALL_BYTES ? MAX_ORDER_SMALL : MAX_ORDER;
+            int order = ORDER;
+            while (order < ORDER_MAX && bytesMax / ((long) PAGE_BYTES << order) > CHUNKS_MAX) {
+                order++;
+            }
             pool = new PooledByteBufAllocator(true, 0, arenas, PAGE_BYTES, order, 0, 0, false);
         }
     }

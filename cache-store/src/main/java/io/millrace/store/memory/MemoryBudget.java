@@ -3,6 +3,7 @@ package io.millrace.store.memory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  *       what the RAM tier holds;             1/32      at most     at most
  *       gives way to the others                          1/4         1/4
  * </pre>
+ *
+ * Chunks of the pool that are not full take a share of it too, at most half: see {@link IdleShare}.
+ *
  *
  * Every buffer is counted from its allocation to its release, whoever holds it, by the part that it is of. Who wants
  * memory has it {@link #reserve set aside} first; a no means that the body is passed on without being stored, or that a
@@ -41,6 +45,9 @@ public final class MemoryBudget {
     private final AtomicLong filling = new AtomicLong();
     private final AtomicLong reading = new AtomicLong();
     private final AtomicLong writing = new AtomicLong();
+    private final IdleShare idleShare;
+    private volatile long idle;
+    private volatile LongSupplier chunkBytes = () -> 0;
     private final LongAdder refusedFills = new LongAdder();
     private final LongAdder refusedReads = new LongAdder();
     /** Set while somebody waits for a release. */
@@ -79,6 +86,29 @@ public final class MemoryBudget {
     public MemoryBudget(long ramBytes) {
         partBytesMax = Math.max(PART_BYTES_MIN, ramBytes / PART_SHARE);
         bytesMax = Math.max(ramBytes, Math.min(ramBytes + 2 * PART_BYTES_MIN, PART_SHARE * PART_BYTES_MIN));
+        idleShare = new IdleShare(bytesMax);
+    }
+
+    /** Says what tells the bytes of all chunks that buffers are cut from. */
+    public void chunks(LongSupplier bytes) {
+        chunkBytes = bytes;
+    }
+
+    /**
+     * Looks how much of the chunks is idle; to be called now and then by the tenant, on one thread at a time.
+     *
+     * @param replacedBytes of buffers that the tenant took in since the last time
+     */
+    void countIdle(long replacedBytes) {
+        long chunks = chunkBytes.getAsLong();
+        if (chunks > 0) {
+            idle = idleShare.next(chunks + entries.get(), replacedBytes);
+        }
+    }
+
+    /** The most that all parts may have, less what is kept for idle chunks. */
+    long bytesNow() {
+        return bytesMax - idle;
     }
 
     void tenant(Tenant newTenant) {
@@ -100,7 +130,7 @@ public final class MemoryBudget {
             return false;
         }
         makeRoom(bytes);
-        boolean room = addWithin(total, bytes, bytesMax);
+        boolean room = addWithin(total, bytes, bytesNow());
         if (!room) {
             // Nobody is called back: nothing was there that another could have.
             used.addAndGet(-bytes);
@@ -123,7 +153,7 @@ public final class MemoryBudget {
     /** Has the RAM tier give way until the bytes fit and half of what is kept free stays so, as far as it can. */
     private void makeRoom(long bytes) {
         for (int tries = 0; tries < GIVE_WAY_TRIES; tries++) {
-            long missing = total.get() + bytes - bytesMax + freeBytes() / 2;
+            long missing = total.get() + bytes - bytesNow() + freeBytes() / 2;
             Tenant giving = tenant;
             if (missing <= 0 || giving == null || !giving.giveWay(missing + freeBytes() / 2)) {
                 return;

@@ -57,6 +57,9 @@ public final class RamTier<E extends RamEntry> {
     private final MpmcArrayQueue<RamEntry[]> batches = new MpmcArrayQueue<>(BATCHES_MAX);
     private final AtomicBoolean drainQueued = new AtomicBoolean();
     private final Runnable drain = this::drain;
+    /** Bytes put in since {@link #resize} last looked. */
+    private final LongAdder replaced = new LongAdder();
+
     private volatile Consumer<? super E> onHit = entry -> {};
     private final FastThreadLocal<Batch> hits = new FastThreadLocal<>() {
         @Override
@@ -190,12 +193,13 @@ public final class RamTier<E extends RamEntry> {
             throw new IllegalStateException("an entry is put in once");
         }
         bytes.addAndGet(entry.weight());
+        replaced.add(entry.weight());
         budget.add(MemoryBudget.Part.ENTRIES, entry.heapBytes());
         entries.incrementAndGet();
-        RamEntry replaced = table.put(entry);
-        if (replaced != null) {
-            entry.hits = replaced.hits;
-            drop(replaced);
+        RamEntry before = table.put(entry);
+        if (before != null) {
+            entry.hits = before.hits;
+            drop(before);
         }
         policy.put(entry, entry);
         if (!entry.isLinked()) {
@@ -229,8 +233,9 @@ public final class RamTier<E extends RamEntry> {
         }
         resizing.lock();
         try {
+            budget.countIdle(replaced.sumThenReset());
             long others = budget.totalBytes() - bytes.get();
-            long fits = Math.max(0, Math.min(bytesMax, budget.bytesMax() - budget.freeBytes() - Math.max(0, others)));
+            long fits = Math.max(0, Math.min(bytesMax, budget.bytesNow() - budget.freeBytes() - Math.max(0, others)));
             if (Math.abs(fits - bytesLimit) > budget.freeBytes() / 8 || fits == bytesMax) {
                 limit(fits);
             }
