@@ -327,9 +327,14 @@ class CacheKeyPolicyTest {
             ConfigValues shop = ConfigValues.builder()
                     .set(CacheKeyKeys.HOST, "shop.example")
                     .build();
+            ConfigValues shopWithWholeQuery = ConfigValues.builder()
+                    .set(CacheKeyKeys.HOST, "shop.example")
+                    .set(CacheKeyKeys.SEND_WHOLE_QUERY, true)
+                    .build();
             return config.map("http://a.example/", origin + "/", shop)
                     .map("http://b.example/", origin + "/", shop)
                     .map("http://c.example/", origin + "/c/", shop)
+                    .map("http://d.example/", origin + "/", shopWithWholeQuery)
                     .map("http://shop.example/", origin + "/plain/");
         });
         assertEquals("GET /x HTTP/1.1", line(send("GET", "http://a.example/x")));
@@ -338,6 +343,8 @@ class CacheKeyPolicyTest {
         assertEquals("GET /c/x HTTP/1.1", line(send("GET", "http://c.example/x")));
         assertEquals("GET /plain/x HTTP/1.1", line(send("GET", "http://shop.example/x")));
         assertEquals(3, proxy.origin().requests());
+        send("GET", "http://d.example/x");
+        assertEquals(4, proxy.origin().requests());
     }
 
     // fields and cookies

@@ -89,7 +89,8 @@ public final class RemapRule {
         return rules.host() == null
                 ? suffix
                 : suffix + " map=" + config.map().path() + " to=" + config.to()
-                        + (config.pristineHostHdr() ? " pristine" : "");
+                        + (config.pristineHostHdr() ? " pristine" : "")
+                        + (rules.sendsWholeQuery() ? " whole-query" : "");
     }
 
     /** The URL that a client's URL is stored for: the same instance unless the rule makes keys of its own. */
