@@ -40,12 +40,15 @@ final class SegmentLog {
     static final int PINNED_SHARE = 2;
     /** The last part of a segment, one in so many: when it is reached, others force what was written so far. */
     private static final int FORCE_EARLY_SHARE = 8;
+    /** Entries of a segment given up that are taken out of the index between tasks. */
+    private static final int RETIRED_STEP = 2048;
 
     private final SegmentFile segments;
     private final SegmentTable table;
     private final SegmentPins pins;
     private final ReaderLists readers;
     private final MappedIndex index;
+    private final RetiredEntries retired;
     private final SecureRandom random = new SecureRandom();
     private final Runnable onSealed;
 
@@ -78,6 +81,7 @@ final class SegmentLog {
         this.pins = parts.pins();
         this.readers = parts.readers();
         this.index = parts.index();
+        this.retired = new RetiredEntries(index, segments.segmentBytes());
         this.onSealed = onSealed;
         active = table.active();
         if (active >= 0) {
@@ -116,6 +120,7 @@ final class SegmentLog {
 
     /** Has carried what is due before a record of that length is appended. */
     void pace(int length) throws IOException {
+        retired.pace(length);
         CarryForward carrying = carry;
         if (carrying != null) {
             carrying.pace(length);
@@ -429,6 +434,8 @@ final class SegmentLog {
         int oldest = table.oldestSealed();
         if (oldest >= 0) {
             retire(oldest);
+            // Its place may be another segment's next, with the tag that this has.
+            retired.step(Integer.MAX_VALUE);
         }
     }
 
@@ -465,15 +472,12 @@ final class SegmentLog {
             index.removeSegment(segment, oldTag);
             return;
         }
-        for (int i = 0; i < records.size(); i++) {
-            SegmentSummary.Entry entry = records.entry(i);
-            if (entry != null) {
-                index.removeIf(
-                        entry.hashHigh(),
-                        entry.hashLow(),
-                        Location.pack(segment, entry.offset(), entry.length(), oldTag));
-            }
-        }
+        retired.add(segment, oldTag, records);
+    }
+
+    /** Takes a step of what giving a segment up left to do; false when there is nothing. */
+    boolean tendRetired() {
+        return retired.step(RETIRED_STEP);
     }
 
     private static ByteBuffer scratch(int length) {

@@ -403,16 +403,27 @@ public final class Volume {
      * records stay readable until {@link #closeFile}; if the next owner could not be told, reads fail at once.
      */
     public void suspend() throws IOException {
-        ending.end(VolumeState.SUSPENDED, () -> listener.stopping(this, false));
+        ending.end(VolumeState.SUSPENDED, () -> stopping(false));
     }
 
     /** As {@link #suspend}, and closes the file: reads fail from here on. */
     public void close() throws IOException {
         try {
-            ending.end(VolumeState.CLOSED, () -> listener.stopping(this, true));
+            ending.end(VolumeState.CLOSED, () -> stopping(true));
         } finally {
             ending.closeFile();
         }
+    }
+
+    private void stopping(boolean forGood) {
+        try {
+            while (log.tendRetired()) {
+                // The next one to open the index is to find no more in it than there is.
+            }
+        } catch (RuntimeException | InternalError e) {
+            health.indexFailed(e);
+        }
+        listener.stopping(this, forGood);
     }
 
     /** Closes the file: reads fail from here on. */

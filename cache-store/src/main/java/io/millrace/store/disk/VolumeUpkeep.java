@@ -51,7 +51,7 @@ public final class VolumeUpkeep {
             works.add(settled(() ->
                     step(rebuild, whole) ? VolumeThread.BackgroundWork.AT_ONCE : VolumeThread.BackgroundWork.IDLE));
         }
-        works.add(this::tendIndex);
+        works.add(() -> tendIndex(log));
         if (parts.table().usable() < parts.table().segments()) {
             works.add(settled(new Shrinking(parts, segments, log, new ShrinkingOwner())));
         }
@@ -105,11 +105,11 @@ public final class VolumeUpkeep {
     }
 
     /** Makes the index larger and cleans it up. */
-    private long tendIndex() {
+    private long tendIndex(SegmentLog log) {
         try {
-            return health.isWorking() && parts.index().step()
-                    ? VolumeThread.BackgroundWork.AT_ONCE
-                    : VolumeThread.BackgroundWork.IDLE;
+            boolean more =
+                    health.isWorking() && (log.tendRetired() || parts.index().step());
+            return more ? VolumeThread.BackgroundWork.AT_ONCE : VolumeThread.BackgroundWork.IDLE;
         } catch (RuntimeException | Error e) {
             health.indexFailed(e);
             return VolumeThread.BackgroundWork.IDLE;
