@@ -62,7 +62,7 @@ final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
                 .resource(new MemoryResource(memory))
                 .resource(new LivezResource(this))
                 .resource(new ReadyzResource(this))
-                .resource(new PurgeResource(this))
+                .resource(new PurgeResource(this, new ScopedPurges(proxy)))
                 .resource(new LookupResource(inspection))
                 .resource(new ListResource(new CacheListing(proxy::store)))
                 .resource(new StorageResource(storage))

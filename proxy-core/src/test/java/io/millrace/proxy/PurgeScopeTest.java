@@ -10,6 +10,7 @@ import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.InvalidationScope;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -293,6 +294,45 @@ class PurgeScopeTest {
         assertStored(HOST, "/again");
         assertStored(HOST, "/blog/x");
         assertGone(HOST, "/old");
+    }
+
+    @Test
+    void aDamagedJournalMeansThatEverythingStoredIsOutdated() throws Exception {
+        UnaryOperator<ProxyConfig.Builder> onDisk = config -> config.storage(directory, 64 << 20);
+        start(onDisk);
+        proxy.getAndSettle("/a");
+        send("PURGE", "other.example", "/.*");
+        proxy.getAndSettle("/b");
+        proxy.proxy().close();
+        proxy.origin().close();
+        Path journal = directory.resolve("journal");
+        byte[] bytes = Files.readAllBytes(journal);
+        bytes[60] ^= 1;
+        Files.write(journal, bytes);
+        proxy.advanceSeconds(1);
+        start(onDisk);
+        String status = get(HOST, "/a").field("cache-status");
+        assertTrue(status.contains("detail=invalidated-by-all"), status);
+        proxy.settle();
+        assertStored(HOST, "/a");
+        assertGone(HOST, "/b");
+    }
+
+    @Test
+    void aLostJournalMeansTheSame() throws Exception {
+        UnaryOperator<ProxyConfig.Builder> onDisk = config -> config.storage(directory, 64 << 20);
+        start(onDisk);
+        proxy.getAndSettle("/a");
+        send("PURGE", HOST, "/.*");
+        proxy.proxy().close();
+        proxy.origin().close();
+        Files.delete(directory.resolve("journal"));
+        proxy.advanceSeconds(1);
+        start(onDisk);
+        String status = get(HOST, "/a").field("cache-status");
+        assertTrue(status.contains("detail=invalidated-by-journal-lost"), status);
+        proxy.settle();
+        assertStored(HOST, "/a");
     }
 
     // cache groups

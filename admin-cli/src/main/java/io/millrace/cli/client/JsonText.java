@@ -24,6 +24,11 @@ public final class JsonText {
         return object(json -> json.writeStringProperty(name, value));
     }
 
+    /** An object of strings, in their order. */
+    public static byte[] object(Map<String, String> members) {
+        return object(json -> members.forEach(json::writeStringProperty));
+    }
+
     /** An object with two members. */
     public static byte[] object(String name, String value, String otherName, String otherValue) {
         return object(json -> {

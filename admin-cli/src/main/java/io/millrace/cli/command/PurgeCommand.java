@@ -5,20 +5,51 @@ import io.millrace.cli.client.AdminClientException;
 import io.millrace.cli.client.AdminResponse;
 import io.millrace.cli.client.JsonText;
 import io.millrace.cli.render.PurgeView;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 @Command(
         name = "purge",
         abbreviateSynopsis = true,
         description = {
-            "Remove every stored variant of a URL.",
+            "Remove every stored variant of a URL, or what is stored for a host,",
+            "for what begins as a URL does, for a cache group, or everything.",
             "The next request goes to the origin. Nothing stored is no failure."
         },
-        footer = {"", "Example: millctl purge http://www.example.com/logo.png"})
+        footer = {
+            "",
+            "Example: millctl purge http://www.example.com/logo.png",
+            "         millctl purge --host www.example.com",
+            "         millctl purge --prefix http://www.example.com/blog/ --soft"
+        })
 final class PurgeCommand extends ApiCommand {
-    @Parameters(paramLabel = "URL", description = "As clients ask for it, with http:// or https://.")
-    private String url = "";
+    @Parameters(paramLabel = "URL", arity = "0..1", description = "As clients ask for it, with http:// or https://.")
+    private @Nullable String url;
+
+    @Option(
+            names = "--host",
+            paramLabel = "HOST",
+            description = "All of a host, by http and https; with its port where that is not the usual one.")
+    private @Nullable String host;
+
+    @Option(names = "--prefix", paramLabel = "URL", description = "What its host has whose path begins so.")
+    private @Nullable String prefix;
+
+    @Option(
+            names = "--group",
+            paramLabel = "NAME",
+            description = "With --host: the members of a cache group (Cache-Groups, RFC 9875).")
+    private @Nullable String group;
+
+    @Option(names = "--all", description = "Everything that is stored.")
+    private boolean all;
+
+    @Option(names = "--soft", description = "Not gone, but validated before it is used again; not for a single URL.")
+    private boolean soft;
 
     PurgeCommand(Invocation invocation) {
         super(invocation, Invocation.CHANGE_TIMEOUT);
@@ -26,7 +57,20 @@ final class PurgeCommand extends ApiCommand {
 
     @Override
     void check() throws CommandFailure {
-        TargetUrl.check(url);
+        int asked = (url == null ? 0 : 1) + (host == null ? 0 : 1) + (prefix == null ? 0 : 1) + (all ? 1 : 0);
+        if (asked != 1) {
+            throw new CommandFailure(ExitCode.USAGE, "one of URL, --host, --prefix and --all is needed");
+        }
+        if (group != null && host == null) {
+            throw new CommandFailure(ExitCode.USAGE, "--group is of a host: --host HOST is missing");
+        }
+        if (soft && url != null) {
+            throw new CommandFailure(
+                    ExitCode.USAGE, "a single URL goes for good: --soft is for --host, --prefix, --group and --all");
+        }
+        if (url != null || prefix != null) {
+            TargetUrl.check(String.valueOf(url == null ? prefix : url));
+        }
     }
 
     @Override
@@ -36,8 +80,21 @@ final class PurgeCommand extends ApiCommand {
 
     @Override
     int run(AdminClient client) throws AdminClientException, CommandFailure {
-        AdminResponse response = client.post("/v1/cache/purge", JsonText.object("url", url));
-        show(response, PurgeView.lines(answered(response), url));
+        Map<String, String> members = new LinkedHashMap<>();
+        put(members, "url", url);
+        put(members, "prefix", prefix);
+        put(members, "host", host);
+        put(members, "group", group);
+        put(members, "scope", all ? "all" : null);
+        put(members, "mode", soft ? "soft" : null);
+        AdminResponse response = client.post("/v1/cache/purge", JsonText.object(members));
+        show(response, url == null ? PurgeView.scope(answered(response)) : PurgeView.lines(answered(response), url));
         return ExitCode.OK;
+    }
+
+    private static void put(Map<String, String> members, String name, @Nullable String value) {
+        if (value != null) {
+            members.put(name, value);
+        }
     }
 }

@@ -7,6 +7,15 @@ import java.util.List;
 public final class PurgeView {
     private PurgeView() {}
 
+    /** One line: what was invalidated, by which stamp, and what that means. */
+    public static List<String> scope(JsonObject report) {
+        String scope = report.text("scope", "");
+        String target = report.text("target", "");
+        String what = scope.equals("all") ? target : scope + " " + target;
+        return List.of(Printable.of("invalidated: " + what + ", stamp " + report.number("stamp", 0) + " ("
+                + report.text("detail", "") + ")"));
+    }
+
     /** One line: whether anything was stored, and the URL. */
     public static List<String> lines(JsonObject report, String url) {
         long number = report.number("purged", 0);

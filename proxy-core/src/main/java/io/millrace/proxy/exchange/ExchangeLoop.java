@@ -149,7 +149,12 @@ public final class ExchangeLoop implements RequestReceiver {
         };
         if (!groups.isEmpty()) {
             counters.add(Counter.INVALIDATIONS_GROUP, groups.size());
-            shared.invalidator().invalidate(groups, false, loop, (entries, failure) -> one.run());
+            shared.invalidator().invalidate(groups, false, loop, (entries, failure) -> {
+                if (failure != null) {
+                    counters.increment(Counter.INVALIDATIONS_GROUP_FAILED);
+                }
+                one.run();
+            });
         }
         for (TargetUri target : targets) {
             shared.purger().purge(target, loop, (wasPresent, failure) -> one.run());

@@ -157,6 +157,11 @@ public final class TargetUri implements TargetResult {
         out.writeBytes(target, pathStart, queryEnd - pathStart);
     }
 
+    /** Whether the text is this URI's host in any letters, alone or with its port: nothing else beside them. */
+    public boolean isHostAndPort(String text) {
+        return text.equalsIgnoreCase(host()) || text.equalsIgnoreCase(host() + ":" + port);
+    }
+
     /** The whole URI. */
     public String asString() {
         return scheme() + "://" + authority() + (form == Form.ASTERISK ? "" : pathAndQuery());

@@ -92,7 +92,9 @@ public enum Counter {
     PURGES_PREFIX(MetricFamily.SCOPED_PURGES, "what a host has under a path", "prefix"),
     PURGES_GROUP(MetricFamily.SCOPED_PURGES, "a cache group", "group"),
     INVALIDATIONS(MetricFamily.INVALIDATIONS, "by an unsafe request"),
-    INVALIDATIONS_GROUP(MetricFamily.GROUP_INVALIDATIONS, "named by the answer to an unsafe request"),
+    INVALIDATIONS_GROUP(MetricFamily.GROUP_INVALIDATIONS, "named by the answer to an unsafe request", "done"),
+    INVALIDATIONS_GROUP_FAILED(
+            MetricFamily.GROUP_INVALIDATIONS, "answers whose groups could not be written to disk", "not-durable"),
 
     ORIGIN_REQUESTS_FETCH(MetricFamily.ORIGIN_REQUESTS, "for a whole response", "fetch"),
     ORIGIN_REQUESTS_VALIDATION(MetricFamily.ORIGIN_REQUESTS, "conditional, for a stored response", "validation"),

@@ -127,7 +127,8 @@ public enum MetricFamily {
             Kind.COUNTER,
             "invalidations",
             "Cache groups invalidated by Cache-Group-Invalidation on answers to unsafe requests (RFC 9875); many ask for"
-                    + " smaller groups."),
+                    + " smaller groups.",
+            "result"),
     INVALIDATION_ENTRIES(
             "millrace_invalidation_entries",
             Kind.GAUGE,

@@ -15,13 +15,16 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Invalidates hosts, prefixes, groups and everything: enters it in the table, where it counts at once, and in the store's
- * journal, which makes it outlive the process. Stamps are no lower than the time of day in milliseconds, so that one given after
- * a journal was lost is higher than all that were in it.
+ * journal, which makes it outlive the process. Stamps are no lower than the time of day, counted so finely that no sequence of them
+ * gets ahead of it: one given after a journal was lost is higher than all that were in it.
  *
  * <p>Thread-safe.
  */
 public final class Invalidator implements Journal.Owner {
     private static final Logger log = LoggerFactory.getLogger(Invalidator.class);
+
+    /** Bits for the stamps of one millisecond. */
+    private static final int STAMP_BITS = 20;
 
     private final Journal journal;
     private final LongSupplier clockMillis;
@@ -76,7 +79,7 @@ public final class Invalidator implements Journal.Owner {
     public void invalidate(List<InvalidationScope> scopes, boolean soft, Executor replyOn, Reply reply) {
         List<InvalidationEntry> entries = new ArrayList<>(scopes.size());
         for (InvalidationScope scope : scopes) {
-            entries.add(table.invalidate(scope.kind(), soft, scope.hash(), scope.prefix(), clockMillis.getAsLong()));
+            entries.add(table.invalidate(scope.kind(), soft, scope.hash(), scope.prefix(), stampOfNow()));
         }
         AtomicInteger outstanding = new AtomicInteger(entries.size());
         AtomicReference<@Nullable IOException> failure = new AtomicReference<>();
@@ -105,14 +108,18 @@ public final class Invalidator implements Journal.Owner {
         }
         if (damaged) {
             log.error("the journal of invalidations is damaged: everything stored so far counts as invalidated");
-            table.invalidate(InvalidationKind.ALL, false, 0, null, clockMillis.getAsLong());
+            table.invalidate(InvalidationKind.ALL, false, 0, null, stampOfNow());
         } else if (condition != Journal.Condition.WHOLE) {
             // What is stored from now on has a stamp: should the journal be lost, it can be told from what never had
             // one.
-            table.invalidate(InvalidationKind.STAMPED, false, 0, null, clockMillis.getAsLong());
+            table.invalidate(InvalidationKind.STAMPED, false, 0, null, stampOfNow());
         } else {
             log.debug("invalidations in force: {}", table.inForce().size());
         }
+    }
+
+    private long stampOfNow() {
+        return clockMillis.getAsLong() << STAMP_BITS;
     }
 
     @Override

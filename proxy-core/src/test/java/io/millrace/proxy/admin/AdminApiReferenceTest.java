@@ -84,9 +84,19 @@ class AdminApiReferenceTest {
                 new Documented(
                         "PurgeReport",
                         new PurgeResource(
-                                url -> CompletableFuture.completedFuture(new PurgeService.PurgeReport(url, true, "d"))),
+                                url -> CompletableFuture.completedFuture(new PurgeService.PurgeReport(url, true, "d")),
+                                scope ->
+                                        CompletableFuture.failedFuture(new AdminException(400, "bad-request", "none"))),
                         "",
                         "{\"url\":\"http://h/\"}"),
+                new Documented(
+                        "InvalidationReport",
+                        new PurgeResource(
+                                url -> CompletableFuture.failedFuture(new AdminException(400, "bad-request", "none")),
+                                scope -> CompletableFuture.completedFuture(
+                                        new InvalidationService.InvalidationReport("host", "h", 7, "d"))),
+                        "",
+                        "{\"host\":\"h\"}"),
                 new Documented(
                         "LookupReport",
                         new LookupResource(

@@ -8,6 +8,7 @@ import io.millrace.proxy.admin.ConfigControl.Problem;
 import io.millrace.proxy.admin.ConfigControl.ReloadReport;
 import io.millrace.proxy.admin.ConfigControl.Setting;
 import io.millrace.proxy.admin.HttpExchange.Response;
+import io.millrace.proxy.admin.InvalidationService.InvalidationReport;
 import io.millrace.proxy.admin.LookupSource.Field;
 import io.millrace.proxy.admin.LookupSource.LookupReport;
 import io.millrace.proxy.admin.LookupSource.Stored;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Every resource over a real socket: the JSON is the contract with millctl. */
@@ -95,7 +97,7 @@ class ResourcesTest {
                 .resource(new MetricsResource(() -> "# HELP up\nup 1\n"))
                 .resource(new LivezResource(health))
                 .resource(new ReadyzResource(health))
-                .resource(new PurgeResource(ResourcesTest::purge))
+                .resource(new PurgeResource(ResourcesTest::purge, ResourcesTest::invalidate))
                 .resource(new LookupResource(this::lookup))
                 .resource(new ListResource(this::list))
                 .resource(new ConfigCheckResource(config))
@@ -171,6 +173,23 @@ class ResourcesTest {
         assertEquals("{\"url\":\"http://h/p\u00e4\",\"purged\":true,\"detail\":\"it was stored\"}", response.body());
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{\"host\":\"h:81\"}                                   | HOST   | h:81 null       | soft=false",
+                "{\"prefix\":\"http://h/a\",\"mode\":\"soft\"}     | PREFIX | null http://h/a | soft=true",
+                "{\"host\":\"h\",\"group\":\"g\",\"mode\":\"hard\"} | GROUP  | h g             | soft=false",
+                "{\"scope\":\"all\"}                                   | ALL    | null null       | soft=false"
+            })
+    void purgeOfMoreThanAUrl(String body, String scope, String target, String detail) throws IOException {
+        Response response = post("/v1/cache/purge", body);
+        assertEquals(200, response.status(), response.body());
+        assertEquals(
+                "{\"scope\":\"" + scope + "\",\"target\":\"" + target + "\",\"stamp\":7,\"detail\":\"" + detail + "\"}",
+                response.body());
+    }
+
     @Test
     void purgeOfWhatIsNoUrlIsTheServicesError() throws IOException {
         Response response = post("/v1/cache/purge", "{\"url\": \"nonsense\"}");
@@ -192,9 +211,17 @@ class ResourcesTest {
                 "{\"url\":\"http://h/\",\"url\":\"http://h/\"}",
                 "{\"url\":\"http://h/\"",
                 "{\"url\":\"http://h/\"} x",
+                "{\"url\":\"http://h/\",\"host\":\"h\"}",
+                "{\"url\":\"http://h/\",\"mode\":\"soft\"}",
+                "{\"host\":\"\"}",
+                "{\"host\":\"h\",\"prefix\":\"http://h/a\"}",
+                "{\"group\":\"g\"}",
+                "{\"scope\":\"some\"}",
+                "{\"scope\":\"all\",\"host\":\"h\"}",
+                "{\"host\":\"h\",\"mode\":\"mild\"}",
                 "url=http://h/"
             })
-    void purgeNeedsExactlyOneUrl(String body) throws IOException {
+    void purgeNeedsExactlyOneThing(String body) throws IOException {
         Response response = post("/v1/cache/purge", body);
         assertEquals(400, response.status(), response.body());
         assertTrue(response.body().startsWith("{\"error\":{\"code\":\"bad-request\",\"message\":"), response.body());
@@ -301,6 +328,11 @@ class ResourcesTest {
 
         config.reload = CompletableFuture.failedFuture(new AdminException(409, "in-progress", "a reload runs"));
         assertEquals(409, post("/v1/config/reload", "{}").status());
+    }
+
+    private static CompletionStage<InvalidationReport> invalidate(InvalidationService.Scope scope) {
+        return CompletableFuture.completedFuture(new InvalidationReport(
+                scope.kind().name(), scope.host() + " " + scope.text(), 7, "soft=" + scope.soft()));
     }
 
     private static CompletionStage<PurgeReport> purge(String url) {

@@ -204,6 +204,28 @@ final class InvalidationTableTest {
         assertEquals(4, table.inForce().size());
     }
 
+    @Test
+    void askingAllocatesNothing() {
+        host(table, "http://other/", false);
+        prefix(table, "http://h/", "/b", false);
+        table.invalidate(InvalidationKind.GROUP, false, 77, null, 0);
+        TargetUri url = url("http://h/a/b?c");
+        long[] groups = {5, 6};
+        com.sun.management.ThreadMXBean threads =
+                (com.sun.management.ThreadMXBean) java.lang.management.ManagementFactory.getThreadMXBean();
+        int found = 0;
+        long before = 0;
+        for (int i = 0; i < 20_000; i++) {
+            if (i == 10_000) {
+                before = threads.getCurrentThreadAllocatedBytes();
+            }
+            found += table.of(url, 0, groups) == null ? 0 : 1;
+        }
+        long bytes = threads.getCurrentThreadAllocatedBytes() - before;
+        assertEquals(0, found);
+        assertTrue(bytes < 10_000, () -> "bytes for 10,000 calls: " + bytes);
+    }
+
     /** Against the simplest thing that can be right: a list of all that was ever invalidated. */
     @Test
     void aTableAndOneRestoredFromItSayWhatAListOfAllWouldSay() {

@@ -1,0 +1,125 @@
+package io.millrace.proxy;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.admin.AdminException;
+import io.millrace.proxy.admin.InvalidationService.InvalidationReport;
+import io.millrace.proxy.admin.InvalidationService.Kind;
+import io.millrace.proxy.admin.InvalidationService.Scope;
+import io.millrace.proxy.observe.Counter;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The purges of more than a URL that the admin API takes, and what the inspector says of what they cover. */
+class ScopedPurgesTest {
+    private static final String FRESH = "Cache-Control: max-age=600\r\nETag: \"1\"\r\nCache-Groups: \"g\"\r\n";
+
+    @RegisterExtension
+    final ProxyExtension proxy = new ProxyExtension();
+
+    private void start() throws IOException {
+        proxy.start(request -> {
+            if (request.has("If-None-Match")) {
+                request.send("HTTP/1.1 304 Not Modified\r\n" + FRESH + "\r\n");
+            } else {
+                request.ok(FRESH, RawInput.latin1("answer " + request.number()));
+            }
+        });
+        proxy.get("/a/b");
+    }
+
+    private InvalidationReport invalidate(Kind kind, String host, String text, boolean soft) throws Exception {
+        return new ScopedPurges(proxy.proxy())
+                .invalidate(new Scope(kind, host, text, soft))
+                .toCompletableFuture()
+                .get(30, TimeUnit.SECONDS);
+    }
+
+    private String inspected() throws Exception {
+        return new CacheInspection(proxy.proxy())
+                .lookup("http://test.example/a/b", List.of())
+                .toCompletableFuture()
+                .get(30, TimeUnit.SECONDS)
+                .reason();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            nullValues = "-",
+            value = {
+                "ALL, -, -, all, everything",
+                "HOST, Test.example, -, host, test.example",
+                "HOST, test.example:80, -, host, test.example",
+                "PREFIX, -, http://test.example/a, prefix, http://test.example/a",
+                "PREFIX, -, https://test.example/a/, prefix, https://test.example/a/",
+                "PREFIX, -, http://test.example/, host, http://test.example/",
+                "GROUP, test.example, g, group, g of test.example"
+            })
+    void whatIsCoveredIsGone(Kind kind, String host, String text, String scope, String target) throws Exception {
+        start();
+        InvalidationReport report = invalidate(kind, host, text, false);
+        assertEquals(scope, report.scope());
+        assertEquals(target, report.target());
+        assertEquals("what was stored is gone", report.detail());
+        String said = inspected();
+        assertTrue(
+                said.startsWith("a request is a miss: invalidated-by-" + scope + ", it was asked for under stamp "),
+                said);
+        assertEquals("answer 2", proxy.get("/a/b").text());
+        assertTrue(inspected().startsWith("a request is answered from the cache: fresh"), inspected());
+        assertEquals("answer 2", proxy.get("/a/b").text());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            nullValues = "-",
+            value = {
+                "HOST, other.example, -",
+                "HOST, test.example:8080, -",
+                "PREFIX, -, http://test.example/a/c",
+                "PREFIX, -, http://test.example:8080/a",
+                "GROUP, test.example, h",
+                "GROUP, other.example, g"
+            })
+    void whatIsNotCoveredStays(Kind kind, String host, String text) throws Exception {
+        start();
+        invalidate(kind, host, text, false);
+        assertEquals("answer 1", proxy.get("/a/b").text());
+        assertEquals(1, proxy.origin().requests());
+    }
+
+    @Test
+    void softIsValidated() throws Exception {
+        start();
+        InvalidationReport report = invalidate(Kind.HOST, "test.example", null, true);
+        assertEquals("what was stored is stale: it is validated before it is used again", report.detail());
+        assertTrue(inspected().startsWith("a request is validated at the origin first: stale-by-host"), inspected());
+        assertEquals("answer 1", proxy.get("/a/b").text());
+        assertEquals(2, proxy.origin().requests());
+        assertEquals("answer 1", proxy.get("/a/b").text());
+        assertEquals(2, proxy.origin().requests());
+        assertEquals(1, proxy.counted(Counter.PURGES_HOST));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"http://test.example", "test.example/a", "test.example?", "user@test.example", "a b", "[", ":"})
+    void whatIsNoHostIsRefused(String host) throws Exception {
+        start();
+        ExecutionException refused =
+                assertThrows(ExecutionException.class, () -> invalidate(Kind.HOST, host, null, false));
+        AdminException said = assertInstanceOf(AdminException.class, refused.getCause());
+        assertEquals(400, said.status());
+        assertEquals("answer 1", proxy.get("/a/b").text());
+    }
+}
