@@ -40,6 +40,8 @@ class LostWhileSentTest {
     private final byte[] body = ProxyExtension.content(LENGTH);
     private final ConcurrentLinkedQueue<String> asked = new ConcurrentLinkedQueue<>();
     private volatile String tag = "\"one\"";
+    /** The origin answers a range with no more bytes, as it may (RFC 9110 s15.3.7). */
+    private volatile int mostAtOnce = LENGTH;
 
     private void start(RawOrigin.Script script) throws IOException {
         proxy.start(script, config -> config.storage(volume(), 256L << 20).set("cache.ram_size", "8MiB"));
@@ -64,6 +66,7 @@ class LostWhileSentTest {
             String[] ends = range.substring("bytes=".length()).split("-", -1);
             first = Integer.parseInt(ends[0]);
             end = ends[1].isEmpty() ? LENGTH : (int) Math.min(Long.parseLong(ends[1]) + 1, LENGTH);
+            end = Math.min(end, first + mostAtOnce);
             request.send("HTTP/1.1 206 Partial Content\r\nContent-Range: bytes " + first + "-" + (end - 1) + "/"
                     + LENGTH + "\r\n");
         } else {
@@ -293,6 +296,42 @@ class LostWhileSentTest {
         int requests = proxy.origin().requests();
         assertEquals("\"two\"", proxy.get("/a").field("etag"));
         assertEquals(requests, proxy.origin().requests());
+    }
+
+    /** An origin that sends a piece at a time loses no blocks: it is asked for the next one. */
+    @Test
+    void originThatSendsAPieceAtATime_rfc9110_s15_3_7() throws Exception {
+        mostAtOnce = PIECE;
+        start(this::answer);
+        storeFirstBlock();
+        assertArrayEquals(body, proxy.get("/a").content());
+        assertEquals(7, asked.size(), asked::toString);
+    }
+
+    @Test
+    void originThatSendsAPieceAtATimeBringsTheRestToo_rfc9110_s15_3_7() throws Exception {
+        start(this::answer);
+        proxy.getAndSettle("/a");
+        RawClient client = proxy.slowClient().get("/a");
+        ProxyExtension.await("the second look", () -> proxy.counted(Counter.LOOKUPS_DISK) == 1);
+        RawClient.Response head = client.head();
+        takeVolumeOut();
+        mostAtOnce = PIECE;
+        assertArrayEquals(body, client.content(head));
+        assertTrue(asked.size() > 3, asked::toString);
+    }
+
+    /** Too little at a time is no way to go on. */
+    @Test
+    void originThatSendsAFewBytesAtATimeIsNotAskedForEver() throws Exception {
+        start(this::answer);
+        proxy.getAndSettle("/a");
+        RawClient client = proxy.slowClient().get("/a");
+        ProxyExtension.await("the second look", () -> proxy.counted(Counter.LOOKUPS_DISK) == 1);
+        takeVolumeOut();
+        mostAtOnce = 1000;
+        assertCut(client);
+        assertEquals(2, asked.size(), asked::toString);
     }
 
     private void rot() throws IOException {

@@ -75,7 +75,7 @@ final class BlockFetch implements OriginResponseHandler {
     }
 
     /** The position after the last byte wanted. */
-    long end() {
+    private long end() {
         return Math.min(claim.position() + claim.length(), object.length());
     }
 
@@ -89,6 +89,11 @@ final class BlockFetch implements OriginResponseHandler {
         requestMillis = home.clock().millis();
         home.counters().increment(Counter.ORIGIN_REQUESTS_FETCH);
         call = home.origins().fetch(OriginRequests.compose(plan, home.settings()), this);
+    }
+
+    /** The position after the last byte that came; an origin may send less than it was asked for (RFC 9110 s15.3.7). */
+    long position() {
+        return fill == null ? claim.position() : fill.position();
     }
 
     /** Share of what is wanted that has come, as a number of bytes; and how many are wanted. */

@@ -233,7 +233,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
     @Override
     public void onBlocksEnd() {
         if (fetch != null) {
-            fetchedEnd = Math.max(fetchedEnd, fetch.end());
+            fetchedEnd = Math.max(fetchedEnd, fetch.position());
         }
         fetch = null;
         keep();

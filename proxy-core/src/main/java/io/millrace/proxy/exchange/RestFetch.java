@@ -22,23 +22,30 @@ import org.jspecify.annotations.Nullable;
 /**
  * The rest of a response of which a client has the beginning, straight from the origin, at the client's pace: for when the store
  * cannot give it any more. Asked for by Range and If-Range; taken only when it is of the same representation by an equal strong
- * validator (RFC 9110 s13.1.5). Nothing of it is stored.
+ * validator (RFC 9110 s13.1.5). Nothing of it is stored. An origin that sends
+ * less at a time is asked again, unless it is too little.
  *
  * <p>Confined to the exchange's event loop.
  */
 final class RestFetch implements ContentSource, OriginResponseHandler {
     private final ExchangeLoop home;
-    private final LegPlan plan;
+    private final Decision decision;
+    private final ClientConnection client;
     private final ClientAnswer.Missing missing;
     private final ContentSink sink;
     /** What came while the client took nothing: at most one receive buffer, as reading stops meanwhile. */
     private final Queue<ByteBuf> waiting = new ArrayDeque<>(2);
 
+    private @Nullable LegPlan plan;
     private @Nullable OriginCall call;
     private @Nullable ContentFailure failure;
     private long requestMillis;
+    /** First byte that has not come. */
+    private long wanted;
     /** Where in the body the next byte from the origin belongs. */
     private long arriving;
+    /** The position after the last byte that this answer brings. */
+    private long partEnd;
 
     private boolean matched;
     private boolean pulled;
@@ -53,24 +60,33 @@ final class RestFetch implements ContentSource, OriginResponseHandler {
             ClientAnswer.Missing missing,
             ContentSink sink) {
         this.home = home;
+        this.decision = decision;
+        this.client = client;
         this.missing = missing;
         this.sink = sink;
-        String ifRange = StrongValidator.ifRange(missing.head());
-        this.plan = LegPlan.part(decision, client, false, RangeRequest.of(missing.position(), missing.end(), ifRange));
+        this.wanted = missing.position();
     }
 
     @Override
     public void pull() {
         pulled = true;
-        if (missing.position() >= missing.end()) {
+        if (wanted >= missing.end() && waiting.isEmpty()) {
             complete = true;
         } else if (call == null) {
-            requestMillis = home.clock().millis();
-            home.counters().increment(Counter.ORIGIN_REQUESTS_FETCH);
-            call = home.origins().fetch(OriginRequests.compose(plan, home.settings()), this);
+            fetch();
             return;
         }
         deliver();
+    }
+
+    private void fetch() {
+        String ifRange = StrongValidator.ifRange(missing.head());
+        LegPlan next = LegPlan.part(decision, client, false, RangeRequest.of(wanted, missing.end(), ifRange));
+        plan = next;
+        matched = false;
+        requestMillis = home.clock().millis();
+        home.counters().increment(Counter.ORIGIN_REQUESTS_FETCH);
+        call = home.origins().fetch(OriginRequests.compose(next, home.settings()), this);
     }
 
     private void deliver() {
@@ -94,14 +110,25 @@ final class RestFetch implements ContentSource, OriginResponseHandler {
 
     @Override
     public void onHead(ResponseHead head, ResponseFraming framing) {
+        LegPlan asked = plan;
+        if (asked == null) {
+            throw new IllegalStateException("an answer to nothing");
+        }
+        long nowMillis = home.clock().millis();
         if (head.status() == 206) {
-            matched = isTheRest(head, framing.contentLength());
-            arriving = missing.position();
+            PartialContent part = PartialContent.of(
+                    asked.request(), head, framing.contentLength(), requestMillis, nowMillis, asked.cacheSettings());
+            if (part != null && isNext(part)) {
+                matched = true;
+                arriving = wanted;
+                partEnd = Math.min(part.range().end(), missing.end());
+            }
         } else if (head.status() == 200 && framing.contentLength() == missing.length()) {
             // The origin ignores ranges: what the client has is dropped.
-            StoredHead whole = StoredHead.of(
-                    plan.request(), head, requestMillis, home.clock().millis(), plan.cacheSettings());
+            StoredHead whole = StoredHead.of(asked.request(), head, requestMillis, nowMillis, asked.cacheSettings());
             matched = StrongValidator.isSame(missing.head(), whole);
+            arriving = 0;
+            partEnd = missing.end();
         }
         if (!matched) {
             boolean told = head.status() == 200 || head.status() == 206 || head.status() == 416;
@@ -109,14 +136,11 @@ final class RestFetch implements ContentSource, OriginResponseHandler {
         }
     }
 
-    private boolean isTheRest(ResponseHead head, long contentLength) {
-        PartialContent part = PartialContent.of(
-                plan.request(), head, contentLength, requestMillis, home.clock().millis(), plan.cacheSettings());
-        return part != null
-                && StrongValidator.isSame(missing.head(), part.whole())
+    private boolean isNext(PartialContent part) {
+        return StrongValidator.isSame(missing.head(), part.whole())
                 && part.range().length() == missing.length()
-                && part.range().first() == missing.position()
-                && part.range().end() >= missing.end();
+                && part.range().first() == wanted
+                && part.range().end() >= Math.min(missing.end(), wanted + RangeRequest.PIECE_BYTES);
     }
 
     private void fail(ContentFailure why) {
@@ -132,31 +156,43 @@ final class RestFetch implements ContentSource, OriginResponseHandler {
             return;
         }
         long at = arriving;
-        int length = (int) Math.min(content.readableBytes(), missing.end() - at);
-        int early = (int) Math.max(0, Math.min(length, missing.position() - at));
+        int length = (int) Math.min(content.readableBytes(), partEnd - at);
+        int early = (int) Math.max(0, Math.min(length, wanted - at));
         boolean more = content.readableBytes() > length;
         arriving += length;
         if (early == length) {
             content.release();
         } else {
+            wanted = arriving;
             waiting.add(content.writerIndex(content.readerIndex() + length).skipBytes(early));
         }
         if (more) {
-            // The rest of a response to a range that was ignored is of no use.
-            complete = true;
+            // What comes beyond what is wanted is of no use.
             cancel();
+            end();
         } else if (!pulled && call != null) {
             call.pauseReading();
         }
         deliver();
     }
 
-    @Override
-    public void onComplete(@Nullable FieldSection trailers) {
-        if (arriving == missing.end()) {
+    private void end() {
+        if (wanted == missing.end()) {
             complete = true;
         } else {
             failure = ContentFailure.ORIGIN_TRUNCATED;
+        }
+    }
+
+    @Override
+    public void onComplete(@Nullable FieldSection trailers) {
+        if (closed || complete || failure != null) {
+            return;
+        }
+        if (arriving == partEnd && wanted < missing.end()) {
+            fetch();
+        } else {
+            end();
         }
         deliver();
     }
