@@ -108,6 +108,15 @@ final class BenchStore implements AutoCloseable {
         return join(answer);
     }
 
+    /** Asks for object {@code number} as a request would, and does not wait for it. */
+    void touch(long number) {
+        store.open(key(number), Runnable::run, object -> {
+            if (object != null) {
+                object.release();
+            }
+        });
+    }
+
     /** Reads the whole body and compares it; the number of bytes. Blocks. */
     long verify(StoredObject<PlainHead> object, long number) {
         if (object.head().number() != number) {

@@ -12,7 +12,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Writing into a full store: throughput while each new segment needs an old one given up and what was hit in it carried
- * forward, beside the throughput of the same writes into an empty one; and how long reads take meanwhile.
+ * forward, beside the throughput of the same writes into an empty one; the same while every second object is asked for
+ * again, and so carried; and how long reads take meanwhile.
  */
 final class ReclaimWorkload {
     private static final long LENGTH = 32 * 1024;
@@ -29,9 +30,17 @@ final class ReclaimWorkload {
         try (BenchStore bench = new BenchStore(BenchStore.onDisk(directory, gibibytes << 30))) {
             bench.put(0, LENGTH);
             long filled = count * 8 / 10;
-            double empty = writeWhileReading("empty", bench, 1, filled);
+            double empty = writeWhileReading("empty", bench, 1, filled, false);
             write(bench, filled, count / 2);
-            double full = writeWhileReading("full", bench, filled + count / 2, 2 * count);
+            long next = filled + count / 2;
+            double full = writeWhileReading("full", bench, next, 2 * count, false);
+            next += 2 * count;
+            var before = bench.store().statistics().volumes().get(0);
+            double carrying = writeWhileReading("carrying", bench, next, 3 * count, true);
+            var after = bench.store().statistics().volumes().get(0);
+            Machine.say("before %s", before);
+            Machine.say("after %s", after);
+            Machine.say("while every second object is asked for: %.0f MB/s of new objects", carrying / 1e6);
             var statistics = bench.store().statistics();
             Machine.say("%s", statistics.volumes().get(0));
             Machine.say("segments reclaimed: %d", statistics.counters().segmentsReclaimed());
@@ -42,7 +51,7 @@ final class ReclaimWorkload {
         }
     }
 
-    private static double writeWhileReading(String phase, BenchStore bench, long from, long count)
+    private static double writeWhileReading(String phase, BenchStore bench, long from, long count, boolean halfAgain)
             throws IOException, InterruptedException {
         AtomicLong newest = new AtomicLong(from);
         AtomicBoolean stop = new AtomicBoolean();
@@ -53,6 +62,10 @@ final class ReclaimWorkload {
         for (long number = from; number < from + count; number++) {
             bench.put(number, LENGTH);
             newest.lazySet(number);
+            if (halfAgain && number % 2 == 0) {
+                // Written a tenth of the volume ago, so that it is carried when its turn comes.
+                bench.touch(number - count / 30 / 2 * 2);
+            }
         }
         bench.store().sync();
         double bytesPerSecond = count * LENGTH * 1e9 / (System.nanoTime() - start);
