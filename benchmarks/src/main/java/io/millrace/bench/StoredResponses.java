@@ -14,23 +14,40 @@ public final class StoredResponses {
     /** When the response was stored, epoch milliseconds. */
     public static final long STORED_MILLIS = 1_790_000_000_000L;
 
+    private static final String[] BROWSER_FIELDS = {
+        "Host", "www.example.com",
+        "User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
+        "Accept", "text/css,*/*;q=0.1",
+        "Accept-Language", "en-US,en;q=0.5",
+        "Accept-Encoding", "gzip, deflate, br, zstd",
+        "Referer", "http://www.example.com/",
+        "Sec-Fetch-Dest", "style",
+        "Cookie", "session=0123456789abcdef; theme=dark",
+        "Priority", "u=2",
+    };
+
     private StoredResponses() {}
+
+    /** A browser's GET as it is on the wire. */
+    public static String browserRequestText() {
+        StringBuilder text = new StringBuilder("GET /assets/site.css?v=12 HTTP/1.1\r\n");
+        for (int i = 0; i < BROWSER_FIELDS.length; i += 2) {
+            text.append(BROWSER_FIELDS[i])
+                    .append(": ")
+                    .append(BROWSER_FIELDS[i + 1])
+                    .append("\r\n");
+        }
+        return text.append("\r\n").toString();
+    }
 
     /** A browser's GET. */
     public static RequestHead browserRequest() {
-        FieldSection fields = FieldSection.builder()
-                .add("Host", "www.example.com")
-                .add("User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0")
-                .add("Accept", "text/css,*/*;q=0.1")
-                .add("Accept-Language", "en-US,en;q=0.5")
-                .add("Accept-Encoding", "gzip, deflate, br, zstd")
-                .add("Referer", "http://www.example.com/")
-                .add("Sec-Fetch-Dest", "style")
-                .add("Cookie", "session=0123456789abcdef; theme=dark")
-                .add("Priority", "u=2")
-                .build();
+        FieldSection.Builder fields = FieldSection.builder();
+        for (int i = 0; i < BROWSER_FIELDS.length; i += 2) {
+            fields.add(BROWSER_FIELDS[i], BROWSER_FIELDS[i + 1]);
+        }
         TargetResult target = TargetUri.parseAbsolute("http://www.example.com/assets/site.css?v=12");
-        return RequestHead.of(Method.GET, (TargetUri) target, 1, fields);
+        return RequestHead.of(Method.GET, (TargetUri) target, 1, fields.build());
     }
 
     /** A response of 500 bytes, fresh for an hour. */

@@ -1,0 +1,45 @@
+package io.millrace.bench.regress;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.openjdk.jmh.infra.BenchmarkParams;
+import org.openjdk.jmh.results.Result;
+import org.openjdk.jmh.results.RunResult;
+
+/**
+ * What a benchmark took.
+ *
+ * @param name class and method, with the parameters in brackets: {@code RemapBenchmark.match[rules=1000]}
+ * @param bytes allocated by an operation
+ * @param nanos of an operation
+ * @param errorNanos half of the 99.9 % confidence interval of {@code nanos}; NaN when it was measured but once
+ */
+record Measured(String name, double bytes, double nanos, double errorNanos) {
+    private static final String ALLOCATION = "gc.alloc.rate.norm";
+
+    /** In the order of their names. */
+    static Map<String, Measured> of(Collection<RunResult> results) {
+        Map<String, Measured> all = new TreeMap<>();
+        for (RunResult result : results) {
+            Result<?> time = result.getPrimaryResult();
+            Result<?> allocation = result.getSecondaryResults().get(ALLOCATION);
+            double bytes = allocation == null ? 0 : allocation.getScore();
+            Measured measured = new Measured(name(result.getParams()), bytes, time.getScore(), time.getScoreError());
+            all.put(measured.name(), measured);
+        }
+        return all;
+    }
+
+    private static String name(BenchmarkParams params) {
+        String path = params.getBenchmark();
+        String name = path.substring(path.lastIndexOf('.', path.lastIndexOf('.') - 1) + 1);
+        List<String> settings = new ArrayList<>();
+        for (String key : params.getParamsKeys()) {
+            settings.add(key + "=" + params.getParam(key));
+        }
+        return settings.isEmpty() ? name : name + settings.toString().replace(" ", "");
+    }
+}

@@ -1,0 +1,125 @@
+package io.millrace.bench.regress;
+
+import io.millrace.bench.caching.ReuseBenchmark;
+import io.millrace.bench.http1.StoredHeadWriteBenchmark;
+import io.millrace.bench.remap.RemapBenchmark;
+import io.millrace.bench.store.IndexLookupBenchmark;
+import io.millrace.bench.store.RamHitBenchmark;
+import io.millrace.proxy.http1.RequestReadBenchmark;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.openjdk.jmh.profile.GCProfiler;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
+import org.openjdk.jmh.runner.options.VerboseMode;
+
+/**
+ * Runs the benchmarks of a hit's stages and compares them with their budgets: {@code Regress [--quick] [FILE]}, or with {@code
+ * --write FILE} writes budgets that this run just meets. Exit 0 when all are kept, 1 when one is not, 2 when it was not asked right.
+ */
+public final class Regress {
+    private static final String BUDGETS = "budgets.txt";
+    private static final String YARDSTICK = "YardstickBenchmark.round";
+    private static final List<Class<?>> STAGES = List.of(
+            YardstickBenchmark.class,
+            RequestReadBenchmark.class,
+            RemapBenchmark.class,
+            RamHitBenchmark.class,
+            IndexLookupBenchmark.class,
+            ReuseBenchmark.class,
+            StoredHeadWriteBenchmark.class);
+
+    private Regress() {}
+
+    /** Exits with what came out. */
+    public static void main(String[] args) throws IOException, RunnerException {
+        List<String> rest = new ArrayList<>(List.of(args));
+        boolean quick = rest.remove("--quick");
+        boolean write = rest.remove("--write");
+        if (rest.size() > 1 || (write && rest.size() != 1) || rest.stream().anyMatch(a -> a.startsWith("-"))) {
+            System.err.println("usage: regress [--quick] [FILE] | regress [--quick] --write FILE");
+            System.exit(2);
+        }
+        @Nullable Path file = rest.isEmpty() ? null : Path.of(rest.get(0));
+        // Before the run, which takes minutes.
+        Map<String, Budget> budgets = write ? Map.of() : Budget.read(lines(file));
+        Map<String, Measured> measured = run(quick);
+        Measured yardstick = Objects.requireNonNull(measured.remove(YARDSTICK), YARDSTICK);
+        if (write) {
+            Files.write(Objects.requireNonNull(file), Budget.write(measured, yardstick));
+            System.exit(0);
+        }
+        System.exit(report(budgets, measured, yardstick) ? 0 : 1);
+    }
+
+    private static List<String> lines(@Nullable Path file) throws IOException {
+        if (file != null) {
+            return Files.readAllLines(file);
+        }
+        InputStream in = Objects.requireNonNull(Regress.class.getResourceAsStream(BUDGETS), BUDGETS);
+        try (BufferedReader reader = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8))) {
+            return reader.lines().toList();
+        }
+    }
+
+    private static Map<String, Measured> run(boolean quick) throws RunnerException {
+        ChainedOptionsBuilder options = new OptionsBuilder()
+                .addProfiler(GCProfiler.class)
+                .verbosity(VerboseMode.SILENT)
+                .shouldFailOnError(true)
+                .param("rules", "10", "100000")
+                .param("objects", "100000")
+                .param("entries", "100000")
+                .forks(quick ? 1 : 3)
+                .warmupIterations(quick ? 2 : 5)
+                .warmupTime(TimeValue.seconds(1))
+                .measurementIterations(quick ? 2 : 5)
+                .measurementTime(TimeValue.seconds(1));
+        for (Class<?> stage : STAGES) {
+            options.include("\\." + stage.getSimpleName() + "\\.");
+        }
+        return Measured.of(new Runner(options.build()).run());
+    }
+
+    /** Whether all budgets are kept; tells of each. */
+    private static boolean report(Map<String, Budget> budgets, Map<String, Measured> measured, Measured yardstick) {
+        boolean kept = true;
+        for (Map.Entry<String, Measured> one : measured.entrySet()) {
+            Budget budget = budgets.get(one.getKey());
+            Measured found = one.getValue();
+            String excess = budget == null ? "has no budget" : budget.excess(found, yardstick);
+            kept &= excess == null;
+            System.out.printf(
+                    Locale.ROOT,
+                    "%-4s %-56s %8.1f B/op %9.1f +- %.1f ns%s%n",
+                    excess == null ? "ok" : "FAIL",
+                    one.getKey(),
+                    found.bytes(),
+                    found.nanos(),
+                    found.errorNanos(),
+                    excess == null ? "" : ": " + excess);
+        }
+        for (String name : budgets.keySet()) {
+            if (!measured.containsKey(name)) {
+                kept = false;
+                System.out.println("FAIL " + name + ": has a budget and was not run");
+            }
+        }
+        System.out.printf(Locale.ROOT, "     yardstick %.1f +- %.1f ns%n", yardstick.nanos(), yardstick.errorNanos());
+        return kept;
+    }
+}
