@@ -21,6 +21,8 @@ import org.slf4j.LoggerFactory;
  */
 final class ObjectOpening<H> {
     private static final int LOAD_TRIES = 3;
+    /** Looks for a partial object that grows while it is opened. */
+    private static final int LOOKS_MAX = 3;
     private static final Logger LOG = LoggerFactory.getLogger(ObjectOpening.class);
 
     private final StoreCounters counters;
@@ -126,7 +128,7 @@ final class ObjectOpening<H> {
                 }
                 return;
             }
-            answer(found == null ? null : changes.promote(found.volume(), found.location(), found.object()));
+            answer(found == null ? null : promoted(key, found));
         }
 
         /** Whether a volume whose index is not whole may have the object, or a newer one. */
@@ -182,10 +184,27 @@ final class ObjectOpening<H> {
         }
         try {
             Found<H> found = newest(key);
-            return found == null ? null : changes.promote(found.volume(), found.location(), found.object());
+            return found == null ? null : promoted(key, found);
         } finally {
             budget.release(MemoryBudget.Part.READING, admittedBytes);
         }
+    }
+
+    /**
+     * What the key holds now, retained. A partial object whose head was replaced since it was looked up is looked up again: the
+     * newer head knows more blocks.
+     */
+    private @Nullable StoreObject<H> promoted(StoreKey key, Found<H> first) {
+        Found<H> found = first;
+        for (int looks = 1; found != null; looks++) {
+            StoreObject<H> object = changes.promote(found.volume(), found.location(), found.object());
+            if (object != null || looks == LOOKS_MAX) {
+                return object;
+            }
+            PendingChange<H> pending = changes.pending(key);
+            found = pending != null && pending.object() == null ? null : newest(key);
+        }
+        return null;
     }
 
     private @Nullable Found<H> newest(StoreKey key) {
