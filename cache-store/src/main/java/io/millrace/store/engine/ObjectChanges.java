@@ -221,9 +221,39 @@ final class ObjectChanges<H> {
                 return before;
             }
             counters.removals.increment();
+            if (before == null && !isKnown(given)) {
+                dropIfHeld(given);
+                return null;
+            }
             return removeNow(key, removal, before);
         });
         removal.done();
+    }
+
+    /** Whether RAM or the index tells that the key holds the object. */
+    private boolean isKnown(StoreObject<H> given) {
+        StoreKey key = given.key();
+        Volume volume = volumes.working(given.volume());
+        return given instanceof FillingObject<H>
+                || ram.peek(key.hashLow(), key.bytes()) != null
+                || (volume != null && volume.find(key.hashHigh(), key.hashLow()) == given.location());
+    }
+
+    /** Has the volume look whether the object is still what the key holds, before it is removed there. */
+    private void dropIfHeld(StoreObject<H> given) {
+        Volume volume = volumes.working(given.volume());
+        boolean taken = volume != null
+                && volume.executeRemoval(() -> {
+                    try {
+                        partials.dropNow(volume, given);
+                    } catch (IOException e) {
+                        counters.writesFailed.increment();
+                        volume.forget(diskKey(given.key()));
+                    }
+                });
+        if (!taken) {
+            volumes.missed(given.key());
+        }
     }
 
     /** Whether the key is known to hold another object, or none. Inside a change of the key. */

@@ -23,6 +23,7 @@ final class ObjectOpening<H> {
     private static final int LOAD_TRIES = 3;
     /** Looks for a partial object that grows while it is opened. */
     private static final int LOOKS_MAX = 3;
+
     private static final Logger LOG = LoggerFactory.getLogger(ObjectOpening.class);
 
     private final StoreCounters counters;

@@ -179,7 +179,8 @@ final class PartialChanges<H> {
         onVolume(target, object, working -> object.body().dropBlocks());
     }
 
-    private void dropNow(Volume volume, FillingObject<H> object) throws IOException {
+    /** On the volume's thread: the key holds nothing there, if it holds that object. */
+    void dropNow(Volume volume, StoreObject<H> object) throws IOException {
         DiskRecord record = loader.currentHead(volume, object.key(), object.objectId());
         if (record != null) {
             record.release();
