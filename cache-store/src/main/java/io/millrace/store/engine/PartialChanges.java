@@ -9,6 +9,7 @@ import io.millrace.store.disk.RecordHeader;
 import io.millrace.store.disk.RecordType;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.memory.RamTier;
+import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.util.BitSet;
 
@@ -91,13 +92,15 @@ final class PartialChanges<H> {
     }
 
     /**
-     * Takes blocks of a partial object back: out of the index and out of the head record. Where that cannot be done the
-     * whole object goes.
+     * Takes blocks of a partial object back: out of the index and out of the head record. Empty ones take their place in the
+     * log: should the good ones that follow be lost with the power, the head may say all the same that a block is there, and it
+     * must not be the bad one. So it is once the volume was synced. Where it cannot be done the whole object goes.
      */
     void takeBack(FillTarget target, FillingObject<H> object, BitSet blocks) {
         boolean taken = onVolume(target, object, volume -> {
             for (int block = blocks.nextSetBit(0); block >= 0; block = blocks.nextSetBit(block + 1)) {
                 object.body().dropBlock(block);
+                volume.appendBlock(object.key().hashLow(), object.objectId(), block, Unpooled.EMPTY_BUFFER);
             }
             refreshNow(volume, object);
         });

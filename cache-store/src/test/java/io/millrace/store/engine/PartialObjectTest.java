@@ -11,14 +11,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.ObjectWriter.Claim;
 import io.millrace.store.StoredObject;
+import io.millrace.store.io.FaultyFileIo;
 import io.millrace.store.tool.StoreCheck;
 import io.millrace.store.tool.StoreDump;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Random;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Objects of which a part is stored: kept, found, filled up, updated, purged. */
@@ -111,6 +115,50 @@ class PartialObjectTest extends PartialObjects {
         one.release();
         two.release();
         reopen();
+    }
+
+    @ParameterizedTest(name = "seed {0}")
+    @MethodSource("powerLosses")
+    void aBlockThatWasTakenBackDoesNotReturnWhenPowerFailsOnTheGoodOne(long seed) {
+        keep("a", 1, 4);
+        StoredObject<TextHead> object = test.find("a");
+        ObjectWriter<TextHead> bad = test.store.extend(object);
+        bad.write(2 * BLOCK, Unpooled.wrappedBuffer(new byte[BLOCK]));
+        test.sync();
+        bad.abort();
+        test.sync();
+        ObjectWriter<TextHead> good = test.store.extend(object);
+        write(good, 2 * BLOCK, 3 * BLOCK);
+        good.keep();
+        object.release();
+        // When it is removed all before it is written, and not forced.
+        test.put("b", "other", TestStore.body(1, 100));
+        test.remove("b");
+        FaultyFileIo later = io.copy().afterPowerLoss(new Random(seed));
+        try (TestStore again =
+                new TestStore(StoreContractTest.volumes(4).ramBytes(1 << 20), later).toleratingDamage()) {
+            StoredObject<TextHead> found = again.find("a");
+            if (found != null) {
+                assertNoOtherBytes(found, 2);
+                found.release();
+            }
+        }
+    }
+
+    static LongStream powerLosses() {
+        return LongStream.range(0, 60);
+    }
+
+    private static void assertNoOtherBytes(StoredObject<TextHead> object, int block) {
+        int from = block * BLOCK;
+        try {
+            if (object.hasRange(from, BLOCK)) {
+                byte[] some = TestStore.readSome(object, from, BLOCK);
+                assertArrayEquals(Arrays.copyOfRange(BODY, from, from + some.length), some);
+            }
+        } catch (IOException e) {
+            // Lost with the power.
+        }
     }
 
     @Test

@@ -233,11 +233,12 @@ class StoreHistoryTest {
             writeBlocks(version, random.nextInt(3), one, two);
         }
         if (random.nextInt(4) == 0 && test.config().volumes().size() > 1) {
-            // Bytes of something else: once they are taken back nobody may see them. (No kill comes in between.)
+            // Bytes of something else: once they are taken back, and that is synced, nobody may see them.
             ObjectWriter<TextHead> bad = test.store.extend(object);
             Version wrong = new Version(version.head(), version.seed() + 1, version.length(), new BitSet());
             writeBlocks(wrong, 2, bad, null);
             bad.abort();
+            sync();
         }
         one.keep();
         if (two != null) {
