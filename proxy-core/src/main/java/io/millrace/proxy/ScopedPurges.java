@@ -63,13 +63,11 @@ final class ScopedPurges implements InvalidationService {
         };
     }
 
-    /** The group of the host's origin; of both schemes where the port is the usual one. */
+    /** The group of the host's origins, of both schemes. */
     private static List<InvalidationScope> groups(RemapTable rules, TargetUri target, String name) {
-        List<InvalidationScope> scopes = new ArrayList<>();
-        scopes.add(InvalidationScope.group(rules.keyUrl(target), name));
-        if (target.isDefaultPort()) {
-            scopes.add(InvalidationScope.group(rules.keyUrl(target.inScheme(true)), name));
-        }
+        TargetUri other = target.inOtherScheme();
+        List<InvalidationScope> scopes = new ArrayList<>(ScopesOfRules.group(target, rules.rulesUnder(target), name));
+        scopes.addAll(ScopesOfRules.group(other, rules.rulesUnder(other), name));
         return scopes;
     }
 

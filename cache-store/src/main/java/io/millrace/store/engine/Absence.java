@@ -48,6 +48,11 @@ final class Absence {
         left = superblock;
     }
 
+    /** What it holds is not known any more: it starts empty. */
+    void forgetLeft() {
+        left = null;
+    }
+
     /** Notes that what the key holds changed; false when the volume is back, and so is to be told itself. */
     boolean missed(StoreKey key) {
         lock.lock();

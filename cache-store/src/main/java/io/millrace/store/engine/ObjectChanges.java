@@ -172,7 +172,7 @@ final class ObjectChanges<H> {
         change.begin();
         boolean[] done = {false};
         pending.change(key, before -> {
-            if (target.ticket().isInvalidated() || closed) {
+            if (target.ticket().isInvalidated() || closed || (suspended && volumes.isConfigured())) {
                 return before;
             }
             Volume volume = target.volume();
@@ -221,7 +221,7 @@ final class ObjectChanges<H> {
                 return before;
             }
             counters.removals.increment();
-            if (before == null && !isKnown(given)) {
+            if (before == null && !(suspended && volumes.isConfigured()) && !isKnown(given)) {
                 dropIfHeld(given);
                 return null;
             }
@@ -293,7 +293,13 @@ final class ObjectChanges<H> {
                 }
             }
         }
-        volumes.missed(key, back -> removal.appendTo(back, diskKey(key)));
+        volumes.missed(key, back -> {
+            boolean taken = removal.appendTo(back, diskKey(key));
+            if (!taken && !volumes.isOut(back)) {
+                removal.failed(back);
+            }
+            return taken;
+        });
         return needed || removal.isUnderWay() ? removal.change() : null;
     }
 

@@ -41,7 +41,14 @@ final class ReadPool {
                 TimeUnit.SECONDS,
                 new ArrayBlockingQueue<>(QUEUE_TASKS_MAX),
                 new DefaultThreadFactory("millrace-store-read", true));
-        budget.onRoom(this::resume);
+        budget.onRoom(this::resumeSoon);
+    }
+
+    /** Not at once: whoever gives memory back may hold what reserving some waits for. */
+    private void resumeSoon() {
+        if (!execute(this::resume)) {
+            budget.awaitRoom();
+        }
     }
 
     /** Queues a task; false, and it will not run, when the queue is full or the pool closed. */

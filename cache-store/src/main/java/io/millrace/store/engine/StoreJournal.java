@@ -123,6 +123,11 @@ final class StoreJournal implements Journal {
         }
     }
 
+    /** Whether a volume's journal does not have all that is in force. */
+    boolean isBehind(Volume volume) {
+        return journals.stream().anyMatch(journal -> journal.isOf(volume) && journal.isBehind());
+    }
+
     @Override
     public void append(Entry entry, Executor replyOn, AppendCallback reply) {
         if (owner == null) {

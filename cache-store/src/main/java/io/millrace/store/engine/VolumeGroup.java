@@ -345,8 +345,19 @@ final class VolumeGroup {
         VolumeReturn returned = VolumeReturn.open(io, spec(slot.config(), null), store, left, allocator, listener);
         policies.attach(slot.number(), returned.volume());
         returned.volume().start();
-        journal.takeOver(returned.volume());
-        returned.volume().drain();
+        boolean whole = false;
+        try {
+            journal.takeOver(returned.volume());
+            returned.volume().drain();
+            if (journal.isBehind(returned.volume())) {
+                throw new IOException(slot.config().path() + ": its journal could not be written");
+            }
+            whole = true;
+        } finally {
+            if (!whole) {
+                returned.volume().close();
+            }
+        }
         return returned;
     }
 
@@ -408,7 +419,10 @@ final class VolumeGroup {
                 Slot slot = slots[number];
                 Absence absence = slot.absence();
                 Volume back = slot.volume();
-                noted = absence != null ? absence.missed(key) : back == null || !back.isWorking() || tell.test(back);
+                // One that takes nothing and is still there is being handed over or closed.
+                noted = absence != null
+                        ? absence.missed(key)
+                        : back == null || !back.isWorking() || tell.test(back) || slots[number].volume() == back;
             }
         }
     }

@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The journal of one volume. Entries that wait together are forced together.
@@ -20,11 +22,14 @@ final class VolumeJournal {
     /** A file is written anew when it has more than twice the records that it began with, and so many. */
     private static final int RECORDS_SPARED = 256;
 
+    private static final Logger LOG = LoggerFactory.getLogger(VolumeJournal.class);
+
     private final Volume volume;
     private final JournalFile file;
     private final Supplier<List<JournalEntry>> inForce;
     private final ConcurrentLinkedQueue<JournalAppend> waiting = new ConcurrentLinkedQueue<>();
     private long recordsMax;
+    private volatile boolean behind;
 
     VolumeJournal(Volume volume, JournalFile file, Supplier<List<JournalEntry>> inForce) {
         this.volume = volume;
@@ -65,7 +70,7 @@ final class VolumeJournal {
             try {
                 rewrite();
             } catch (IOException e) {
-                volume.failed(e);
+                failed(e);
             }
         });
     }
@@ -73,7 +78,19 @@ final class VolumeJournal {
     private void rewrite() throws IOException {
         List<JournalEntry> all = inForce.get();
         file.rewrite(all);
+        behind = false;
         recordsMax = recordsMax(all.size());
+    }
+
+    /** Not counted against the volume, whose content may lie elsewhere: who asked is told. */
+    private void failed(IOException e) {
+        behind = true;
+        LOG.error("{}: could not be written, and is tried again with the next entry: {}", file.path(), e.toString());
+    }
+
+    /** Whether it could not be written when it was last tried. */
+    boolean isBehind() {
+        return behind;
     }
 
     private void writeWaiting() {
@@ -89,7 +106,7 @@ final class VolumeJournal {
             write(batch);
             failure = null;
         } catch (IOException e) {
-            volume.failed(e);
+            failed(e);
             failure = e;
         } finally {
             answer(batch, failure);

@@ -131,17 +131,40 @@ final class VolumeSwitch {
         // What changes from here on is noted, also for a volume that nothing was noted for before.
         group.put(slot.without(absence));
         VolumeReturn returned = group.open(slot, absence.isTooMany() ? null : absence.left());
-        boolean joined = join(slot, returned, absence);
+        boolean joined = joinOrClose(slot, returned, absence);
         if (!joined) {
             returned.volume().close();
             returned = group.open(slot, null);
-            joined = join(slot, returned, absence);
+            joined = joinOrClose(slot, returned, absence);
         }
         if (!joined) {
             returned.volume().close();
             throw new IOException(path + ": failed again while it was brought back");
         }
         LOG.info("{}: back by command, {}", path, returned.kept() ? "with its content" : "empty");
+    }
+
+    /** As {@link #join}; one that fails is closed, and starts empty: what it was told of what it missed is not certain. */
+    private boolean joinOrClose(Slot slot, VolumeReturn returned, Absence absence) throws IOException {
+        boolean failed = true;
+        try {
+            boolean joined = join(slot, returned, absence);
+            failed = false;
+            return joined;
+        } finally {
+            if (failed) {
+                absence.forgetLeft();
+                closeFailed(returned.volume());
+            }
+        }
+    }
+
+    private static void closeFailed(Volume volume) {
+        try {
+            volume.close();
+        } catch (IOException e) {
+            LOG.info("{}: closed after it failed: {}", volume.directory(), e.toString());
+        }
     }
 
     /** Tells a volume what it missed and makes it a member; false when that cannot be done. */

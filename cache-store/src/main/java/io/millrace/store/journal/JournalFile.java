@@ -214,6 +214,8 @@ public final class JournalFile {
 
     /** Replaces the file by one with these records, durably: until it has, the old one is there. */
     public void rewrite(List<JournalEntry> all) throws IOException {
+        // Until it is through nobody knows which of the two is there.
+        torn = true;
         long fresh = ThreadLocalRandom.current().nextLong();
         ByteBuffer out = encoded(all, HEADER_BYTES, 0, fresh);
         out.putLong(0, MAGIC).putInt(8, VERSION).putLong(16, fresh).putInt(28, Checksums.crc32c(out, 0, 28));

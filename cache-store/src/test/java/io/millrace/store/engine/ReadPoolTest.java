@@ -48,4 +48,28 @@ class ReadPoolTest {
         assertTrue(deepest.get() < own + 40, "depth " + deepest + " from " + own);
         assertEquals(0, budget.bytes(Part.READING));
     }
+
+    /** Whoever gives memory back may hold the lock of an eviction, which who reserves may wait for. */
+    @Test
+    void nothingIsReservedOnTheThreadThatGivesBack() throws IOException {
+        long taken = 0;
+        while (budget.reserve(Part.READING, READ_BYTES)) {
+            taken += READ_BYTES;
+        }
+        CountDownLatch go = new CountDownLatch(1);
+        CountDownLatch done = new CountDownLatch(1);
+        assertTrue(pool.execute(() -> TestStore.awaitLatch(go)));
+        pool.read(
+                READ_BYTES,
+                () -> {
+                    budget.release(Part.READING, READ_BYTES);
+                    done.countDown();
+                },
+                () -> {});
+        budget.release(Part.READING, taken);
+        assertEquals(0, budget.bytes(Part.READING));
+        go.countDown();
+        TestStore.awaitLatch(done);
+        pool.close();
+    }
 }

@@ -21,9 +21,10 @@ final class CookieValues {
             for (int start = fields.valueStart(line); start < end; ) {
                 int pairEnd = indexOf(bytes, (byte) ';', start, end);
                 int nameStart = skip(bytes, start, pairEnd);
-                int nameEnd = indexOf(bytes, (byte) '=', nameStart, pairEnd);
-                if (isNamed(bytes, nameStart, nameEnd, name)) {
-                    int valueStart = Math.min(nameEnd + 1, pairEnd);
+                int equals = indexOf(bytes, (byte) '=', nameStart, pairEnd);
+                // Some who read cookies pass over white space after the name.
+                if (isNamed(bytes, nameStart, trimmedEnd(bytes, nameStart, equals), name)) {
+                    int valueStart = Math.min(equals + 1, pairEnd);
                     to.write(bytes, valueStart, pairEnd - valueStart);
                     to.write(';');
                     found = true;
@@ -52,6 +53,14 @@ final class CookieValues {
             i++;
         }
         return i;
+    }
+
+    private static int trimmedEnd(byte[] bytes, int from, int to) {
+        int end = to;
+        while (end > from && (bytes[end - 1] == ' ' || bytes[end - 1] == '\t')) {
+            end--;
+        }
+        return end;
     }
 
     private static int indexOf(byte[] bytes, byte wanted, int from, int to) {

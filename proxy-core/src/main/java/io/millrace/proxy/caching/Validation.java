@@ -185,6 +185,20 @@ public final class Validation {
                 : new Unstorable(head, reason);
     }
 
+    /** Whether a validator of the answer says that it is about the stored representation; with none it says nothing. */
+    public static boolean isConfirmed(StoredHead stored, FieldSection answer) {
+        int line = answer.find(FieldName.ETAG);
+        if (line >= 0 && stored.hasEntityTag()) {
+            return hasSameTag(stored, answer, line);
+        }
+        long modified = HttpDates.parse(answer, FieldName.LAST_MODIFIED, 0);
+        return line < 0
+                && !stored.hasEntityTag()
+                && modified != HttpDates.INVALID
+                && stored.hasLastModified()
+                && modified == stored.lastModifiedSeconds();
+    }
+
     /**
      * What tells that the answer is about another representation. Two strong tags must match strongly, others weakly:
      * origins that compress send a weak tag with the content and the strong one with the 304. A date counts where there

@@ -308,6 +308,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
 
     private boolean mayServeStale() {
         return stale.isPresentFor(request)
+                && !stale.isGone(home.invalidations(), current().keyUrl())
                 && stale.mayAnswer(request, home.clock().millis(), current().cacheSettings());
     }
 

@@ -23,6 +23,7 @@ import io.millrace.proxy.observe.log.AccessLogRing;
 import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.purge.Invalidator;
 import io.millrace.proxy.purge.Purger;
+import io.millrace.proxy.remap.RemapRule;
 import io.millrace.proxy.serve.LocalAnswers;
 import io.millrace.store.CacheStore;
 import io.netty.buffer.ByteBuf;
@@ -161,19 +162,20 @@ public final class ExchangeLoop implements RequestReceiver {
         }
     }
 
-    /** Those of Cache-Group-Invalidation (RFC 9875 s3), of the origin that the request's key is of. */
+    /** Those of Cache-Group-Invalidation (RFC 9875 s3), of the client's origin by every name that keys have for it. */
     private List<InvalidationScope> groupsInvalidatedBy(RequestHead request, ResponseHead response) {
         List<String> names = CacheGroups.invalidatedBy(request, response);
         if (names.isEmpty()) {
             return List.of();
         }
-        TargetUri origin = settings().remap().keyUrl(request.target());
+        TargetUri target = request.target();
+        List<RemapRule> rules = settings().remap().rulesUnder(target);
         if (names.size() > CacheGroups.INVALIDATED_MAX) {
-            return List.of(InvalidationScope.host(origin));
+            return ScopesOfRules.hosts(target, rules);
         }
         List<InvalidationScope> scopes = new ArrayList<>(names.size());
         for (String name : names) {
-            scopes.add(InvalidationScope.group(origin, name));
+            scopes.addAll(ScopesOfRules.group(target, rules, name));
         }
         return scopes;
     }

@@ -9,6 +9,7 @@ import io.millrace.proxy.caching.Storability;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.StrongValidator;
 import io.millrace.proxy.caching.Validation;
+import io.millrace.proxy.caching.Variance;
 import io.millrace.proxy.fetch.ResponseFraming;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.observe.Counter;
@@ -93,7 +94,9 @@ final class LegStorage {
         if (!content.storable()) {
             home.counters().increment(Counter.FILLS_NOT_STORABLE);
         }
-        boolean storable = content.storable() && !isPurged();
+        boolean storable = content.storable()
+                && !isPurged()
+                && !isSelectedByUnsent(content.whole().variance());
         ContentRange range = content.range();
         StoredHead wholeHead = plan.stamped(content.whole(), null);
         if (range.isWhole()) {
@@ -157,10 +160,19 @@ final class LegStorage {
             }
             return false;
         }
+        if (isSelectedByUnsent(plan.cacheSettings().key().variance(head.fields()))) {
+            home.counters().increment(Counter.FILLS_NOT_STORABLE);
+            return false;
+        }
         if (key != null) {
             home.uncacheable().remove(key);
         }
         return true;
+    }
+
+    /** Whether a field that selects the response was among the client's and was not sent: the origin answered to another request. */
+    private boolean isSelectedByUnsent(Variance variance) {
+        return !variance.isNone() && OriginRequests.isAnySelectorWithheld(plan, home.settings(), variance);
     }
 
     /**
@@ -297,7 +309,14 @@ final class LegStorage {
                 home.clock().millis(),
                 plan.cacheSettings());
         if (outcome instanceof Validation.Freshened freshened) {
-            home.store().update(known, plan.stamped(freshened.head(), known.head()));
+            // Without a validator it tells of nothing that what was made stale is good again.
+            boolean confirmed = Validation.isConfirmed(known.head(), answer.fields());
+            home.store()
+                    .update(
+                            known,
+                            confirmed
+                                    ? plan.stamped(freshened.head(), known.head())
+                                    : freshened.head().withStamp(known.head().stamp(), plan.keyUrl()));
         } else if (outcome instanceof Validation.Mismatched
                 || (outcome instanceof Validation.Unstorable unstorable && unstorable.isRemoved())) {
             home.store().discard(known);

@@ -3,6 +3,7 @@ package io.millrace.proxy.exchange;
 import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.Validation;
+import io.millrace.proxy.caching.Variance;
 import io.millrace.proxy.fetch.Origin;
 import io.millrace.proxy.fetch.OriginRequest;
 import io.millrace.proxy.http.FieldLexer;
@@ -105,18 +106,49 @@ final class OriginRequests {
         FieldSection from = plan.request().fields();
         HopByHop hopByHop = HopByHop.of(from);
         for (int line = 0; line < from.size(); line++) {
-            if (hopByHop.contains(from, line)
+            if (isWithheld(access, hopByHop, trusted, otherUrl, otherHost, from, line)
                     || from.isNamed(line, FieldName.HOST)
                     || from.isNamed(line, FieldName.CONTENT_LENGTH)
                     || from.isNamed(line, FieldName.MAX_FORWARDS)
-                    || access.isWithheld(from, line, trusted)
-                    || (otherUrl && AccessRules.tellsOfAnotherUrl(from, line, otherHost))
                     || from.isNamed(line, FieldName.PROXY_AUTHORIZATION)
                     || (!plan.isPass() && isOfOneClient(from, line))) {
                 continue;
             }
             to.addLine(from, line);
         }
+    }
+
+    private static boolean isWithheld(
+            AccessRules access,
+            HopByHop hopByHop,
+            boolean trusted,
+            boolean otherUrl,
+            boolean otherHost,
+            FieldSection from,
+            int line) {
+        return hopByHop.contains(from, line)
+                || access.isWithheld(from, line, trusted)
+                || (otherUrl && AccessRules.tellsOfAnotherUrl(from, line, otherHost));
+    }
+
+    /** Whether the client sent a field of those that select a response, and the origin was not to see it. */
+    static boolean isAnySelectorWithheld(LegPlan plan, ExchangeSettings settings, Variance variance) {
+        FieldSection from = plan.request().fields();
+        AccessRules access = settings.access();
+        HopByHop hopByHop = HopByHop.of(from);
+        boolean trusted = access.isTrusted(plan.client().remoteAddress().getAddress());
+        boolean otherUrl = plan.originUrl() != plan.request().target();
+        boolean otherHost = otherUrl
+                && !Arrays.equals(
+                        plan.originUrl().hostBytes(), plan.request().target().hostBytes());
+        for (FieldName name : variance.names()) {
+            for (int line = from.find(name); line >= 0; line = from.next(name, line)) {
+                if (isWithheld(access, hopByHop, trusted, otherUrl, otherHost, from, line)) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     /** Conditions and ranges speak of one client's copy; a stored answer is for all. */

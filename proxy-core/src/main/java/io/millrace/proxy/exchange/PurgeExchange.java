@@ -126,7 +126,7 @@ final class PurgeExchange implements RequestHandler {
         InetAddress peer = stream.clientAddress().getAddress();
         PurgeAccess access = settings.access().purges();
         refusal = rules.isEmpty() ? access.refusal(PurgeAccess.UNMAPPED, peer, request.fields()) : null;
-        for (RemapRule rule : rules) {
+        for (RemapRule rule : settings.remap().rulesConcernedBy(url)) {
             if (refusal == null) {
                 refusal = access.refusal(rule.index(), peer, request.fields());
             }

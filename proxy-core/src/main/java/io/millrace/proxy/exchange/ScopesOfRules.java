@@ -4,6 +4,7 @@ import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.remap.RemapRule;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -22,17 +23,52 @@ public final class ScopesOfRules {
      */
     public static List<InvalidationScope> of(TargetUri url, List<RemapRule> rules) {
         List<InvalidationScope> scopes = new ArrayList<>();
-        Set<Long> hosts = new HashSet<>();
+        Set<String> seen = new HashSet<>();
         for (RemapRule rule : rules) {
-            add(rule.keyUrl(url), hosts, scopes);
+            add(rule.keyUrl(url), seen, scopes);
         }
-        add(url, hosts, scopes);
+        add(url, seen, scopes);
         return scopes;
     }
 
-    private static void add(TargetUri url, Set<Long> hosts, List<InvalidationScope> scopes) {
+    /** All of a URL's host, whatever its path, by every name that the rules have for it. */
+    static List<InvalidationScope> hosts(TargetUri url, List<RemapRule> rules) {
+        List<InvalidationScope> scopes = new ArrayList<>();
+        Set<Long> seen = new HashSet<>();
+        for (RemapRule rule : rules) {
+            InvalidationScope scope = InvalidationScope.host(rule.keyUrl(url));
+            if (seen.add(scope.hash())) {
+                scopes.add(scope);
+            }
+        }
+        InvalidationScope own = InvalidationScope.host(url);
+        if (seen.add(own.hash())) {
+            scopes.add(own);
+        }
+        return scopes;
+    }
+
+    /** A cache group of a URL's origin, by every name that the rules have for its host. */
+    public static List<InvalidationScope> group(TargetUri url, List<RemapRule> rules, String name) {
+        List<InvalidationScope> scopes = new ArrayList<>();
+        Set<Long> seen = new HashSet<>();
+        for (RemapRule rule : rules) {
+            addGroup(rule.keyUrl(url), name, seen, scopes);
+        }
+        addGroup(url, name, seen, scopes);
+        return scopes;
+    }
+
+    private static void addGroup(TargetUri origin, String name, Set<Long> seen, List<InvalidationScope> scopes) {
+        InvalidationScope scope = InvalidationScope.group(origin, name);
+        if (seen.add(scope.hash())) {
+            scopes.add(scope);
+        }
+    }
+
+    private static void add(TargetUri url, Set<String> seen, List<InvalidationScope> scopes) {
         InvalidationScope scope = InvalidationScope.prefix(url);
-        if (hosts.add(scope.hash())) {
+        if (seen.add(scope.hash() + " " + Arrays.toString(scope.prefix()))) {
             scopes.add(scope);
         }
     }

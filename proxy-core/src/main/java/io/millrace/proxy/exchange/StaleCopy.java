@@ -1,9 +1,12 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.Invalidations;
+import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StaleServing;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.TargetUri;
 import io.millrace.store.StoredObject;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +33,13 @@ final class StaleCopy {
         StoredObject<StoredHead> copy = object;
         return copy != null
                 && StaleServing.of(request, copy.head(), nowMillis, settings) instanceof StaleServing.Allowed;
+    }
+
+    /** Whether it was purged, not only made stale, since it was found. */
+    boolean isGone(Invalidations invalidations, TargetUri keyUrl) {
+        StoredObject<StoredHead> copy = object;
+        Outdated outdated = copy == null ? null : invalidations.of(keyUrl, copy.head());
+        return outdated != null && !outdated.isSoft();
     }
 
     /** The response; the caller takes over the reference. */

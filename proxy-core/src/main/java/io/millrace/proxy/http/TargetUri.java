@@ -172,6 +172,12 @@ public final class TargetUri implements TargetResult {
         return secure == other.secure && port == other.port && Arrays.equals(host, other.host);
     }
 
+    /** The same URI in the other of http and https, at its default port if this is at its own, else at the same. */
+    public TargetUri inOtherScheme() {
+        int itsPort = isDefaultPort() ? defaultPort(!secure) : port;
+        return new TargetUri(form, !secure, host, itsPort, target, pathStart, pathEnd, queryEnd);
+    }
+
     /** The same URI in http or https, at that scheme's default port. */
     public TargetUri inScheme(boolean inHttps) {
         return new TargetUri(form, inHttps, host, defaultPort(inHttps), target, pathStart, pathEnd, queryEnd);

@@ -66,53 +66,47 @@ public final class InvalidationTable implements Invalidations {
         return stamp >= newest ? null : seek(url, stamp, groupHashes);
     }
 
+    /** The narrow before the wide: a wide one is entered before those that it makes needless are taken out. */
     private @Nullable Outdated seek(TargetUri url, long stamp, long[] groupHashes) {
-        if (stamp < hard) {
-            return Outdated.BY_ALL;
+        long host = hostHash(url);
+        PrefixStamps lists = prefixes;
+        Outdated found = seekSoft(url, stamp, groupHashes, host, lists);
+        if (isOutdatedByGroup(stamp, groupHashes, false)) {
+            found = Outdated.BY_GROUP;
+        }
+        if (!lists.isEmpty() && lists.find(host, url, stamp, false) != null) {
+            found = Outdated.BY_PREFIX;
+        }
+        if (stamp < hosts.hard(host)) {
+            found = Outdated.BY_HOST;
         }
         if (stamp < stamped && stamp > 0) {
-            return Outdated.BY_LOSS;
+            found = Outdated.BY_LOSS;
         }
-        long host = hostHash(url);
-        if (stamp < hosts.hard(host)) {
-            return Outdated.BY_HOST;
-        }
-        PrefixStamps lists = prefixes;
-        if (!lists.isEmpty() && lists.find(host, url, stamp, false) != null) {
-            return Outdated.BY_PREFIX;
-        }
-        if (isOutdatedByGroup(stamp, groupHashes, groupsHard, false)) {
-            return Outdated.BY_GROUP;
-        }
-        return seekSoft(url, stamp, groupHashes, host, lists);
+        return stamp < hard ? Outdated.BY_ALL : found;
     }
 
     private @Nullable Outdated seekSoft(TargetUri url, long stamp, long[] groupHashes, long host, PrefixStamps lists) {
-        if (stamp < soft) {
-            return Outdated.STALE_BY_ALL;
-        }
-        if (stamp < hosts.soft(host)) {
-            return Outdated.STALE_BY_HOST;
+        Outdated found = null;
+        if (isOutdatedByGroup(stamp, groupHashes, true)) {
+            found = Outdated.STALE_BY_GROUP;
         }
         if (!lists.isEmpty() && lists.find(host, url, stamp, true) != null) {
-            return Outdated.STALE_BY_PREFIX;
+            found = Outdated.STALE_BY_PREFIX;
         }
-        return isOutdatedByGroup(stamp, groupHashes, groupsSoft, true) ? Outdated.STALE_BY_GROUP : null;
+        if (stamp < hosts.soft(host)) {
+            found = Outdated.STALE_BY_HOST;
+        }
+        return stamp < soft ? Outdated.STALE_BY_ALL : found;
     }
 
-    private boolean isOutdatedByGroup(long stamp, long[] groupHashes, long ofAll, boolean softly) {
-        if (groupHashes.length == 0) {
-            return false;
-        }
-        if (stamp < ofAll) {
-            return true;
-        }
+    private boolean isOutdatedByGroup(long stamp, long[] groupHashes, boolean softly) {
         for (long group : groupHashes) {
             if (stamp < (softly ? groups.soft(group) : groups.hard(group))) {
                 return true;
             }
         }
-        return false;
+        return groupHashes.length > 0 && stamp < (softly ? groupsSoft : groupsHard);
     }
 
     /**

@@ -7,7 +7,10 @@ import io.millrace.proxy.config.RuleUrl;
 import io.millrace.proxy.http.TargetUri;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -91,8 +94,7 @@ public final class RemapTable {
      * for the host leave nothing to them.
      */
     public List<RemapRule> rulesUnder(TargetUri url) {
-        boolean leftOver =
-                isLeftToOthers(url) || (url.isDefaultPort() && isLeftToOthers(url.inScheme(!url.isSecure())));
+        boolean leftOver = isLeftToOthers(url) || isLeftToOthers(url.inOtherScheme());
         List<RemapRule> found = new ArrayList<>();
         for (RemapRule rule : rules) {
             String host = rule.config().map().host();
@@ -101,6 +103,26 @@ public final class RemapTable {
             }
         }
         return found;
+    }
+
+    /** The rules of which anything is invalidated with all of a URL's host: those under it, and those that share a key's host. */
+    public Set<RemapRule> rulesConcernedBy(TargetUri url) {
+        Set<RemapRule> concerned = new LinkedHashSet<>(rulesUnder(url));
+        Set<String> hosts = new HashSet<>();
+        hosts.add(url.host());
+        for (RemapRule rule : List.copyOf(concerned)) {
+            TargetUri key = rule.keyUrl(url);
+            if (hosts.add(key.host())) {
+                concerned.addAll(rulesUnder(key));
+            }
+        }
+        for (RemapRule rule : rules) {
+            String keyHost = rule.config().cache().settings().key().host();
+            if (keyHost != null && hosts.contains(keyHost)) {
+                concerned.add(rule);
+            }
+        }
+        return concerned;
     }
 
     private boolean isLeftToOthers(TargetUri url) {

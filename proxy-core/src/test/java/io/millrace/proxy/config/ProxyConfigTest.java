@@ -54,7 +54,8 @@ final class ProxyConfigTest {
         assertProblem("limits.connections: 'x' is not a whole number", () -> builder.set("limits.connections", "x"));
         assertProblem("remap[].to: '/' is not a URL such as http://host/path", () -> builder.map("/", "/"));
         assertProblem(
-                "remap: set through listen, map, storage, volume or cacheRule", () -> builder.set(ConfigKeys.REMAP, List.of()));
+                "remap: set through listen, map, storage, volume or cacheRule",
+                () -> builder.set(ConfigKeys.REMAP, List.of()));
         ConfigValues general =
                 ConfigValues.builder().set(ConfigKeys.CACHE_RAM_SIZE, 1L << 30).build();
         assertProblem("cache.ram_size: cannot be set for one rule", () -> builder.map("/", "http://o", general));

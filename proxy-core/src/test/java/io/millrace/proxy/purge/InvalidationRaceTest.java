@@ -1,0 +1,46 @@
+package io.millrace.proxy.purge;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.millrace.proxy.caching.Invalidations;
+import io.millrace.proxy.http.TargetUri;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+final class InvalidationRaceTest {
+    private static final TargetUri URL = (TargetUri) TargetUri.parseAbsolute("http://h/a");
+
+    /** What a purge took away stays away while a wider one replaces its entry. Rounds, no time. */
+    @Test
+    void whatIsGoneByItsPathNeverComesBackWhileItsHostOrAllIsPurged() throws Exception {
+        InvalidationTable table = new InvalidationTable();
+        long host = InvalidationTable.hostHash(URL);
+        table.invalidate(InvalidationKind.PREFIX, false, host, new byte[] {'/', 'a'}, 0);
+        AtomicLong gone = new AtomicLong(0); // stamp under which everything asked for is gone
+        gone.set(table.stamp() - 1);
+        AtomicBoolean over = new AtomicBoolean();
+        AtomicLong seen = new AtomicLong();
+        Thread reader = new Thread(() -> {
+            while (!over.get()) {
+                long stamp = gone.get();
+                if (table.of(URL, stamp, Invalidations.NO_GROUPS) == null) {
+                    seen.incrementAndGet();
+                }
+            }
+        });
+        reader.start();
+        for (int i = 0; i < 400_000; i++) {
+            table.invalidate(InvalidationKind.PREFIX, false, host, new byte[] {'/', 'a'}, 0);
+            gone.set(table.stamp() - 1);
+            if (i % 2 == 0) {
+                table.invalidate(InvalidationKind.ALL, false, 0, null, 0);
+            } else {
+                table.invalidate(InvalidationKind.HOST, false, host, null, 0);
+            }
+        }
+        over.set(true);
+        reader.join();
+        assertEquals(0, seen.get());
+    }
+}
