@@ -125,7 +125,12 @@ final class StoreJournal implements Journal {
 
     /** Whether a volume's journal does not have all that is in force. */
     boolean isBehind(Volume volume) {
-        return journals.stream().anyMatch(journal -> journal.isOf(volume) && journal.isBehind());
+        for (VolumeJournal journal : journals) {
+            if (journal.isOf(volume) && journal.isBehind()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     @Override
