@@ -56,7 +56,7 @@ class StoreConcurrentHistoryTest {
 
     static List<Long> seeds() {
         List<Long> seeds = new ArrayList<>();
-        for (long i = 0; i < Long.getLong("store.seeds", 12); i++) {
+        for (long i = 0; i < Long.getLong("store.seeds", 4); i++) {
             seeds.add(Long.getLong("store.seed", 0) + i);
         }
         return seeds;
