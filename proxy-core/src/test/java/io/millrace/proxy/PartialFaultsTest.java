@@ -279,6 +279,7 @@ class PartialFaultsTest {
             }
         });
         assertPart(0, 9, proxy.get("/a", range(0, 9)));
+        ProxyExtension.await("the first block is stored", () -> proxy.counted(Counter.FILLS_STORED) == 1);
         RawClient first = proxy.client().get("/a", range(PIECE, PIECE + 9));
         ProxyExtension.await("the fetch", () -> proxy.origin().requests() == 2);
         RawClient second = proxy.client().get("/a", range(PIECE, PIECE + 9));
