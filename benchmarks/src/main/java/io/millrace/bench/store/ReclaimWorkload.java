@@ -1,5 +1,6 @@
 package io.millrace.bench.store;
 
+import io.millrace.store.StoreStatistics.Ring;
 import io.millrace.store.StoredObject;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -9,15 +10,17 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongConsumer;
 
 /**
  * Writing into a full store: throughput while each new segment needs an old one given up and what was hit in it carried
- * forward, beside the throughput of the same writes into an empty one; the same while every second object is asked for
- * again, and so carried; and how long reads take meanwhile.
+ * forward, beside the throughput of the same writes into an empty one; the same while half of what is stored is asked for
+ * again and again, and so carried; and how long reads take meanwhile.
  */
 final class ReclaimWorkload {
     private static final long LENGTH = 32 * 1024;
     private static final double SHARE_LEAST = 0.8;
+    private static final int ASKED_PER_WRITTEN = 4;
     /** Reads per second: a client's, not a load of its own. */
     private static final long READ_INTERVAL_NANOS = 500_000;
 
@@ -30,28 +33,46 @@ final class ReclaimWorkload {
         try (BenchStore bench = new BenchStore(BenchStore.onDisk(directory, gibibytes << 30))) {
             bench.put(0, LENGTH);
             long filled = count * 8 / 10;
-            double empty = writeWhileReading("empty", bench, 1, filled, false);
+            double empty = writeWhileReading("empty", bench, 1, filled, number -> {});
             write(bench, filled, count / 2);
             long next = filled + count / 2;
-            double full = writeWhileReading("full", bench, next, 2 * count, false);
+            double full = writeWhileReading("full", bench, next, 2 * count, number -> {});
             next += 2 * count;
-            var before = bench.store().statistics().volumes().get(0);
-            double carrying = writeWhileReading("carrying", bench, next, 3 * count, true);
-            var after = bench.store().statistics().volumes().get(0);
-            Machine.say("before %s", before);
-            Machine.say("after %s", after);
-            Machine.say("while every second object is asked for: %.0f MB/s of new objects", carrying / 1e6);
-            var statistics = bench.store().statistics();
-            Machine.say("%s", statistics.volumes().get(0));
-            Machine.say("segments reclaimed: %d", statistics.counters().segmentsReclaimed());
-            Machine.say("empty %.0f MB/s, full %.0f MB/s, share %.2f", empty / 1e6, full / 1e6, full / empty);
-            return full / empty >= SHARE_LEAST;
+            LongConsumer askAgain = askAgain(bench, next, count / 2);
+            writeWhileReading("settling", bench, next, 2 * count, askAgain);
+            next += 2 * count;
+            Ring before = ring(bench);
+            double carrying = writeWhileReading("carrying", bench, next, 2 * count, askAgain);
+            Ring after = ring(bench);
+            double written = after.bytesWritten() - before.bytesWritten();
+            double carried = (after.bytesCarried() - before.bytesCarried()) / written;
+            // Of what went to the disk each byte costs the same, whether a client sent it or it was carried.
+            double all = carrying / (1 - carried);
+            Machine.say("%s", bench.store().statistics().volumes().get(0));
+            Machine.say(
+                    "empty %.0f MB/s, full %.0f MB/s, share %.2f; carrying %.2f of the bytes %.0f MB/s of new ones, %.0f MB/s in all, share %.2f",
+                    empty / 1e6, full / 1e6, full / empty, carried, carrying / 1e6, all / 1e6, all / empty);
+            return full / empty >= SHARE_LEAST && all / empty >= SHARE_LEAST;
         } finally {
             Machine.delete(directory);
         }
     }
 
-    private static double writeWhileReading(String phase, BenchStore bench, long from, long count, boolean halfAgain)
+    /** The newest half of what is stored is asked for again and again, so that half of what is given up is carried. */
+    private static LongConsumer askAgain(BenchStore bench, long newest, long hot) {
+        SplittableRandom random = new SplittableRandom(4);
+        return number -> {
+            for (int i = 0; i < ASKED_PER_WRITTEN; i++) {
+                bench.touch(newest - 1 - random.nextLong(hot));
+            }
+        };
+    }
+
+    private static Ring ring(BenchStore bench) {
+        return bench.store().statistics().volumes().get(0).ring();
+    }
+
+    private static double writeWhileReading(String phase, BenchStore bench, long from, long count, LongConsumer written)
             throws IOException, InterruptedException {
         AtomicLong newest = new AtomicLong(from);
         AtomicBoolean stop = new AtomicBoolean();
@@ -62,10 +83,7 @@ final class ReclaimWorkload {
         for (long number = from; number < from + count; number++) {
             bench.put(number, LENGTH);
             newest.lazySet(number);
-            if (halfAgain && number % 2 == 0) {
-                // Written a tenth of the volume ago, so that it is carried when its turn comes.
-                bench.touch(number - count / 30 / 2 * 2);
-            }
+            written.accept(number);
         }
         bench.store().sync();
         double bytesPerSecond = count * LENGTH * 1e9 / (System.nanoTime() - start);

@@ -81,14 +81,14 @@ final class HeadUpdates<H> {
             ram.put(resident);
         }
         if (volume == null) {
-            volumes.missed(key);
+            volumes.missed(key, given.volume(), null);
             if (updated != null) {
                 updated.release();
             }
             return before;
         }
         if (updated == null) {
-            enqueueUpdate(volume, key, working -> {
+            enqueueUpdate(volume, given, working -> {
                 if (appendHead(working, given, newHead)) {
                     forgetOlderHead(key, given.objectId());
                 }
@@ -98,7 +98,7 @@ final class HeadUpdates<H> {
         PendingWrite.VolumeWrite write = working -> appendHead(working, given, newHead);
         PendingChange<H> change = PendingChange.stored(updated);
         if (!pending.enqueueAtOnce(volume, key, change, write)) {
-            volumes.missed(key);
+            volumes.missed(key, given.volume(), volume);
             change.release();
             return before;
         }
@@ -144,16 +144,18 @@ final class HeadUpdates<H> {
     }
 
     /** An update that shows when it is appended. */
-    private void enqueueUpdate(Volume volume, StoreKey key, PendingWrite.VolumeWrite write) {
+    private void enqueueUpdate(Volume volume, StoreObject<H> given, PendingWrite.VolumeWrite write) {
         boolean taken = volume.execute(() -> {
             try {
                 write.apply(volume);
             } catch (IOException e) {
                 counters.writesFailed.increment();
+                // The older head is superseded all the same.
+                volume.forget(ObjectAppender.diskKey(given.key()));
             }
         });
         if (!taken) {
-            volumes.missed(key);
+            volumes.missed(given.key(), given.volume(), volume);
         }
     }
 }

@@ -252,7 +252,7 @@ final class ObjectChanges<H> {
                     }
                 });
         if (!taken) {
-            volumes.missed(given.key());
+            volumes.missed(given.key(), given.volume(), volume);
         }
     }
 
@@ -282,7 +282,8 @@ final class ObjectChanges<H> {
             return before;
         }
         boolean needed = false;
-        for (VolumeGroup.Slot slot : volumes.slots()) {
+        VolumeGroup.Slot[] looked = volumes.slots();
+        for (VolumeGroup.Slot slot : looked) {
             Volume volume = slot.volume();
             if (volume != null
                     && volume.isWorking()
@@ -293,7 +294,7 @@ final class ObjectChanges<H> {
                 }
             }
         }
-        volumes.missed(key, back -> {
+        volumes.missed(key, looked, back -> {
             boolean taken = removal.appendTo(back, diskKey(key));
             if (!taken && !volumes.isOut(back)) {
                 removal.failed(back);
@@ -322,7 +323,8 @@ final class ObjectChanges<H> {
             if (change != null) {
                 result.add(retained(change));
             } else {
-                boolean current = volume.find(key.hashHigh(), key.hashLow()) == location;
+                // A volume that leaves answers until it is closed, but is told of no change any more.
+                boolean current = volume.find(key.hashHigh(), key.hashLow()) == location && !volumes.isOut(volume);
                 if (current
                         && object instanceof ResidentObject<H> resident
                         && resident.length() <= config.ramObjectBytesMax()

@@ -59,6 +59,7 @@ final class PartialChanges<H> {
         H head = object.body().head();
         boolean[] done = {false};
         pending.change(key, before -> {
+            VolumeGroup.Slot[] looked = volumes.slots();
             boolean free = before == null && ram.peek(key.hashLow(), key.bytes()) == null && !volumes.mayHold(key);
             if (!free || volume == null || head == null || target.ticket().isInvalidated() || life.isClosed()) {
                 return before;
@@ -74,7 +75,7 @@ final class PartialChanges<H> {
                 change.release();
                 return before;
             }
-            volumes.missed(key);
+            volumes.missed(key, looked);
             fills.replace(key, object.objectId());
             return change;
         });
@@ -172,7 +173,7 @@ final class PartialChanges<H> {
                 if (now != null && pending.enqueueAtOnce(now, key, change, working -> dropNow(working, object))) {
                     return change;
                 }
-                volumes.missed(key);
+                volumes.missed(key, object.volume(), now);
                 // As with a removal, at least this process sees it until the volume can be told.
                 boolean later =
                         (life.isSuspended() || now != null) && pending.size() < ObjectChanges.DEFERRED_REMOVALS_MAX;

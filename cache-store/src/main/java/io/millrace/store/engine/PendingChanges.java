@@ -71,7 +71,8 @@ final class PendingChanges<H> {
      */
     boolean hideElsewhere(StoreKey key, @Nullable Volume volume, boolean isPending, PendingChange<H> change) {
         boolean[] any = {false};
-        for (VolumeGroup.Slot slot : volumes.slots()) {
+        VolumeGroup.Slot[] looked = volumes.slots();
+        for (VolumeGroup.Slot slot : looked) {
             Volume other = slot.volume();
             if (other == null || other == volume) {
                 continue;
@@ -80,7 +81,7 @@ final class PendingChanges<H> {
                 any[0] |= hide(other, key, change);
             }
         }
-        volumes.missed(key, back -> {
+        volumes.missed(key, looked, back -> {
             boolean taken = back == volume || hide(back, key, change);
             any[0] |= taken;
             return taken;

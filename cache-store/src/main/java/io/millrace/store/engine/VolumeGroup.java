@@ -403,27 +403,54 @@ final class VolumeGroup {
         slots = next;
     }
 
-    /** What the key holds changed: noted for the volumes that are out. */
-    void missed(StoreKey key) {
-        missed(key, volume -> volume.executeRemoval(() -> volume.hideForGood(ObjectAppender.diskKey(key))));
+    /**
+     * What the key holds changed, and one volume could not be told: noted for the volumes that are out, and for the one that
+     * has taken its place meanwhile, which holds nothing of the key from now on.
+     *
+     * @param number of the volume that could not be told
+     * @param asked what it was then; null when none worked
+     */
+    void missed(StoreKey key, int number, @Nullable Volume asked) {
+        for (int i = 0; i < slots.length; i++) {
+            missed(key, i, i == number ? asked : slots[i].volume(), volume -> hide(volume, key));
+        }
+    }
+
+    /** What the key holds changed: noted for the volumes that are out; those that came back since hold nothing of it. */
+    void missed(StoreKey key, Slot[] looked) {
+        missed(key, looked, volume -> hide(volume, key));
+    }
+
+    private static boolean hide(Volume volume, StoreKey key) {
+        return volume.executeRemoval(() -> volume.hideForGood(ObjectAppender.diskKey(key)));
     }
 
     /**
-     * What the key holds changed: noted for the volumes that are out. To {@code tell} are those that came back since the
-     * slots were looked at; it is false when the volume takes nothing.
+     * What the key holds changed: noted for the volumes that are out.
+     *
+     * @param looked the slots as they were when the others were told
+     * @param tell for those that came back since; false when the volume takes nothing
      */
-    void missed(StoreKey key, Predicate<Volume> tell) {
-        for (int number = 0; number < slots.length; number++) {
-            boolean noted = slots[number].absence() == null;
-            while (!noted) {
-                Slot slot = slots[number];
-                Absence absence = slot.absence();
-                Volume back = slot.volume();
-                // One that takes nothing and is still there is being handed over or closed.
-                noted = absence != null
-                        ? absence.missed(key)
-                        : back == null || !back.isWorking() || tell.test(back) || slots[number].volume() == back;
-            }
+    void missed(StoreKey key, Slot[] looked, Predicate<Volume> tell) {
+        for (int i = 0; i < slots.length; i++) {
+            missed(key, i, looked[i].volume(), tell);
+        }
+    }
+
+    private void missed(StoreKey key, int number, @Nullable Volume known, Predicate<Volume> tell) {
+        boolean noted = false;
+        while (!noted) {
+            Slot slot = slots[number];
+            Absence absence = slot.absence();
+            Volume now = slot.volume();
+            // One that takes nothing and is still there is being handed over or closed.
+            noted = absence != null
+                    ? absence.missed(key)
+                    : now == null
+                            || now == known
+                            || !now.isWorking()
+                            || tell.test(now)
+                            || slots[number].volume() == now;
         }
     }
 

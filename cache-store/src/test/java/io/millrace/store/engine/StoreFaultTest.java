@@ -64,6 +64,29 @@ class StoreFaultTest {
         }
     }
 
+    /** The older head may say that the object is fresh for longer, or for others, than the newer one does. */
+    @Test
+    void aHeadThatCannotBeReplacedIsNotFoundAnyMore() {
+        FaultyFileIo io = new FaultyFileIo();
+        try (TestStore test = new TestStore(StoreContractTest.volumes(4).ramBytes(0), io)) {
+            test.put("a", "first", TestStore.body(1, 1000));
+            test.put("b", "other", TestStore.body(2, 1000));
+            test.sync();
+            StoredObject<TextHead> found = test.find("a");
+            assertNotNull(found);
+            test.update("a", "second");
+            test.sync();
+            io.failReads(true, VOLUME);
+            test.store.update(found, TextHead.of("third"));
+            drain(test);
+            io.failReads(false, VOLUME);
+            found.release();
+            assertNull(test.head("a"));
+            assertEquals("other", test.head("b"));
+            assertEquals(1, test.store.statistics().counters().writesFailed());
+        }
+    }
+
     @Test
     void aRemovalThatCannotBeWrittenHoldsAndSaysSo() {
         FaultyFileIo io = new FaultyFileIo();

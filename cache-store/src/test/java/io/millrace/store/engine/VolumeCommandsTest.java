@@ -22,7 +22,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Volumes that are taken out and brought back by command. */
 class VolumeCommandsTest {
@@ -125,6 +128,58 @@ class VolumeCommandsTest {
         rebuilt.flipBit(FIRST.resolve("index"), 3);
         try (TestStore test = new TestStore(StoreContractTest.volumes(2, 2).ramBytes(0), rebuilt)) {
             assertChanged(test);
+        }
+    }
+
+    /** It was out, or another one, when the others were told. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aVolumeThatReturnedSinceTheOthersWereToldIsToldToo(boolean wasOut) {
+        try (TestStore test = two()) {
+            fill(test);
+            VolumeGroup volumes = ((StoreEngine<TextHead>) test.store).volumes();
+            VolumeGroup.Slot[] looked = volumes.slots();
+            offline(test, FIRST);
+            looked = wasOut ? volumes.slots() : looked;
+            online(test, FIRST);
+            for (int i = 0; i < OBJECTS; i += 2) {
+                volumes.missed(test.key("k" + i), looked);
+            }
+            for (int i = 1; i < OBJECTS; i += 2) {
+                volumes.missed(test.key("k" + i), 0, looked[0].volume());
+            }
+            test.sync();
+            for (int i = 0; i < OBJECTS; i++) {
+                boolean told = volumes.home(test.key("k" + i), "default") == 0;
+                assertEquals(told ? null : "h" + i, test.head("k" + i), "k" + i);
+            }
+        }
+    }
+
+    /** It still answers until it is closed, but what is removed meanwhile it is not told. */
+    @Test
+    void whatIsReadFromAVolumeWhileItLeavesIsNotKeptInRam() {
+        try (TestStore test = two()) {
+            fill(test);
+        }
+        try (TestStore test = new TestStore(StoreContractTest.volumes(2, 2), io)) {
+            VolumeGroup volumes = ((StoreEngine<TextHead>) test.store).volumes();
+            String key = "k0";
+            VolumeGroup.Slot slot = volumes.slots()[volumes.home(test.key(key), "default")];
+            AtomicBoolean left = new AtomicBoolean();
+            io.beforeReads(slot.config().path(), () -> {
+                if (left.compareAndSet(false, true)) {
+                    volumes.put(slot.without(new Absence("a test")));
+                    test.remove(key);
+                }
+            });
+            StoredObject<TextHead> found = test.find(key);
+            if (found != null) {
+                found.release();
+            }
+            assertTrue(left.get());
+            assertNull(test.head(key));
+            volumes.put(slot);
         }
     }
 
