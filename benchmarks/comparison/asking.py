@@ -1,0 +1,71 @@
+"""One request at a time, for checks: what a server answers, in full."""
+import hashlib
+import http.client
+import socket
+import ssl
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    fields: dict  # names in lower case
+    length: int
+    digest: str  # of the body
+    protocol: str  # the TLS version, or None
+
+
+def _trusting(alpn=None):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    if alpn:
+        context.set_alpn_protocols(alpn)
+    return context
+
+
+def get(port, path, fields=None, tls=False, timeout=30):
+    """Asks 127.0.0.1; raises OSError when there is no sound answer."""
+    if tls:
+        connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=timeout, context=_trusting())
+    else:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    try:
+        connection.request("GET", path, headers=fields or {})
+        protocol = connection.sock.version() if tls else None
+        response = connection.getresponse()
+        digest, length = hashlib.sha256(), 0
+        for piece in iter(lambda: response.read(1 << 20), b""):
+            digest.update(piece)
+            length += len(piece)
+        return Answer(response.status, {n.lower(): v for n, v in response.getheaders()}, length, digest.hexdigest(),
+                      protocol)
+    except http.client.HTTPException as e:
+        raise OSError(f"no sound answer: {e!r}") from e
+    finally:
+        connection.close()
+
+
+def speaks_http2(port):
+    """Whether a TLS port agrees on HTTP/2 (ALPN)."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as plain:
+        with _trusting(["h2", "http/1.1"]).wrap_socket(plain) as secure:
+            return secure.selected_alpn_protocol() == "h2"
+
+
+def get_over_unix_socket(path, target):
+    """The body of an answer from a Unix socket, as text."""
+    class Connection(http.client.HTTPConnection):
+        def connect(self):
+            self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self.sock.settimeout(10)
+            self.sock.connect(path)
+
+    connection = Connection("localhost")
+    try:
+        connection.request("GET", target)
+        return connection.getresponse().read().decode()
+    except http.client.HTTPException as e:
+        raise OSError(f"no sound answer: {e!r}") from e
+    finally:
+        connection.close()

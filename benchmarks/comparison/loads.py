@@ -1,0 +1,189 @@
+"""The kinds of work: how each is driven against one server for some seconds, and what comes out."""
+import os
+import re
+import subprocess
+import time
+from dataclasses import dataclass
+from typing import Optional
+
+from comparison import parsing
+from comparison.errors import WrongAnswer
+from comparison.measure import Meter, own_bytes
+
+REQUESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "requests")
+GRACE_SECONDS = 60
+
+
+def a_tag():
+    """A word that was in no URL before."""
+    return f"{time.time_ns():x}"
+
+
+@dataclass(frozen=True)
+class Load:
+    """What all kinds share. A sample is what parsing says, with the costs beside it."""
+    connections: int
+    path: str = "/"
+
+    tool = "wrk"
+    tls = False
+
+    def command(self, bench, server, seconds):
+        raise NotImplementedError
+
+    def parse(self, bench, text):
+        raise NotImplementedError
+
+    def warm_up(self, bench, server, seconds):
+        self.measure(bench, server, seconds)
+
+    def measure(self, bench, server, seconds):
+        command = self.command(bench, server, seconds)
+        lanes, origin_requests = server.lane_requests(), bench.origin.requests()
+        with Meter(server.tree, bench.origin.pid) as meter:
+            text, meter.generator_seconds = bench.run_client(command, seconds + GRACE_SECONDS)
+        sample = self.parse(bench, text)
+        if sample is None or not sample["requests"]:
+            raise WrongAnswer(f"{self.tool} came to no result: {text.strip()[-300:]}")
+        usage = meter.usage
+        sample.update(
+            cpu_us=usage.cpu * 1e6 / sample["requests"], user_share=usage.user / max(usage.cpu, 1e-9),
+            busy=usage.cpu / usage.seconds, resident_mib=usage.resident_bytes / (1 << 20), others=usage.others,
+            stolen=usage.stolen, origin_requests=bench.origin.requests() - origin_requests,
+            fast_lane_share=share_of_fast_lane(lanes, server.lane_requests()))
+        if meter.replaced:
+            sample["problems"].append("its processes changed during the round")
+        return sample
+
+
+def share_of_fast_lane(before, after):
+    """Both are {lane: requests so far}, or None from a server that does not count them."""
+    if not before or not after:
+        return None
+    grown = {lane: after[lane] - before.get(lane, 0) for lane in after}
+    return grown.get("fast", 0) / max(1, sum(grown.values()))
+
+
+@dataclass(frozen=True)
+class Wrk(Load):
+    script: Optional[str] = None
+    arguments: tuple = ()
+    tls: bool = False
+
+    def command(self, bench, server, seconds):
+        command = ["wrk", f"-t{bench.threads}", f"-c{self.connections}", f"-d{seconds}s", "--timeout", "10s",
+                   "--latency"]
+        if self.script:
+            command += ["-s", os.path.join(REQUESTS, self.script + ".lua")]
+        command.append(server.url(self.tls) + self.path)
+        if self.script:
+            command += ["--"] + [a_tag() if a == "@TAG@" else a for a in self.arguments]
+        return command
+
+    def parse(self, bench, text):
+        return parsing.wrk(text)
+
+
+@dataclass(frozen=True)
+class Ab(Load):
+    keep_alive: bool = False
+    tls: bool = False
+
+    tool = "ab"
+
+    def command(self, bench, server, seconds):
+        # -t sets -n to 50,000, so -n has to come after it.
+        command = ["ab", "-q", "-c", str(self.connections), "-t", str(seconds), "-n", "5000000"]
+        if self.keep_alive:
+            command.append("-k")
+        return command + [server.url(self.tls) + self.path]
+
+    def parse(self, bench, text):
+        return parsing.ab(text)
+
+
+@dataclass(frozen=True)
+class H2load(Load):
+    streams: int = 1
+    tls: bool = True
+
+    tool = "h2load"
+
+    def command(self, bench, server, seconds):
+        with open(bench.path("h2load.log"), "w"):
+            pass
+        return ["h2load", "-c", str(self.connections), "-m", str(self.streams), "-t", str(bench.threads), "-D",
+                str(seconds), "--log-file", bench.path("h2load.log"), server.url(self.tls) + self.path]
+
+    def parse(self, bench, text):
+        with open(bench.path("h2load.log")) as log:
+            return parsing.h2load(text, log)
+
+
+@dataclass(frozen=True)
+class Get(Load):
+    """One large object on a few connections, thrown away as it comes; counted in MiB."""
+    tool = "client"
+
+    def command(self, bench, server, seconds):
+        return [bench.native("client"), "get", str(server.port), self.path, str(self.connections), str(seconds)]
+
+    def parse(self, bench, text):
+        return parsing.client_get(text)
+
+
+@dataclass(frozen=True)
+class Herd(Load):
+    """All connections at once on a key that is not stored, from an origin that takes its time."""
+    delay_ms: int = 200
+    length: int = 1 << 20
+
+    tool = "client"
+
+    def command(self, bench, server, seconds):
+        path = f"/slow/{self.delay_ms}/{self.length}/{a_tag()}"
+        return [bench.native("client"), "herd", str(server.port), path, str(self.connections), str(self.length)]
+
+    def parse(self, bench, text):
+        return parsing.client_herd(text)
+
+    def warm_up(self, bench, server, seconds):
+        for _ in range(max(1, seconds // 2)):
+            self.measure(bench, server, seconds)
+
+
+@dataclass(frozen=True)
+class Idle(Wrk):
+    """Connections of which each had one answer and stays open, beside others that are busy."""
+    idle: int = 0
+
+    def warm_up(self, bench, server, seconds):
+        # With few connections, or the memory of those that are gone serves the idle ones, and nothing is seen.
+        Wrk(64, self.path).measure(bench, server, seconds)
+
+    def measure(self, bench, server, seconds):
+        before = own_bytes(server.tree())
+        holder = bench.start_client(
+            [bench.native("client"), "idle", str(server.port), self.path, str(self.idle)], talks=True)
+        try:
+            line = holder.stdout.readline()
+            ready = re.match(r"ready (\d+) bad (\d+)", line)
+            if not ready or ready.group(1) == "0":
+                raise WrongAnswer(f"no idle connections: {line.strip()}")
+            time.sleep(1)
+            grown = own_bytes(server.tree()) - before
+            sample = super().measure(bench, server, seconds)
+            left, _ = holder.communicate(timeout=GRACE_SECONDS)
+            alive = re.match(r"alive (\d+)", left)
+        except subprocess.TimeoutExpired:
+            raise WrongAnswer("the client with the idle connections does not end") from None
+        finally:
+            bench.end_client(holder)
+        opened = int(ready.group(1))
+        sample["idle_opened"] = opened
+        sample["idle_lost"] = self.idle - (int(alive.group(1)) if alive else 0)
+        if not server.had_idle:  # later the memory of the first round's connections serves these
+            sample["idle_bytes"] = grown / opened
+        server.had_idle = True
+        time.sleep(1)
+        return sample

@@ -1,0 +1,109 @@
+"""The packed product: unpacked, started with the flags it has by itself and a configuration of a few lines."""
+import glob
+import hashlib
+import json
+import os
+import tarfile
+import time
+
+from comparison import asking, parsing
+from comparison.errors import ComparisonError
+from comparison.measure import cpu_seconds
+from comparison.servers import Server, version_of
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+REPOSITORY = os.path.dirname(os.path.dirname(HERE))
+SMALL_RAM_MIB = 64  # as the peers have it
+SETTLE_SECONDS = 30
+
+
+def packed():
+    """The newest archive that the build made."""
+    archives = glob.glob(os.path.join(REPOSITORY, "dist/target/millrace-*.tar.gz"))
+    if not archives:
+        raise ComparisonError("there is no dist/target/millrace-*.tar.gz; make it with:"
+                              " mvn package -pl dist -am -DskipTests, or name a folder with --product")
+    return max(archives, key=os.path.getmtime)
+
+
+def unpacked(archive, folder):
+    """Unpacks an archive below the folder, once for each content, and returns the folder with bin/."""
+    digest = hashlib.sha256()
+    with open(archive, "rb") as content:
+        for piece in iter(lambda: content.read(1 << 20), b""):
+            digest.update(piece)
+    home = os.path.join(folder, "product-" + digest.hexdigest()[:12])
+    if not os.path.isdir(home):
+        with tarfile.open(archive) as tar:
+            tar.extractall(home + ".new")
+        os.rename(home + ".new", home)
+    inner = glob.glob(os.path.join(home, "*", "bin", "millrace"))
+    if not inner:
+        raise ComparisonError(f"{archive} has no bin/millrace")
+    return os.path.dirname(os.path.dirname(inner[0]))
+
+
+class Millrace(Server):
+    """One product folder under one name, with settings over the configuration where a variant has some."""
+
+    name = "millrace"
+    tls = True
+    warm_factor = 5  # while it is warmed up its JVM compiles
+
+    def __init__(self, bench, home, name="millrace", settings=(), small_ram=False):
+        self.name = name
+        self.home = home
+        self.settings = settings
+        super().__init__(bench, small_ram)
+        self.executable = os.path.join(home, "bin", "millrace")
+        if not os.access(self.executable, os.X_OK):
+            raise ComparisonError(f"{self.executable} is not there; --product takes the folder of an unpacked product")
+
+    def version(self):
+        return version_of([self.executable, "--version"])
+
+    def prepare(self):
+        certificate, key = self.bench.certificate
+        configuration = {
+            "listen": [f"127.0.0.1:{self.port}",
+                       {"address": f"127.0.0.1:{self.tls_port}", "tls": {"certificate": certificate, "key": key}}],
+            "remap": [{"map": "/", "to": f"http://127.0.0.1:{self.bench.origin.port}"}],
+            "storage": [{"path": os.path.join(self.folder, "cache"), "size": "6GiB"}],
+            "admin": {"socket": self._admin_socket()},
+        }
+        if self.small_ram:
+            configuration["cache"] = {"ram_size": f"{SMALL_RAM_MIB}MiB"}
+        path = os.path.join(self.folder, "millrace.yaml")
+        with open(path, "w") as out:
+            json.dump(configuration, out, indent=2)  # which is YAML too
+        command = [self.executable, "run", "--config", path, "--state", os.path.join(self.folder, "state")]
+        for setting in self.settings:
+            command += ["--set", setting]
+        return command
+
+    def _admin_socket(self):
+        return os.path.join(self.folder, "admin.sock")
+
+    def await_answer(self):
+        super().await_answer()
+        self._settle()
+
+    def _settle(self):
+        """Waits until what a first start does in the background is done."""
+        until = time.monotonic() + SETTLE_SECONDS
+        quiet = 0
+        while quiet < 3 and time.monotonic() < until:
+            before = sum(cpu_seconds(self.tree()))
+            time.sleep(0.5)
+            quiet = quiet + 1 if sum(cpu_seconds(self.tree())) - before < 0.05 else 0
+
+    def lane_requests(self):
+        try:
+            page = asking.get_over_unix_socket(self._admin_socket(), "/metrics")
+        except OSError:
+            return None
+        lanes = {}
+        for name, labels, value in parsing.prometheus(page):
+            if name.startswith("millrace_") and name.endswith("requests_total") and "lane" in labels:
+                lanes[labels["lane"]] = lanes.get(labels["lane"], 0) + value
+        return lanes or None

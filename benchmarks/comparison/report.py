@@ -1,0 +1,151 @@
+"""Results as Markdown: the targets with what was measured, then a table for each case."""
+from comparison.cases import CASES
+from comparison.targets import LIMIT, PEERS, PRODUCT, SHOWN, cheapest_peer, median
+
+BY_NAME = {case.name: case for case in CASES}
+
+
+def document(measured, title="Side by side"):
+    """The whole report for what Results.all() gives."""
+    parts = [f"# {title}", "", *machine(measured), ""]
+    for mode in ("pinned", "free"):
+        of_mode = [m for m in measured if m["mode"] == mode]
+        if of_mode:
+            parts += [f"## {mode.capitalize()}: {MODES[mode]}", "", *targets(of_mode), "", *overview(of_mode), ""]
+            for m in of_mode:
+                parts += [*case_table(m), ""]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+MODES = {"pinned": "each server on one core, load generator and origin on another",
+         "free": "every server, the load generator and the origin on all cores"}
+
+
+def machine(measured):
+    """Lines about the machine; a value that differs between the cases is listed with all it had."""
+    seen = {}
+    for m in measured:
+        for name, value in m["machine"].items():
+            seen.setdefault(name, [])
+            if value not in seen[name]:
+                seen[name].append(value)
+    versions = {}
+    for m in measured:
+        for name, version in m["versions"].items():
+            if name != LIMIT and version:
+                versions[name] = version
+    dates = sorted(m["began"] for m in measured)
+    lines = [f"- {name}: {' / '.join(values)}" for name, values in seen.items()]
+    lines.append("- servers: " + ", ".join(f"{SHOWN.get(n, n)} {v}" for n, v in versions.items()))
+    if dates:
+        lines.append(f"- measured {dates[0]}" + (f" to {dates[-1]}" if dates[-1] != dates[0] else ""))
+    return lines
+
+
+def targets(measured):
+    """One line a target: what is asked for, what came out."""
+    by_case = {m["case"]: m["samples"] for m in measured}
+    rows = ["| case | work | target | measured | |", "|---|---|---|---|---|"]
+    for m in measured:
+        case = BY_NAME[m["case"]]
+        for target in case.targets:
+            verdict = target.judge(m["samples"], by_case)
+            word = verdict.word
+            if word == "met" and PRODUCT in m["faults"]:
+                word = "not valid, see the faults"
+            rows.append(f"| {case.name} | {case.work} | {target.text} | {verdict.measured} |"
+                        f" {'**missed**' if word == 'missed' else word} |")
+    return rows if len(rows) > 2 else ["No case with a target was run."]
+
+
+def overview(measured):
+    """CPU per request of every server, a row a case; the cheapest peer is bold."""
+    names = []
+    for m in measured:
+        names += [n for n in m["samples"] if n not in names]
+    names.sort(key=lambda n: ([LIMIT, PRODUCT, *PEERS, n].index(n), n))
+    rows = ["CPU per request in us, medians:", "", "| case | " + " | ".join(SHOWN.get(n, n) for n in names) + " |",
+            "|---" * (len(names) + 1) + "|"]
+    for m in measured:
+        best = cheapest_peer(m["samples"])
+        cells = []
+        for name in names:
+            cost = number(median(m["samples"].get(name), "cpu_us"), "{:,.1f}")
+            cells.append(f"**{cost}**" if name == best else cost)
+        rows.append(f"| {m['case']} | " + " | ".join(cells) + " |")
+    return rows
+
+
+def case_table(m):
+    case, samples = BY_NAME[m["case"]], m["samples"]
+    best = cheapest_peer(samples)
+    unit = "MiB" if case.unit == "MiB" else "req"
+    lines = [f"### {case.name}: {case.work}", "",
+             f"{m['rounds']} rounds of {m['seconds']} s, {m['began']}, load before {m['load_before']:.1f}.", "",
+             f"| server | CPU us/{unit} (min to max) | of the best peer | of nginx | of the limit | {unit}/s (min to max)"
+             " | p50 ms | p99 ms (min to max) | busy | user | RSS MiB | errors |",
+             "|---|---|---|---|---|---|---|---|---|---|---|---|"]
+    for name, rounds in samples.items():
+        if rounds:
+            lines.append(row(name, rounds, samples, best))
+    return lines + notes(m, unit)
+
+
+def row(name, rounds, samples, best):
+    cost = median(rounds, "cpu_us")
+    ratios = " | ".join(number(ratio(cost, median(samples.get(other), "cpu_us")), "{:.2f}")
+                        for other in (best, "nginx", LIMIT))
+    return (f"| {SHOWN.get(name, name)} | {spread(rounds, 'cpu_us', '{:,.1f}')} | {ratios} |"
+            f" {spread(rounds, 'rate', '{:,.0f}')} | {number(median(rounds, 'p50_ms'), '{:,.2f}')} |"
+            f" {spread(rounds, 'p99_ms', '{:,.2f}')} | {median(rounds, 'busy'):.2f} |"
+            f" {median(rounds, 'user_share'):.0%} | {max(s['resident_mib'] for s in rounds):,.0f} |"
+            f" {sum(s['errors'] for s in rounds):,} |")
+
+
+def notes(m, unit):
+    """What the table has no column for, a line each."""
+    lines = []
+    for name, rounds in m["samples"].items():
+        who = SHOWN.get(name, name)
+        for text in server_notes(rounds, unit):
+            lines.append(f"- {who}: {text}")
+    for name, faults in m["faults"].items():
+        lines += [f"- **{SHOWN.get(name, name)}: {text}**" for text in faults]
+    for name, why in m["left_out"].items():
+        lines.append(f"- {SHOWN.get(name, name)} is left out: {why}")
+    return [""] + lines if lines else []
+
+
+def server_notes(rounds, unit):
+    if not rounds:
+        return
+    others, stolen = median(rounds, "others"), median(rounds, "stolen")
+    if others > 0.05 or stolen > 0.02:
+        yield f"others used {others:.0%} of the machine, {stolen:.0%} was stolen"
+    asked, fetched = sum(s["requests"] for s in rounds), sum(s["origin_requests"] for s in rounds)
+    if 0 < fetched < 0.99 * asked and unit == "req":
+        yield f"{fetched:,} requests to the origin, {fetched / asked:.2%} of all"
+    if rounds[0].get("fast_lane_share") is not None:
+        yield f"{median(rounds, 'fast_lane_share'):.1%} answered in the fast lane"
+    if rounds[0].get("idle_opened") is not None:
+        grown = median(rounds, "idle_bytes")
+        yield (f"{median(rounds, 'idle_opened'):,.0f} idle connections, {max(s['idle_lost'] for s in rounds):,} lost,"
+               f" {number(grown, '{:,.0f}')} B each")
+    for problem in sorted({p for s in rounds for p in s["problems"]}):
+        yield problem
+
+
+def ratio(a, b):
+    return a / b if a and b else None
+
+
+def number(value, form):
+    return "–" if value is None else form.format(value)
+
+
+def spread(rounds, key, form):
+    values = [s[key] for s in rounds if s.get(key) is not None]
+    if not values:
+        return "–"
+    middle = form.format(median(rounds, key))
+    return middle if len(values) == 1 else f"{middle} ({form.format(min(values))} to {form.format(max(values))})"

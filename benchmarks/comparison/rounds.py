@@ -1,0 +1,81 @@
+"""One case: every server checked and warmed up, then rounds in turn (A B C A B C ...)."""
+import datetime
+import os
+from dataclasses import dataclass
+
+from comparison import checks
+from comparison.errors import WrongAnswer
+from comparison import asking
+from comparison.loads import H2load
+
+
+@dataclass(frozen=True)
+class Plan:
+    rounds: int
+    seconds: int
+    warm_seconds: int
+    others_max: float  # a round in which others used more of the machine than this is run once more
+
+
+def run(case, fleet, bench, names, plan, say):
+    """Returns what the results file keeps of the case: samples and faults by server, and when it ran."""
+    began = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+    load_before = os.getloadavg()[0]
+    samples, faults = {}, {}
+    servers = []
+    for server in fleet.for_case(case, names):
+        try:
+            ready(case, server, bench, plan)
+            servers.append(server)
+            samples[server.name] = []
+        except (WrongAnswer, OSError) as e:
+            fail(case, server, fleet, faults, str(e), say)
+    for number in range(plan.rounds):
+        for server in list(servers):
+            try:
+                sample = one_round(case, server, bench, plan)
+            except (WrongAnswer, OSError) as e:
+                servers.remove(server)
+                fail(case, server, fleet, faults, str(e), say)
+                continue
+            samples[server.name].append(sample)
+            why = checks.fault(case, server, sample)
+            if why:
+                faults.setdefault(server.name, []).append(f"round {number + 1}: {why}")
+            say(line(case, number, server, sample) + (f" FAULT {why}" if why else ""))
+    return {"case": case.name, "mode": bench.mode, "began": began, "load_before": load_before, "rounds": plan.rounds,
+            "seconds": plan.seconds, "samples": samples, "faults": faults,
+            "versions": {server.name: server.version() for server in servers},
+            "left_out": {name: why for (name, small), (why, _) in fleet.left_out.items()
+                         if name in names and small == case.small_ram}}
+
+
+def ready(case, server, bench, plan):
+    if isinstance(case.load, H2load) and not asking.speaks_http2(server.tls_port):
+        raise WrongAnswer("it does not speak HTTP/2")
+    checks.prepare(case, server, bench)
+    if plan.warm_seconds:
+        case.load.warm_up(bench, server, plan.warm_seconds * server.warm_factor)
+
+
+def one_round(case, server, bench, plan):
+    sample = case.load.measure(bench, server, plan.seconds)
+    if sample["others"] > plan.others_max:
+        again = case.load.measure(bench, server, plan.seconds)
+        again["repeated"] = True
+        # What is measured only the first time stays.
+        sample = {**{k: v for k, v in sample.items() if k not in again}, **again}
+    return sample
+
+
+def fail(case, server, fleet, faults, why, say):
+    faults.setdefault(server.name, []).append(why)
+    say(f"  {case.name} {server.name}: FAULT {why}")
+    fleet.drop(server)
+
+
+def line(case, number, server, sample):
+    latency = " ".join(f"{k[:3]} {sample[k]:.2f} ms" for k in ("p50_ms", "p99_ms") if sample.get(k) is not None)
+    return (f"  {case.name} round {number + 1} {server.name}: {sample['cpu_us']:.2f} us/{case.unit}"
+            f" {sample['rate']:,.0f}/s {latency} busy {sample['busy']:.2f} others {sample['others']:.0%}"
+            f" errors {sample['errors']}")
