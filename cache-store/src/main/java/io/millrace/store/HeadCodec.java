@@ -31,6 +31,14 @@ public interface HeadCodec<H> {
     /** When the object stops being worth keeping, in seconds since the epoch; kept in the index beside the object. */
     long expiresAtSeconds(H head);
 
+    /**
+     * Until when the object is pinned, in seconds since the epoch: the disk takes it whatever its admission says, and keeps
+     * it until then as though it were asked for. 0 when it is not. Says nothing else of the object.
+     */
+    default long pinnedUntilSeconds(H head) {
+        return 0;
+    }
+
     /** What the inventory says of an object with this head. Called off every request path. */
     default HeadSummary summary(H head) {
         return HeadSummary.NONE;

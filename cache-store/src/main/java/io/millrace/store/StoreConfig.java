@@ -25,6 +25,7 @@ public final class StoreConfig {
     private final int ioThreads;
     private final long inventoryDelayNanos;
     private final DiskAdmission diskAdmission;
+    private final boolean pinsHonoured;
     private final long scrubBytesPerSecond;
     private final @Nullable ByteBufAllocator allocator;
 
@@ -47,6 +48,7 @@ public final class StoreConfig {
         ioThreads = (int) atLeast("ioThreads", builder.ioThreads, 1);
         inventoryDelayNanos = builder.inventoryDelayNanos;
         diskAdmission = builder.diskAdmission;
+        pinsHonoured = builder.pinsHonoured;
         scrubBytesPerSecond = atLeast("scrubBytesPerSecond", builder.scrubBytesPerSecond, 0);
         allocator = builder.allocator;
     }
@@ -126,6 +128,11 @@ public final class StoreConfig {
         return diskAdmission;
     }
 
+    /** Whether pinned objects are taken and kept for that. Until when they are pinned is written down either way. */
+    public boolean pinsHonoured() {
+        return pinsHonoured;
+    }
+
     /** Bytes of records that are verified in the background per second, over all volumes; 0 for none. */
     public long scrubBytesPerSecond() {
         return scrubBytesPerSecond;
@@ -167,6 +174,7 @@ public final class StoreConfig {
         private int ioThreads = 4;
         private long inventoryDelayNanos = TimeUnit.SECONDS.toNanos(5);
         private DiskAdmission diskAdmission = DiskAdmission.FREQUENCY;
+        private boolean pinsHonoured = true;
         private long scrubBytesPerSecond;
         private @Nullable ByteBufAllocator allocator;
 
@@ -253,6 +261,12 @@ public final class StoreConfig {
         /** {@link StoreConfig#diskAdmission}; default {@link DiskAdmission#FREQUENCY}. */
         public Builder diskAdmission(DiskAdmission value) {
             diskAdmission = value;
+            return this;
+        }
+
+        /** {@link StoreConfig#pinsHonoured}; default true. */
+        public Builder pinsHonoured(boolean value) {
+            pinsHonoured = value;
             return this;
         }
 

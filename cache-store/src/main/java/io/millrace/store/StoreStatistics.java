@@ -26,6 +26,27 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
     public record Ram(long bytes, long bytesMax, long entries, long evictions) {}
 
     /**
+     * What was written to a volume. Write amplification is {@code bytesWritten / (bytesWritten - bytesCarried)}.
+     *
+     * @param bytesWritten bytes of records appended
+     * @param bytesCarried bytes among them that were kept from segments given up, and not appended for any caller
+     * @param segmentsReclaimed segments given up
+     * @param objectsRefused new objects that were not taken
+     * @param bytesPinned bytes of pinned records, those replaced or removed since included until their segment is given up
+     * @param pinsBroken pinned records that were given up because more was pinned than may be carried
+     */
+    public record Ring(
+            long bytesWritten,
+            long bytesCarried,
+            long segmentsReclaimed,
+            long objectsRefused,
+            long bytesPinned,
+            long pinsBroken) {
+        /** Nothing written. */
+        public static final Ring NONE = new Ring(0, 0, 0, 0, 0, 0);
+    }
+
+    /**
      * Who has the store's memory. All but the entries is direct memory.
      *
      * @param bytesMax the budget of all parts together, which {@code idleBytes} is not one of
@@ -80,19 +101,6 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
             long errors,
             @Nullable String lastError,
             Ring ring) {}
-
-    /**
-     * What was written to a volume. Write amplification is {@code bytesWritten / (bytesWritten - bytesCarried)}.
-     *
-     * @param bytesWritten bytes of records appended
-     * @param bytesCarried bytes among them that were kept from segments given up, and not appended for any caller
-     * @param segmentsReclaimed segments given up
-     * @param objectsRefused new objects that were not taken
-     */
-    public record Ring(long bytesWritten, long bytesCarried, long segmentsReclaimed, long objectsRefused) {
-        /** Nothing written. */
-        public static final Ring NONE = new Ring(0, 0, 0, 0);
-    }
 
     /** Whether a volume works. */
     public enum State {

@@ -15,6 +15,7 @@ import io.millrace.proxy.remap.RuledSettings;
 import io.millrace.store.CacheStore;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -139,6 +140,9 @@ final class CacheInspection implements LookupSource {
         }
         String lifetime =
                 "lifetime " + seconds + " s by " + source + ", age " + head.currentAgeSeconds(nowMillis) + " s";
+        if (head.pinnedUntilSeconds() > Math.floorDiv(nowMillis, 1000L)) {
+            lifetime += ", pinned until " + Instant.ofEpochSecond(head.pinnedUntilSeconds());
+        }
         if (ruled == null) {
             return "stored (" + lifetime + "), but no remap rule maps the URL now: a request gets 404";
         }

@@ -53,6 +53,11 @@ final class ProxyMetrics {
             ring(metrics, MetricFamily.VOLUME_CARRIED, store, i, path, StoreStatistics.Ring::bytesCarried);
             ring(metrics, MetricFamily.VOLUME_RECLAIMED, store, i, path, StoreStatistics.Ring::segmentsReclaimed);
             ring(metrics, MetricFamily.VOLUME_REFUSED, store, i, path, StoreStatistics.Ring::objectsRefused);
+            ring(metrics, MetricFamily.VOLUME_PINS_BROKEN, store, i, path, StoreStatistics.Ring::pinsBroken);
+            metrics.supplyGauge(
+                    MetricFamily.VOLUME_PINNED,
+                    () -> store.statistics().volumes().get(index).ring().bytesPinned(),
+                    path);
             metrics.supplyCounter(
                     MetricFamily.VOLUME_INDEX_EVICTIONS,
                     () -> store.statistics().volumes().get(index).indexEvictions(),

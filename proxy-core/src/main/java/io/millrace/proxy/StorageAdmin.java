@@ -43,6 +43,8 @@ final class StorageAdmin implements StorageControl {
                 volume.ring().bytesCarried(),
                 volume.ring().segmentsReclaimed(),
                 volume.ring().objectsRefused(),
+                volume.ring().bytesPinned(),
+                volume.ring().pinsBroken(),
                 volume.indexEvictions(),
                 volume.errors(),
                 volume.lastError());

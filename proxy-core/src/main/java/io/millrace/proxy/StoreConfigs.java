@@ -26,6 +26,7 @@ final class StoreConfigs {
                 .volumes(volumes(config))
                 .segmentBytes(config.store().segmentBytes())
                 .syncIntervalNanos(TimeUnit.MILLISECONDS.toNanos(config.store().syncIntervalMillis()))
+                .pinsHonoured(config.store().permitPinning())
                 .diskAdmission(
                         switch (config.store().diskAdmission()) {
                             case ALWAYS -> DiskAdmission.ALWAYS;

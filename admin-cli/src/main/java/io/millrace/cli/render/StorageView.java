@@ -61,6 +61,11 @@ public final class StorageView {
         if (refused > 0) {
             rows.add("refused", Quantities.count(refused, "new object", "new objects") + " while full");
         }
+        long pinned = volume.number("pinned_bytes", 0);
+        long broken = volume.number("pins_broken", 0);
+        if (pinned > 0 || broken > 0) {
+            rows.add("pinned", Quantities.bytes(pinned) + ", " + Quantities.count(broken, "pin", "pins") + " broken");
+        }
         long evicted = volume.number("index_evictions", 0);
         if (evicted > 0) {
             rows.add("index full", Quantities.count(evicted, "object", "objects") + " evicted");

@@ -28,6 +28,9 @@ import org.slf4j.LoggerFactory;
  * when the active segment is full. No more than {@link #CARRIED_SHARE} of a segment is carried: if more is worth it, the
  * best. The old segment stays as it is until it is given up, so whatever happens in between is as if it had not begun.
  *
+ * <p>What is pinned comes before all else, and of that what was read. So pins never stall a writer: where more is pinned than
+ * the share, the rest of it is lost, and counted as broken. A block is pinned when the head of its key is.
+ *
  * <p>A record is carried only if the index says that it is its key's newest, at the moment it is appended; it gets a new
  * sequence. Expired ones are not. A body whose head was replaced is carried together with the newer head, as one record
  * again. A block is carried if the head of its key says that it belongs to the present object.
@@ -57,10 +60,11 @@ final class CarryForward {
     private final Map<Long, KeyHead> heads = new HashMap<>();
     private final Deque<Victim> toLookAt = new ArrayDeque<>();
     private final Deque<Victim> toCarry = new ArrayDeque<>();
-    private final long[] bytesByWorth = new long[KeepPolicy.WORTH_MAX + 1];
+    private final long[] bytesByWorth = new long[Victim.PINNED_AND_READ + 1];
 
     private KeepPolicy policy = KeepPolicy.BY_HITS;
     private boolean enabled;
+    private boolean pinsHonoured = true;
     /** Sequence of the active segment that this is about. */
     private long round;
     /** What a record must be worth; of those that are worth just that, {@link #atLimitLeft} bytes are carried. */
@@ -70,10 +74,14 @@ final class CarryForward {
     private long total;
     private long left;
     private int reads;
+    /** Until when the newer head that was looked at last is pinned. */
+    private long newerPinnedUntil;
+
     private final AtomicLong bytesCarried = new AtomicLong();
+    private final AtomicLong pinsBroken = new AtomicLong();
 
     /** What the head at some place says. */
-    private record KeyHead(long objectId, long hashHigh) {}
+    private record KeyHead(long objectId, long hashHigh, long pinnedUntil) {}
 
     /**
      * Has nothing to carry yet.
@@ -97,6 +105,16 @@ final class CarryForward {
 
     void policy(KeepPolicy keepPolicy) {
         policy = keepPolicy;
+    }
+
+    /** Whether what is pinned is kept for that. Before the volume is started. */
+    void honourPins(boolean honoured) {
+        pinsHonoured = honoured;
+    }
+
+    /** Records so far that were given up, or seemed so, while they were pinned. Any thread. */
+    long pinsBroken() {
+        return pinsBroken.get();
     }
 
     /** Bytes carried so far. Any thread. */
@@ -128,6 +146,12 @@ final class CarryForward {
 
     private void begin() throws IOException {
         round = log.activeSequence();
+        for (Victim victim : toCarry) {
+            // The segment was full sooner than expected.
+            for (; isGivenUp(victim) && victim.next() < victim.size(); victim.advance()) {
+                leave(victim, victim.next());
+            }
+        }
         toLookAt.clear();
         toCarry.clear();
         heads.clear();
@@ -191,7 +215,7 @@ final class CarryForward {
     private void choose() {
         long most = (long) (segments.segmentBytes() * CARRIED_SHARE);
         total = 0;
-        limit = KeepPolicy.WORTH_MAX + 1;
+        limit = Victim.PINNED_AND_READ + 1;
         atLimitLeft = 0;
         while (limit > 1 && total < most) {
             limit--;
@@ -202,8 +226,7 @@ final class CarryForward {
     }
 
     private int worth(Victim victim, SegmentSummary.Entry entry) {
-        boolean block = entry.type() == RecordType.BLOCK;
-        if (entry.type() == RecordType.TOMBSTONE || (!block && isExpired(entry.expiry()))) {
+        if (entry.type() == RecordType.TOMBSTONE) {
             return 0;
         }
         long now = index.find(entry.hashHigh(), entry.hashLow());
@@ -214,13 +237,15 @@ final class CarryForward {
         }
         int hits = index.hits(entry.hashHigh(), entry.hashLow());
         try {
-            if (block) {
+            if (entry.type() == RecordType.BLOCK) {
                 return worthOfBlock(victim, entry, hits);
             }
-            if (!current && !isBodyOf(now, victim, entry)) {
+            // Where there is a newer head, that one tells.
+            if (current ? isExpired(entry.expiry()) : !isBodyOf(now, victim, entry)) {
                 return 0;
             }
-            return policy.worth(entry.hashLow(), hits);
+            long pinnedUntil = current ? entry.pinnedUntil() : newerPinnedUntil;
+            return isPinned(pinnedUntil) ? worthOfPinned(hits) : policy.worth(entry.hashLow(), hits);
         } catch (IOException e) {
             LOG.debug("not carried: {}", e.toString());
             return 0;
@@ -231,15 +256,25 @@ final class CarryForward {
         return Integer.toUnsignedLong(expiry) <= System.currentTimeMillis() / 1000;
     }
 
+    private boolean isPinned(long pinnedUntil) {
+        return pinsHonoured && pinnedUntil > 0 && pinnedUntil > System.currentTimeMillis() / 1000;
+    }
+
+    private static int worthOfPinned(int hits) {
+        return hits > 0 ? Victim.PINNED_AND_READ : Victim.PINNED;
+    }
+
     private int worthOfBlock(Victim victim, SegmentSummary.Entry entry, int hits) throws IOException {
         reads++;
         DiskRecord record = reader.readHead(victim.segment(), entry.offset(), victim.tag());
         try {
             RecordHeader header = record.header();
             KeyHead head = head(header.keyHash());
-            return head == null || head.objectId() != header.objectId()
-                    ? 0
-                    : policy.worth(header.keyHash(), Math.max(hits, index.hits(head.hashHigh(), header.keyHash())));
+            if (head == null || head.objectId() != header.objectId()) {
+                return 0;
+            }
+            int read = Math.max(hits, index.hits(head.hashHigh(), header.keyHash()));
+            return isPinned(head.pinnedUntil()) ? worthOfPinned(read) : policy.worth(header.keyHash(), read);
         } finally {
             record.release();
         }
@@ -255,7 +290,8 @@ final class CarryForward {
         if (known == null) {
             reads++;
             DiskRecord record = readAt(location);
-            known = new KeyHead(record.header().objectId(), record.header().hashHigh());
+            RecordHeader header = record.header();
+            known = new KeyHead(header.objectId(), header.hashHigh(), header.pinnedUntil());
             record.release();
             heads.put(location, known);
         }
@@ -272,6 +308,7 @@ final class CarryForward {
         reads++;
         DiskRecord record = readAt(location);
         try {
+            newerPinnedUntil = record.header().pinnedUntil();
             return isBodyOf(record, victim, entry);
         } finally {
             record.release();
@@ -305,21 +342,41 @@ final class CarryForward {
             return;
         }
         int worth = victim.worth(victim.next());
-        SegmentSummary.Entry entry = worth < limit || worth == 0 ? null : victim.entry(victim.next());
+        int number = victim.next();
+        SegmentSummary.Entry entry = worth == 0 ? null : victim.entry(number);
         victim.advance();
         if (entry == null) {
             return;
         }
         int cost = entry.length() + SegmentLog.overhead();
-        if (worth == limit) {
-            if (atLimitLeft < cost) {
-                return;
-            }
-            atLimitLeft -= cost;
+        if (worth < limit || (worth == limit && atLimitLeft < cost)) {
+            leave(victim, number);
+            return;
         }
+        atLimitLeft -= worth == limit ? cost : 0;
         left -= Math.min(left, cost);
         if (cost <= log.room()) {
             carry(victim, entry);
+        } else {
+            leave(victim, number);
+        }
+    }
+
+    private boolean isGivenUp(Victim victim) {
+        return table.state(victim.segment()) != SegmentTable.State.SEALED
+                || table.tag(victim.segment()) != victim.tag();
+    }
+
+    /** The record is not carried; if it was pinned and still counts, its pin is broken. */
+    private void leave(Victim victim, int number) {
+        SegmentSummary.Entry entry = victim.worth(number) < Victim.PINNED ? null : victim.entry(number);
+        if (entry == null) {
+            return;
+        }
+        long now = index.find(entry.hashHigh(), entry.hashLow());
+        boolean newerHead = entry.type() == RecordType.COMPLETE && now != Location.NONE;
+        if (newerHead || now == Location.pack(victim.segment(), entry.offset(), entry.length(), victim.tag())) {
+            pinsBroken.incrementAndGet();
         }
     }
 
@@ -358,6 +415,7 @@ final class CarryForward {
             if (head == null || head.objectId() != header.objectId()) {
                 return;
             }
+            header.pinnedUntil(head.pinnedUntil());
         }
         long location = log.write(header, place, record.key(), record.head(), record.content());
         int fewer = Math.max(0, hits - 1);
@@ -385,11 +443,12 @@ final class CarryForward {
             DiskKey key = new DiskKey(body.key(), entry.hashHigh(), entry.hashLow());
             ByteBuf content = body.header().contentLength() == 0 ? Unpooled.EMPTY_BUFFER : body.content();
             RecordHeader header = RecordHeader.complete(
-                    key,
-                    head.header().objectId(),
-                    head.head().readableBytes(),
-                    head.header().expiry(),
-                    content.readableBytes());
+                            key,
+                            head.header().objectId(),
+                            head.head().readableBytes(),
+                            head.header().expiry(),
+                            content.readableBytes())
+                    .pinnedUntil(head.header().pinnedUntil());
             if (header.recordLength() + SegmentLog.overhead() > log.room()) {
                 return;
             }

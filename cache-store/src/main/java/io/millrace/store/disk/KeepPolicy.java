@@ -6,8 +6,8 @@ package io.millrace.store.disk;
  * <p>Confined to the volume's writer thread.
  */
 public interface KeepPolicy {
-    /** Highest worth. */
-    int WORTH_MAX = 255;
+    /** Highest worth; what is pinned is above all. */
+    int WORTH_MAX = 253;
 
     /** A segment was begun in a ring that is full, of so many objects: questions about the records of the oldest follow. */
     void segmentBegun(long objects);

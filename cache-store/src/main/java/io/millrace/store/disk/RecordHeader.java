@@ -4,6 +4,7 @@ import io.millrace.store.index.Location;
 import io.millrace.store.io.Checksums;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  *   68  4  length of the head
  *   72  4  expiry, seconds since the epoch, unsigned
  *   76  4  CRC32C of the checksum table
- *   80  8  BLOCK: lower half of the hash of the object's key; else zero
+ *   80  8  BLOCK: lower half of the hash of the object's key; COMPLETE and HEAD: until when the object is pinned,
+ *          seconds since the epoch, 0 when it is not; else zero
  *   88  4  CRC32C of extension, key and head
  *   92  4  CRC32C of bytes 0 to 91
  * </pre>
@@ -49,6 +51,8 @@ public final class RecordHeader {
     public static final int FLAG_BODY_ELSEWHERE = 2;
 
     static final int FORMAT_VERSION = 2;
+    /** Latest time that expiry or pin can tell, in seconds since the epoch. */
+    public static final long SECONDS_MAX = 0xFFFF_FFFFL;
     /** Where the hash stands, upper half first. */
     static final int HASH_AT = 32;
 
@@ -73,6 +77,7 @@ public final class RecordHeader {
     private int tableCrc;
     private int metaCrc;
     private long keyHash;
+    private long pinnedUntil;
 
     private RecordHeader(RecordType type, long objectId, long hashHigh, long hashLow) {
         this.type = type;
@@ -121,6 +126,15 @@ public final class RecordHeader {
         return header;
     }
 
+    /**
+     * Says until when the object is pinned, in seconds since the epoch, 0 for not at all. Of a BLOCK that is not written down:
+     * its head says it.
+     */
+    RecordHeader pinnedUntil(long seconds) {
+        pinnedUntil = Math.max(0, Math.min(seconds, SECONDS_MAX));
+        return this;
+    }
+
     /** Gives the record its place in the log. */
     void stamp(long sequence, long tag) {
         this.sequence = sequence;
@@ -152,7 +166,7 @@ public final class RecordHeader {
         out.putInt(index + 68, headLength);
         out.putInt(index + 72, expiry);
         out.putInt(index + 76, tableCrc);
-        out.putLong(index + 80, keyHash);
+        out.putLong(index + 80, type == RecordType.BLOCK ? keyHash : pinnedUntil);
         out.putInt(index + 88, metaCrc);
         out.putInt(index + 92, Checksums.crc32c(out, index, 92));
     }
@@ -179,7 +193,11 @@ public final class RecordHeader {
         header.headLength = in.getInt(index + 68);
         header.expiry = in.getInt(index + 72);
         header.tableCrc = in.getInt(index + 76);
-        header.keyHash = in.getLong(index + 80);
+        if (type == RecordType.BLOCK) {
+            header.keyHash = in.getLong(index + 80);
+        } else {
+            header.pinnedUntil(in.getLong(index + 80));
+        }
         header.metaCrc = in.getInt(index + 88);
         return header.hasSaneLengths() ? header : null;
     }
@@ -284,6 +302,11 @@ public final class RecordHeader {
         return expiry;
     }
 
+    /** Until when the object is pinned, in seconds since the epoch; 0 when it is not, or nobody told. */
+    public long pinnedUntil() {
+        return pinnedUntil;
+    }
+
     int tableCrc() {
         return tableCrc;
     }
@@ -322,6 +345,7 @@ public final class RecordHeader {
     public String toString() {
         return type + " sequence=" + Long.toHexString(sequence) + " object=" + Long.toHexString(objectId) + " content="
                 + contentLength + " body=" + bodyLength + " head=" + headLength + " key=" + keyLength
-                + (type == RecordType.BLOCK ? " block=" + detail : "");
+                + (type == RecordType.BLOCK ? " block=" + detail : "")
+                + (pinnedUntil > 0 ? " pinned=" + Instant.ofEpochSecond(pinnedUntil) : "");
     }
 }

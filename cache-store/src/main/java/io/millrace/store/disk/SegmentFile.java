@@ -116,6 +116,14 @@ public final class SegmentFile {
         return entries.hasRemaining() ? null : SegmentSummary.decode(footer, entries.flip());
     }
 
+    /** What the footer of a sealed segment's summary tells, without its entries; null as of {@link #summary}. */
+    @Nullable
+    SegmentSummary footer(int segment, long tag) throws IOException {
+        ByteBuffer footer = littleEndian(SegmentSummary.FOOTER_BYTES);
+        read(segment, (long) segmentBytes() - SegmentSummary.FOOTER_BYTES, footer);
+        return SegmentSummary.count(footer.flip(), tag) < 0 ? null : SegmentSummary.ofFooter(footer);
+    }
+
     /**
      * Walks over the records of a segment that start in {@code [from, to)}.
      *

@@ -49,6 +49,7 @@ final class SegmentLog {
     private final ReaderLists readers;
     private final MappedIndex index;
     private final RetiredEntries retired;
+    private final PinnedBytes pinned;
     private final SecureRandom random = new SecureRandom();
     private final Runnable onSealed;
 
@@ -82,6 +83,7 @@ final class SegmentLog {
         this.readers = parts.readers();
         this.index = parts.index();
         this.retired = new RetiredEntries(index, segments.segmentBytes());
+        this.pinned = new PinnedBytes(table, segments);
         this.onSealed = onSealed;
         active = table.active();
         if (active >= 0) {
@@ -94,6 +96,11 @@ final class SegmentLog {
     /** Sets what carries records out of segments before they are given up. */
     void carry(CarryForward carryForward) {
         carry = carryForward;
+    }
+
+    /** What it has of pinned records. */
+    PinnedBytes pinned() {
+        return pinned;
     }
 
     /** Bytes of records appended so far. Any thread. */
@@ -159,6 +166,7 @@ final class SegmentLog {
         long location = Location.pack(active, offset, length, tag);
         if (summary != null) {
             summary.add(header, offset);
+            pinned.add(active, header);
         }
         offset += length;
         if (!announced && offset > segments.segmentBytes() - segments.segmentBytes() / FORCE_EARLY_SHARE) {
@@ -360,6 +368,7 @@ final class SegmentLog {
             SegmentSummary found = records;
             segments.walk(active, tag, SegmentHeader.BYTES, offset, true, found);
             summary = records;
+            pinned.set(active, tag, records);
         }
         return records;
     }
@@ -385,7 +394,9 @@ final class SegmentLog {
         tag = newTag;
         offset = SegmentHeader.BYTES;
         nextSequence = sequence << 32;
-        summary = new SegmentSummary();
+        SegmentSummary none = new SegmentSummary();
+        summary = none;
+        pinned.set(segment, newTag, none);
         announced = false;
     }
 

@@ -18,36 +18,80 @@ import org.jspecify.annotations.Nullable;
  *   24  4  offset of the record in the segment    16  8  tag of the segment
  *   28  4  length of the record                   24  4  offset of the first entry
  *   32  4  expiry                                 28  4  CRC32C of the entries
- *   36  1  type                                   32 28  zero
- *   37  3  zero                                   60  4  CRC32C of bytes 0 to 59
+ *   36  1  type                                   32  8  bytes of pinned records, as of when it was sealed
+ *   37  3  end of its pin                         40  4  when the last of their pins ends, seconds
+ *                                                 44 16  zero
+ *                                                 60  4  CRC32C of bytes 0 to 59
  * </pre>
  *
- * Entries stand in the order of their records, directly before the footer.
+ * The end of a pin is in units of {@link #PIN_UNIT_SECONDS} since the epoch, rounded up, and 0 without one: also of a BLOCK, and
+ * of a HEAD whose body lies in another record, since neither is kept for its own sake. Code that knows nothing of pins leaves 0 in
+ * all three places.
+ *
+ * <p>Entries stand in the order of their records, directly before the footer.
  *
  * <p>Confined to one thread.
  */
 public final class SegmentSummary implements SegmentFile.RecordVisitor {
     static final int ENTRY_BYTES = 40;
     static final int FOOTER_BYTES = 64;
+    /** Seconds of a unit of the end of a pin. */
+    static final int PIN_UNIT_SECONDS = 256;
+
+    private static final int PIN_UNITS_MAX = (1 << 24) - 1;
 
     private static final long MAGIC = 0x0059_524d_5553_524dL;
     private static final int FORMAT_VERSION = 2;
 
     private ByteBuffer entries;
     private int count;
+    private long pinnedBytes;
+    private long lastPinEnds;
 
     SegmentSummary() {
         entries = ByteBuffer.allocate(64 * ENTRY_BYTES).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    private SegmentSummary(ByteBuffer entries, int count) {
+    private SegmentSummary(ByteBuffer entries, int count, ByteBuffer footer) {
         this.entries = entries;
         this.count = count;
+        pinnedBytes = footer.getLong(32);
+        lastPinEnds = Integer.toUnsignedLong(footer.getInt(40));
     }
 
-    /** One record of the segment. Immutable. */
+    /**
+     * One record of the segment. Immutable.
+     *
+     * @param pinnedUntil until when it is to be kept, in seconds since the epoch, a little later than was asked for; 0 for not
+     *     at all
+     */
     public record Entry(
-            RecordType type, long hashHigh, long hashLow, long sequence, long offset, int length, int expiry) {}
+            RecordType type,
+            long hashHigh,
+            long hashLow,
+            long sequence,
+            long offset,
+            int length,
+            int expiry,
+            long pinnedUntil) {
+        /** What a damaged record hides: it counts as a tombstone. */
+        public static Entry hidden(long hashHigh, long hashLow, long offset) {
+            return new Entry(RecordType.TOMBSTONE, hashHigh, hashLow, 0, offset, 2 * Location.UNIT_BYTES, 0, 0);
+        }
+
+        /** Whether it is this record, that it is pinned being left out: a summary of older code does not tell it. */
+        public boolean isSame(Entry other) {
+            return equals(new Entry(
+                    other.type,
+                    other.hashHigh,
+                    other.hashLow,
+                    other.sequence,
+                    other.offset,
+                    other.length,
+                    other.expiry,
+                    pinnedUntil));
+        }
+    }
 
     /** The entry of a record that lies at {@code offset}. */
     public static Entry entry(RecordHeader header, long offset) {
@@ -58,7 +102,14 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
                 header.sequence(),
                 offset,
                 header.recordLength(),
-                header.expiry());
+                header.expiry(),
+                pinnedUntil(header));
+    }
+
+    private static long pinnedUntil(RecordHeader header) {
+        boolean alone = header.type() == RecordType.BLOCK || header.has(RecordHeader.FLAG_BODY_ELSEWHERE);
+        long units = (header.pinnedUntil() + PIN_UNIT_SECONDS - 1) / PIN_UNIT_SECONDS;
+        return alone ? 0 : Math.min(units, PIN_UNITS_MAX) * PIN_UNIT_SECONDS;
     }
 
     /** Number of records. */
@@ -69,6 +120,20 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
     /** Adds a record that was appended at {@code offset}. */
     void add(RecordHeader header, long offset) {
         add(entry(header, offset));
+        if (header.pinnedUntil() > 0) {
+            pinnedBytes += header.recordLength();
+            lastPinEnds = Math.max(lastPinEnds, header.pinnedUntil());
+        }
+    }
+
+    /** Bytes of records that were pinned when they were written. */
+    long pinnedBytes() {
+        return pinnedBytes;
+    }
+
+    /** When the last of their pins ends, in seconds since the epoch. */
+    long lastPinEnds() {
+        return lastPinEnds;
     }
 
     @Override
@@ -79,7 +144,7 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
     /** A damaged record hid what the key held before, and still does: it counts as a tombstone. */
     @Override
     public void damaged(long hashHigh, long hashLow, long offset) {
-        add(new Entry(RecordType.TOMBSTONE, hashHigh, hashLow, 0, offset, 2 * Location.UNIT_BYTES, 0));
+        add(Entry.hidden(hashHigh, hashLow, offset));
     }
 
     private void add(Entry entry) {
@@ -93,7 +158,11 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
         entries.putInt(at + 24, (int) entry.offset());
         entries.putInt(at + 28, entry.length());
         entries.putInt(at + 32, entry.expiry());
-        entries.put(at + 36, entry.type().code());
+        // The pin in the upper three bytes.
+        entries.putInt(
+                at + 36,
+                (int) (entry.pinnedUntil() / PIN_UNIT_SECONDS) << 8
+                        | entry.type().code());
         count++;
     }
 
@@ -110,7 +179,8 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
                         entries.getLong(at + 16),
                         Integer.toUnsignedLong(entries.getInt(at + 24)),
                         entries.getInt(at + 28),
-                        entries.getInt(at + 32));
+                        entries.getInt(at + 32),
+                        (long) (entries.getInt(at + 36) >>> 8) * PIN_UNIT_SECONDS);
     }
 
     /** Bytes that the summary takes with {@code more} entries added. */
@@ -129,6 +199,8 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
         out.putLong(entryBytes + 16, tag);
         out.putInt(entryBytes + 24, (int) (segmentBytes - FOOTER_BYTES - entryBytes));
         out.putInt(entryBytes + 28, Checksums.crc32c(out, 0, entryBytes));
+        out.putLong(entryBytes + 32, pinnedBytes);
+        out.putInt(entryBytes + 40, (int) lastPinEnds);
         out.putInt(entryBytes + 60, Checksums.crc32c(out, entryBytes, 60));
         return out;
     }
@@ -148,6 +220,11 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
         if (footer.getInt(28) != Checksums.crc32c(entries, 0, entries.limit())) {
             return null;
         }
-        return new SegmentSummary(entries, footer.getInt(12));
+        return new SegmentSummary(entries, footer.getInt(12), footer);
+    }
+
+    /** What a footer tells, without the entries. */
+    static SegmentSummary ofFooter(ByteBuffer footer) {
+        return new SegmentSummary(ByteBuffer.allocate(0), 0, footer);
     }
 }

@@ -3,11 +3,16 @@ package io.millrace.store.disk;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A segment that is about to be given up: its records, and what each of them is worth.
+ * A segment that is about to be given up: its records, and what each of them is worth, 0 to {@link #PINNED_AND_READ}.
  *
  * <p>Confined to the volume's writer thread.
  */
 final class Victim {
+    /** Worth of a pinned record. */
+    static final int PINNED = KeepPolicy.WORTH_MAX + 1;
+    /** Worth of a pinned record that was read since it was put where it is. */
+    static final int PINNED_AND_READ = PINNED + 1;
+
     private final int segment;
     private final long tag;
     private final SegmentSummary records;

@@ -95,9 +95,14 @@ public final class Volume {
         ending = new VolumeEnding(parts, thread, health, segments);
     }
 
-    /** Sets what says which records are kept when their segment is given up. Before {@link #start}. */
-    public void keep(KeepPolicy policy) {
+    /**
+     * Sets what says which records are kept when their segment is given up. Before {@link #start}.
+     *
+     * @param pinsHonoured whether pinned ones are, whatever the policy says
+     */
+    public void keep(KeepPolicy policy, boolean pinsHonoured) {
         carry.policy(policy);
+        carry.honourPins(pinsHonoured);
     }
 
     /** Starts the volume's thread. */
@@ -280,14 +285,18 @@ public final class Volume {
      *
      * @param then is told when the object counts, or why it does not
      */
-    public void appendComplete(DiskKey key, long objectId, int expiry, ByteBuf head, ByteBuf body, Appended then) {
-        RecordHeader header = RecordHeader.complete(key, objectId, head.readableBytes(), expiry, body.readableBytes());
+    public void appendComplete(DiskKey key, long objectId, KeepTimes times, ByteBuf head, ByteBuf body, Appended then) {
+        RecordHeader header = RecordHeader.complete(
+                        key, objectId, head.readableBytes(), times.expiry(), body.readableBytes())
+                .pinnedUntil(times.pinnedUntil());
         writer.appendComplete(header, key, head, body, then);
     }
 
     /** As {@link #appendComplete}, for an object whose body was appended before. */
-    public void appendHead(DiskKey key, long objectId, int expiry, ByteBuf head, BodyPlace place) throws IOException {
-        RecordHeader header = RecordHeader.head(key, objectId, head.readableBytes(), expiry, place);
+    public void appendHead(DiskKey key, long objectId, KeepTimes times, ByteBuf head, BodyPlace place)
+            throws IOException {
+        RecordHeader header = RecordHeader.head(key, objectId, head.readableBytes(), times.expiry(), place)
+                .pinnedUntil(times.pinnedUntil());
         writer.appendObject(header, place, key, head, Unpooled.EMPTY_BUFFER);
     }
 
@@ -295,9 +304,11 @@ public final class Volume {
      * Appends one block; returns where it lies. On the volume's thread; borrows the buffer.
      *
      * @param keyHash lower half of the hash of the object's key
+     * @param pinnedUntil until when the object is pinned, as far as known; for statistics
      */
-    public long appendBlock(long keyHash, long objectId, int number, ByteBuf content) throws IOException {
-        return writer.appendBlock(keyHash, objectId, number, content);
+    public long appendBlock(long keyHash, long objectId, int number, long pinnedUntil, ByteBuf content)
+            throws IOException {
+        return writer.appendBlock(keyHash, objectId, number, pinnedUntil, content);
     }
 
     /** Appends a tombstone; from here on the key holds nothing, come what may. On the volume's thread. */
@@ -502,6 +513,16 @@ public final class Volume {
     /** Bytes of records that were carried from segments given up, and not for any caller, so far. */
     public long bytesCarried() {
         return carry.bytesCarried();
+    }
+
+    /** Bytes of pinned records, those that were replaced or removed since included until their segment is given up. */
+    public long bytesPinned() {
+        return log.pinned().total(System.currentTimeMillis() / 1000);
+    }
+
+    /** Records given up although they were pinned, so far. */
+    public long pinsBroken() {
+        return carry.pinsBroken();
     }
 
     /** Segments given up so far. */

@@ -52,6 +52,7 @@ public final class VolumeUpkeep {
                     step(rebuild, whole) ? VolumeThread.BackgroundWork.AT_ONCE : VolumeThread.BackgroundWork.IDLE));
         }
         works.add(() -> tendIndex(log));
+        works.add(log.pinned()::step);
         if (parts.table().usable() < parts.table().segments()) {
             works.add(settled(new Shrinking(parts, segments, log, new ShrinkingOwner())));
         }

@@ -144,10 +144,11 @@ final class VolumeWriter {
     }
 
     /** Appends one block; returns where it lies. */
-    long appendBlock(long keyHash, long objectId, int number, ByteBuf content) throws IOException {
+    long appendBlock(long keyHash, long objectId, int number, long pinnedUntil, ByteBuf content) throws IOException {
         try {
             health.checkWorking();
-            RecordHeader header = RecordHeader.block(keyHash, objectId, number, content.readableBytes());
+            RecordHeader header = RecordHeader.block(keyHash, objectId, number, content.readableBytes())
+                    .pinnedUntil(pinnedUntil);
             long location = log.append(header, null, NO_KEY, Unpooled.EMPTY_BUFFER, content);
             index.putBlock(header.hashHigh(), header.hashLow(), location);
             succeeded();

@@ -151,7 +151,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
      * before anyone reads it here.
      */
     private void cut() {
-        if (!extension && !refused && !body.isCut() && !changes.isAdmitted(target, object.volume())) {
+        if (!extension && !refused && !body.isCut() && !changes.isAdmitted(target, object.volume(), body.head())) {
             refused = true;
             fail();
         }
@@ -232,7 +232,8 @@ final class FillWriter<H> implements ObjectWriter<H> {
         try {
             if (!failed && !body.isDead()) {
                 long keyHash = target.key().hashLow();
-                body.onDisk(block, volume.appendBlock(keyHash, object.objectId(), block, content));
+                long pinnedUntil = changes.pinnedUntil(body.head());
+                body.onDisk(block, volume.appendBlock(keyHash, object.objectId(), block, pinnedUntil, content));
                 stored = true;
             }
         } catch (IOException e) {

@@ -6,6 +6,7 @@ import io.millrace.store.StoreKey;
 import io.millrace.store.disk.Appended;
 import io.millrace.store.disk.BodyPlace;
 import io.millrace.store.disk.DiskKey;
+import io.millrace.store.disk.KeepTimes;
 import io.millrace.store.disk.Volume;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -43,7 +44,7 @@ final class ObjectAppender<H> {
         }
         try {
             volume.appendComplete(
-                    diskKey(object.key()), object.objectId(), expiry(object.head()), head, object.content(), then);
+                    diskKey(object.key()), object.objectId(), times(object.head()), head, object.content(), then);
         } finally {
             head.release();
         }
@@ -53,7 +54,7 @@ final class ObjectAppender<H> {
     void head(Volume volume, StoreObject<H> object, H head, BodyPlace body) throws IOException {
         ByteBuf encoded = encode(head);
         try {
-            volume.appendHead(diskKey(object.key()), object.objectId(), expiry(head), encoded, body);
+            volume.appendHead(diskKey(object.key()), object.objectId(), times(head), encoded, body);
         } finally {
             encoded.release();
         }
@@ -79,7 +80,7 @@ final class ObjectAppender<H> {
         }
     }
 
-    private int expiry(H head) {
-        return (int) Math.max(0, Math.min(codec.expiresAtSeconds(head), 0xFFFF_FFFFL));
+    private KeepTimes times(H head) {
+        return KeepTimes.of(codec.expiresAtSeconds(head), codec.pinnedUntilSeconds(head));
     }
 }

@@ -138,11 +138,11 @@ final class ObjectChanges<H> {
     }
 
     /** Whether the volume takes a new object of the key; what the volume knows of the key already is replaced. */
-    boolean isAdmitted(FillTarget target, int number) {
+    boolean isAdmitted(FillTarget target, int number, @Nullable H head) {
         Volume volume = target.volume();
         return volume == null
                 || pending.get(target.key()) != null
-                || volumes.policies().admits(number, volume, target.key());
+                || volumes.policies().admits(number, volume, target.key(), pinnedUntil(head));
     }
 
     /**
@@ -198,7 +198,12 @@ final class ObjectChanges<H> {
     }
 
     private boolean admits(StoreObject<H> object, Volume volume, StoreKey key) {
-        return volumes.policies().admits(object.volume(), volume, key);
+        return volumes.policies().admits(object.volume(), volume, key, pinnedUntil(object.head()));
+    }
+
+    /** Until when an object of that head is pinned, in seconds since the epoch; 0 when it is not or has none yet. */
+    long pinnedUntil(@Nullable H head) {
+        return head == null ? 0 : codec.pinnedUntilSeconds(head);
     }
 
     /** As {@link CacheStore#remove}. */

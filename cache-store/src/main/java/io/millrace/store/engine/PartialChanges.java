@@ -5,6 +5,7 @@ import static io.millrace.store.engine.ObjectAppender.diskKey;
 import io.millrace.store.StoreKey;
 import io.millrace.store.disk.BodyPlace;
 import io.millrace.store.disk.DiskRecord;
+import io.millrace.store.disk.KeepTimes;
 import io.millrace.store.disk.RecordHeader;
 import io.millrace.store.disk.RecordType;
 import io.millrace.store.disk.Volume;
@@ -101,7 +102,7 @@ final class PartialChanges<H> {
         boolean taken = onVolume(target, object, volume -> {
             for (int block = blocks.nextSetBit(0); block >= 0; block = blocks.nextSetBit(block + 1)) {
                 object.body().dropBlock(block);
-                volume.appendBlock(object.key().hashLow(), object.objectId(), block, Unpooled.EMPTY_BUFFER);
+                volume.appendBlock(object.key().hashLow(), object.objectId(), block, 0, Unpooled.EMPTY_BUFFER);
             }
             refreshNow(volume, object);
         });
@@ -144,7 +145,7 @@ final class PartialChanges<H> {
         try {
             RecordHeader header = record.header();
             if (header.type() == RecordType.HEAD && !record.place().equals(place)) {
-                volume.appendHead(diskKey(object.key()), header.objectId(), header.expiry(), record.head(), place);
+                volume.appendHead(diskKey(object.key()), header.objectId(), KeepTimes.of(header), record.head(), place);
             }
         } finally {
             record.release();

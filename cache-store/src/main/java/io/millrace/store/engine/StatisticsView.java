@@ -50,7 +50,12 @@ final class StatisticsView {
                 volume.errors(),
                 words(last),
                 new StoreStatistics.Ring(
-                        volume.bytesWritten(), volume.bytesCarried(), volume.segmentsReclaimed(), refused));
+                        volume.bytesWritten(),
+                        volume.bytesCarried(),
+                        volume.segmentsReclaimed(),
+                        refused,
+                        volume.bytesPinned(),
+                        volume.pinsBroken()));
     }
 
     private static StoreStatistics.Volume failed(VolumeGroup.Slot slot) {

@@ -85,8 +85,8 @@ final class VolumeGroup {
         this.allocator = allocator;
         this.journal = journal;
         this.listener = listener;
-        this.policies =
-                new VolumePolicies(config.diskAdmission(), config.volumes().size());
+        this.policies = new VolumePolicies(
+                config.diskAdmission(), config.pinsHonoured(), config.volumes().size());
     }
 
     /** Opens the configured volumes and starts them. */

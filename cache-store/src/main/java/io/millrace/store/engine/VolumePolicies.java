@@ -15,9 +15,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class VolumePolicies {
     private final AdmissionRule rule;
+    private final boolean pinsHonoured;
     private final AtomicReferenceArray<@Nullable SpacePolicy> policies;
 
-    VolumePolicies(DiskAdmission admission, int volumes) {
+    VolumePolicies(DiskAdmission admission, boolean pinsHonoured, int volumes) {
+        this.pinsHonoured = pinsHonoured;
         rule = switch (admission) {
             case ALWAYS -> AdmissionRule.ALWAYS;
             case SECOND_HIT -> AdmissionRule.SECOND_HIT;
@@ -34,7 +36,7 @@ final class VolumePolicies {
             policy = new SpacePolicy(rule, volume.bytesMax(), segments);
             policies.set(number, policy);
         }
-        volume.keep(policy);
+        volume.keep(policy, pinsHonoured);
     }
 
     private @Nullable SpacePolicy policy(int number) {
@@ -56,10 +58,20 @@ final class VolumePolicies {
         }
     }
 
-    /** Whether the volume takes a new object of the key. One that it may hold already is always replaced. */
-    boolean admits(int number, Volume volume, StoreKey key) {
+    /**
+     * Whether the volume takes a new object of the key. One that it may hold already is always replaced, one that is pinned
+     * always taken.
+     */
+    boolean admits(int number, Volume volume, StoreKey key, long pinnedUntilSeconds) {
         SpacePolicy policy = policy(number);
-        return policy == null || volume.mayHold(key.hashHigh(), key.hashLow()) || policy.admits(key.hashLow());
+        return policy == null
+                || isPinned(pinnedUntilSeconds)
+                || volume.mayHold(key.hashHigh(), key.hashLow())
+                || policy.admits(key.hashLow());
+    }
+
+    private boolean isPinned(long untilSeconds) {
+        return pinsHonoured && untilSeconds > 0 && untilSeconds > System.currentTimeMillis() / 1000;
     }
 
     /** New objects that the volume did not take. */

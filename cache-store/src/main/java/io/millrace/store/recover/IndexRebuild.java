@@ -222,8 +222,7 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
                     @Override
                     public void damaged(long hashHigh, long hashLow, long offset) {
                         // It hid what the key held before, and still does.
-                        records.add(new SegmentSummary.Entry(
-                                RecordType.TOMBSTONE, hashHigh, hashLow, 0, offset, 2 * Location.UNIT_BYTES, 0));
+                        records.add(SegmentSummary.Entry.hidden(hashHigh, hashLow, offset));
                     }
                 });
         return records;

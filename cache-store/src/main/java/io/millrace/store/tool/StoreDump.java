@@ -114,7 +114,8 @@ public final class StoreDump {
                         .member("content", record.contentLength())
                         .member("body", record.bodyLength())
                         .member("head", record.headLength())
-                        .member("expiry", Integer.toUnsignedLong(record.expiry()));
+                        .member("expiry", Integer.toUnsignedLong(record.expiry()))
+                        .member("pinned_until", record.pinnedUntil());
             }
             line(json.member("key", keyed ? key : null).toString());
         } else {

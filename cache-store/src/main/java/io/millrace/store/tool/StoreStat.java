@@ -39,6 +39,7 @@ public final class StoreStat {
     private long objects;
     private long blocks;
     private long expired;
+    private long pinned;
 
     private StoreStat(VolumeView view, long nowSeconds) {
         this.view = view;
@@ -122,6 +123,7 @@ public final class StoreStat {
         } else {
             objects++;
             expired += Integer.toUnsignedLong(entry.expiry()) < nowSeconds ? 1 : 0;
+            pinned += entry.pinnedUntil() > nowSeconds ? 1 : 0;
         }
     }
 
@@ -151,6 +153,7 @@ public final class StoreStat {
                 .member("objects", objects)
                 .member("expired_objects", expired)
                 .member("blocks", blocks)
+                .member("pinned_objects", pinned)
                 .member("live_records_by_size", sizes)
                 .toString();
     }
@@ -183,7 +186,7 @@ public final class StoreStat {
                 .append(", expired ")
                 .append(expired)
                 .append(", blocks ");
-        out.append(blocks).append('\n');
+        out.append(blocks).append(", pinned ").append(pinned).append('\n');
         for (int i = 0; i < SIZE_CLASSES; i++) {
             if (recordsBySize[i] > 0) {
                 out.append("records  from ")

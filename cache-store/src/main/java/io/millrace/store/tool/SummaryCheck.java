@@ -41,7 +41,7 @@ final class SummaryCheck {
             return;
         }
         next++;
-        if (!entry.equals(record)) {
+        if (!entry.isSame(record)) {
             missing(entry);
         }
     }

@@ -125,4 +125,39 @@ class RecordFormatTest {
         assertEquals(header, SegmentHeader.decode(out));
         assertNull(SegmentHeader.decode(buffer()));
     }
+
+    @Test
+    void aPinnedRecordSaysUntilWhen() {
+        RecordHeader header = RecordHeader.head(KEY, 1, 5, 0, BodyPlace.inBlocks(100_000, 8192))
+                .pinnedUntil(0x1_0000_0000L);
+        ByteBuffer out = buffer();
+        header.encode(out, 0);
+        assertEquals("ffffffff00000000", hex(out, 80, 88));
+        RecordHeader decoded = RecordHeader.decode(out, 0);
+        assertNotNull(decoded);
+        assertEquals(0xFFFF_FFFFL, decoded.pinnedUntil());
+        assertEquals(KEY.hashLow(), decoded.keyHash());
+    }
+
+    /** What older code wrote says 0 in these places, and reads no more of them. */
+    @Test
+    void aSummaryTellsPinsInWhatWasZero() {
+        SegmentSummary summary = new SegmentSummary();
+        summary.add(RecordHeader.complete(KEY, 1, 5, 7, 100), 64);
+        ByteBuffer plain = summary.encode(1 << 20, 99);
+        assertEquals("01000000", hex(plain, 36, 40));
+        assertEquals("00".repeat(28), hex(plain, 40 + 32, 40 + 60));
+        SegmentSummary pinned = new SegmentSummary();
+        RecordHeader header = RecordHeader.complete(KEY, 1, 5, 7, 100).pinnedUntil(0x0010_2001L);
+        pinned.add(header, 64);
+        ByteBuffer out = pinned.encode(1 << 20, 99);
+        assertEquals("01211000", hex(out, 36, 40));
+        assertEquals("0001000000000000" + "01201000" + "00".repeat(16), hex(out, 40 + 32, 40 + 60));
+        SegmentSummary decoded = SegmentSummary.decode(
+                out.slice(40, 64).order(out.order()), out.slice(0, 40).order(out.order()));
+        assertNotNull(decoded);
+        assertEquals(SegmentSummary.entry(header, 64), decoded.entry(0));
+        assertEquals(0x0010_2100L, decoded.entry(0).pinnedUntil());
+        assertEquals(header.recordLength(), decoded.pinnedBytes());
+    }
 }

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 
 /** One volume by itself, and what errors make of it. */
 class VolumeFaultTest {
+    private static final KeepTimes NO_TIMES = new KeepTimes(0, 0);
     private static final Path PATH = Path.of("/v");
     private static final int SEGMENTS = 8;
     private static final DiskKey KEY = new DiskKey(new byte[] {'k'}, 1, 2);
@@ -135,10 +136,11 @@ class VolumeFaultTest {
     void anIndexThatCannotBeReadIsAMissAndTheEndOfTheVolume() throws Exception {
         Volume given = start(null);
         CountDownLatch stored = new CountDownLatch(1);
-        given.execute(() -> given.appendComplete(KEY, 1, 0, Unpooled.EMPTY_BUFFER, Unpooled.EMPTY_BUFFER, failure -> {
-            assertNull(failure);
-            stored.countDown();
-        }));
+        given.execute(
+                () -> given.appendComplete(KEY, 1, NO_TIMES, Unpooled.EMPTY_BUFFER, Unpooled.EMPTY_BUFFER, failure -> {
+                    assertNull(failure);
+                    stored.countDown();
+                }));
         assertTrue(stored.await(30, TimeUnit.SECONDS));
         assertTrue(given.find(1, 2) != Location.NONE);
         io.unmap(PATH.resolve("index"));
@@ -157,7 +159,7 @@ class VolumeFaultTest {
         given.execute(() -> {
             assertThrows(IOException.class, () -> given.appendTombstone(KEY));
             failed.countDown();
-            assertThrows(IOException.class, () -> given.appendBlock(1, 2, 3, Unpooled.EMPTY_BUFFER));
+            assertThrows(IOException.class, () -> given.appendBlock(1, 2, 3, 0, Unpooled.EMPTY_BUFFER));
             failed.countDown();
         });
         assertTrue(failed.await(30, TimeUnit.SECONDS));
@@ -173,8 +175,8 @@ class VolumeFaultTest {
         CountDownLatch all = new CountDownLatch(3);
         for (int i = 0; i < 3; i++) {
             DiskKey key = new DiskKey(new byte[] {(byte) i}, i, i);
-            assertTrue(given.executeGathering(
-                    () -> given.appendComplete(key, 1, 0, Unpooled.EMPTY_BUFFER, Unpooled.EMPTY_BUFFER, failure -> {
+            assertTrue(given.executeGathering(() ->
+                    given.appendComplete(key, 1, NO_TIMES, Unpooled.EMPTY_BUFFER, Unpooled.EMPTY_BUFFER, failure -> {
                         told.add(String.valueOf(failure));
                         all.countDown();
                     })));

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.store.ObjectWriter;
 import io.millrace.store.io.FaultyFileIo;
 import io.millrace.store.io.LeaseHeldException;
 import io.millrace.store.tool.CheckReport;
@@ -102,11 +103,28 @@ class StoreToolsTest {
     }
 
     @Test
+    void dumpAndFiguresTellOfPins() throws IOException {
+        try (TestStore test = open()) {
+            ObjectWriter<TextHead> writer = test.store.create(test.key("http://pinned/"));
+            writer.head(TextHead.pinned("h", 2_000_000_000L), 0);
+            writer.complete(0);
+        }
+        List<String> text = dump(new StoreDump.Options(false, false, "http://pinned/", -1));
+        assertTrue(text.get(text.size() - 1).contains(" pinned=2033-05-18T03:33:20Z http://pinned/"), text::toString);
+        List<String> json = dump(new StoreDump.Options(false, true, "http://pinned/", -1));
+        assertTrue(json.get(0).contains("\"pinned_until\":2000000000,"), json::toString);
+        String figures = StoreStat.of(io, VOLUME, 1_999_999_999L).toJson();
+        assertTrue(figures.contains("\"pinned_objects\":1,"), figures);
+        assertTrue(StoreCheck.check(io, VOLUME).isSound());
+    }
+
+    @Test
     void countsWhatCounts() throws IOException {
         String json = StoreStat.of(io, VOLUME, 0).toJson();
         assertTrue(json.contains("\"objects\":91,\"expired_objects\":0,\"blocks\":20,"), json);
         assertTrue(json.contains("\"index_usable\":true"), json);
         assertTrue(StoreStat.of(io, VOLUME, 0).toString().contains("objects  91, expired 0, blocks 20"));
+        assertTrue(json.contains("\"pinned_objects\":0,"), json);
         String later = StoreStat.of(io, VOLUME, Long.MAX_VALUE).toJson();
         assertTrue(later.contains("\"expired_objects\":91"), later);
         FaultyFileIo next = io.afterReboot();

@@ -7,17 +7,22 @@ import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** A head for tests: a text and an expiry. */
-record TextHead(String text, long expiresAtSeconds) {
+/** A head for tests: a text, an expiry, and until when it is pinned. */
+record TextHead(String text, long expiresAtSeconds, long pinnedUntilSeconds) {
     /** What the inventory is told of every head. */
     static final long STORED_AT = 1_800_000_000L;
 
     static TextHead of(String text) {
-        return new TextHead(text, 1_900_000_000L);
+        return new TextHead(text, 1_900_000_000L, 0);
     }
 
     static TextHead of(String text, long expiresAtSeconds) {
-        return new TextHead(text, expiresAtSeconds);
+        return new TextHead(text, expiresAtSeconds, 0);
+    }
+
+    /** One that expired long ago and is pinned. */
+    static TextHead pinned(String text, long untilSeconds) {
+        return new TextHead(text, 1_000_000_000L, untilSeconds);
     }
 
     static final class Codec implements HeadCodec<TextHead> {
@@ -25,20 +30,22 @@ record TextHead(String text, long expiresAtSeconds) {
 
         @Override
         public void encode(TextHead head, ByteBuf out) {
-            out.writeByte(VERSION).writeLong(head.expiresAtSeconds);
+            out.writeByte(VERSION).writeLong(head.expiresAtSeconds).writeLong(head.pinnedUntilSeconds);
             out.writeCharSequence(head.text, StandardCharsets.UTF_8);
         }
 
         @Override
         public TextHead decode(ByteBuf in) throws CorruptHeadException {
-            if (!in.isReadable(9) || in.readByte() != VERSION) {
+            if (!in.isReadable(17) || in.readByte() != VERSION) {
                 throw new CorruptHeadException("not a text head");
             }
             long expires = in.readLong();
+            long pinnedUntil = in.readLong();
             return new TextHead(
                     in.readCharSequence(in.readableBytes(), StandardCharsets.UTF_8)
                             .toString(),
-                    expires);
+                    expires,
+                    pinnedUntil);
         }
 
         @Override
@@ -49,6 +56,11 @@ record TextHead(String text, long expiresAtSeconds) {
         @Override
         public long expiresAtSeconds(TextHead head) {
             return head.expiresAtSeconds;
+        }
+
+        @Override
+        public long pinnedUntilSeconds(TextHead head) {
+            return head.pinnedUntilSeconds;
         }
 
         @Override

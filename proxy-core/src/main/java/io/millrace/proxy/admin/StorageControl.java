@@ -41,6 +41,8 @@ public interface StorageControl {
      * @param carriedBytes of them, those kept from segments given up
      * @param reclaimedSegments segments given up
      * @param refused new objects that the full volume did not take
+     * @param pinnedBytes bytes of pinned objects, those replaced or purged included until their segment is given up
+     * @param pinsBroken records given up although they were pinned
      * @param indexEvictions objects that went because the index was full and could not grow
      * @param errors I/O errors so far
      * @param lastError the last of them, or why it is offline; null when there is nothing to say
@@ -59,6 +61,8 @@ public interface StorageControl {
             long carriedBytes,
             long reclaimedSegments,
             long refused,
+            long pinnedBytes,
+            long pinsBroken,
             long indexEvictions,
             long errors,
             @Nullable String lastError) {}

@@ -48,6 +48,8 @@ public final class StorageResource implements AdminResource {
             json.writeNumberProperty("carried_bytes", volume.carriedBytes());
             json.writeNumberProperty("reclaimed_segments", volume.reclaimedSegments());
             json.writeNumberProperty("refused", volume.refused());
+            json.writeNumberProperty("pinned_bytes", volume.pinnedBytes());
+            json.writeNumberProperty("pins_broken", volume.pinsBroken());
             json.writeNumberProperty("index_evictions", volume.indexEvictions());
             json.writeNumberProperty("errors", volume.errors());
             json.writeStringProperty("last_error", volume.lastError());

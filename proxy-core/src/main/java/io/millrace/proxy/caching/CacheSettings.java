@@ -42,6 +42,7 @@ public record CacheSettings(
                 .dynamicUrls(storing.dynamicUrls())
                 .variantsMax(storing.variantsMax())
                 .post(storing.post())
+                .pinSeconds(storing.pinSeconds())
                 .heuristicFactor(lifetimes.heuristicFactor())
                 .heuristicMinSeconds(lifetimes.heuristicMinSeconds())
                 .heuristicMaxSeconds(lifetimes.heuristicMaxSeconds())
@@ -84,6 +85,7 @@ public record CacheSettings(
         private boolean dynamicUrls = true;
         private int variantsMax = 16;
         private boolean post = true;
+        private long pinSeconds;
         private double heuristicFactor = 0.1;
         private long heuristicMinSeconds = 3_600;
         private long heuristicMaxSeconds = 86_400;
@@ -153,6 +155,11 @@ public record CacheSettings(
 
         public Builder post(boolean value) {
             post = value;
+            return this;
+        }
+
+        public Builder pinSeconds(long value) {
+            pinSeconds = value;
             return this;
         }
 
@@ -268,7 +275,8 @@ public record CacheSettings(
                             cookies,
                             dynamicUrls,
                             variantsMax,
-                            post),
+                            post,
+                            pinSeconds),
                     new LifetimeRules(
                             heuristicFactor,
                             heuristicMinSeconds,

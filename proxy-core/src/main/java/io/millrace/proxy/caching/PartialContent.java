@@ -118,6 +118,7 @@ public record PartialContent(
         }
         ResponseHead head = ResponseHead.of(200, "OK", fields.addAll(fresh).build());
         return StoredHead.of(request, head, requestTimeMillis, responseTimeMillis, settings)
-                .withContentLength(range.length());
+                .withContentLength(range.length())
+                .withPin(stored.pinnedUntilSeconds());
     }
 }

@@ -60,6 +60,7 @@ public final class StoredHead {
     final long staleWhileRevalidateSeconds;
     final long staleIfErrorSeconds;
     final long keepUntilSeconds;
+    final long pinnedUntilSeconds;
     final long nonce;
     final long stamp;
     final long[] groups;
@@ -87,6 +88,7 @@ public final class StoredHead {
         staleWhileRevalidateSeconds = parts.staleWhileRevalidateSeconds;
         staleIfErrorSeconds = parts.staleIfErrorSeconds;
         keepUntilSeconds = parts.keepUntilSeconds;
+        pinnedUntilSeconds = parts.pinnedUntilSeconds;
         nonce = parts.nonce;
         stamp = parts.stamp;
         groups = parts.groups;
@@ -137,6 +139,13 @@ public final class StoredHead {
      */
     public StoredHead withStamp(long number, TargetUri url) {
         return new StoredHeadBuilder().copy(this).stamp(number, url).build();
+    }
+
+    /** The same head, pinned at least until then, in epoch seconds: a pin is not shortened. */
+    public StoredHead withPin(long untilSeconds) {
+        return untilSeconds <= pinnedUntilSeconds
+                ? this
+                : new StoredHeadBuilder().copy(this).pinnedUntil(untilSeconds).build();
     }
 
     /** The same marker with another list of variants, see {@link VariantList}. */
@@ -275,6 +284,14 @@ public final class StoredHead {
         return keepUntilSeconds;
     }
 
+    /**
+     * Until when the disk keeps it whether it is asked for or not, in epoch seconds; 0 for as long as it is worth it. Says
+     * nothing of its freshness.
+     */
+    public long pinnedUntilSeconds() {
+        return pinnedUntilSeconds;
+    }
+
     /** The nonce of a marker's variants; 0 in a response. */
     public long nonce() {
         return nonce;
@@ -359,7 +376,7 @@ public final class StoredHead {
     public int heapBytes() {
         int names = 64 * variance.names().size();
         // Object with its twenty-odd fields, two array headers; half the wire head again for the 304's.
-        return 248
+        return 256
                 + names
                 + (groups.length == 0 ? 0 : 16 + 8 * groups.length)
                 + varyValues.length

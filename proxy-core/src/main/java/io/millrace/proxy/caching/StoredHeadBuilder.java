@@ -44,6 +44,7 @@ final class StoredHeadBuilder {
     long staleWhileRevalidateSeconds = StoredHead.UNKNOWN;
     long staleIfErrorSeconds = StoredHead.UNKNOWN;
     long keepUntilSeconds;
+    long pinnedUntilSeconds;
     long nonce;
     long stamp;
     long[] groups = Invalidations.NO_GROUPS;
@@ -101,6 +102,8 @@ final class StoredHeadBuilder {
         long forcedSeconds =
                 Freshness.of(response, control, responseMillis, settings).lifetimeSeconds();
         keepUntilSeconds = keepUntil(fields, Math.max(lifetimeSeconds, forcedSeconds), settings);
+        long pinSeconds = settings.storing().pinSeconds();
+        pinnedUntil(pinSeconds == 0 ? 0 : receivedSeconds + pinSeconds);
         byte[] statusLine = statusLine(response);
         setWire(statusLine, storedFields(fields, control, receivedSeconds));
         return this;
@@ -131,6 +134,7 @@ final class StoredHeadBuilder {
         staleWhileRevalidateSeconds = head.staleWhileRevalidateSeconds;
         staleIfErrorSeconds = head.staleIfErrorSeconds;
         keepUntilSeconds = head.keepUntilSeconds;
+        pinnedUntilSeconds = head.pinnedUntilSeconds;
         nonce = head.nonce;
         stamp = head.stamp;
         groups = head.groups;
@@ -140,6 +144,11 @@ final class StoredHeadBuilder {
         fieldsStart = head.fieldsStart;
         etagStart = head.etagStart;
         etagEnd = head.etagEnd;
+        return this;
+    }
+
+    StoredHeadBuilder pinnedUntil(long epochSeconds) {
+        pinnedUntilSeconds = Math.max(0, Math.min(epochSeconds, StoredHead.NEVER_EXPIRES));
         return this;
     }
 

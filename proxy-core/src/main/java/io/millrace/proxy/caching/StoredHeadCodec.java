@@ -24,6 +24,7 @@ import java.util.zip.CRC32C;
  * 57  content length (8)  65  stale-while-revalidate s (8)           73  stale-if-error s (8)
  * 81  keep until s (8)    89  nonce (8)             97  stamp (8)
  *105  number of cache groups (2)                   107  their hashes (8 each)
+ *     pinned until s (8), in version 3
  *     number of Vary names, 255 for * (1)
  *     per Vary name: length (2), text; of a cookie "cookie=" and its name
  *     length of the Vary values (4), the values
@@ -31,7 +32,8 @@ import java.util.zip.CRC32C;
  *     CRC32C (4)
  * </pre>
  *
- * Version 1, which is read too, has neither stamp nor groups: they count as 0 and none.
+ * Version 3 is written of what is pinned, version 2 of all else. Version 1, which is read too, has neither stamp nor groups: they
+ * count as 0 and none.
  *
  * <p>Thread-safe: no state.
  */
@@ -39,6 +41,9 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
 
     /** The version that is written. */
     static final byte VERSION = 2;
+
+    /** The version that is written of what is pinned. */
+    static final byte VERSION_PINNED = 3;
 
     /** The oldest version that is read. */
     static final byte VERSION_MIN = 1;
@@ -67,9 +72,9 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
             throw new CorruptHeadException(
                     "length of stored head: actual=" + bytes.length + ", minimum=" + (FIXED_LENGTH + CHECKSUM_LENGTH));
         }
-        if (bytes[0] < VERSION_MIN || bytes[0] > VERSION) {
-            throw new CorruptHeadException(
-                    "version of stored head: actual=" + bytes[0] + ", expected=" + VERSION_MIN + " to " + VERSION);
+        if (bytes[0] < VERSION_MIN || bytes[0] > VERSION_PINNED) {
+            throw new CorruptHeadException("version of stored head: actual=" + bytes[0] + ", expected=" + VERSION_MIN
+                    + " to " + VERSION_PINNED);
         }
         int checked = bytes.length - CHECKSUM_LENGTH;
         int stored = ByteBuffer.wrap(bytes).getInt(checked);
@@ -96,13 +101,20 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
     }
 
     @Override
+    public long pinnedUntilSeconds(StoredHead head) {
+        return head.pinnedUntilSeconds();
+    }
+
+    @Override
     public HeadSummary summary(StoredHead head) {
         return StoredSummary.of(head);
     }
 
     static byte[] bytes(StoredHead head) {
         List<byte[]> names = new ArrayList<>();
+        boolean pinned = head.pinnedUntilSeconds > 0;
         int length = FIXED_LENGTH
+                + (pinned ? 8 : 0)
                 + INVALIDATION_LENGTH
                 + 8 * head.groups.length
                 + 4
@@ -120,7 +132,7 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
             length += 2 + name.length;
         }
         ByteBuffer out = ByteBuffer.allocate(length);
-        out.put(VERSION).put((byte) (head.varyMarker ? 1 : 0));
+        out.put(pinned ? VERSION_PINNED : VERSION).put((byte) (head.varyMarker ? 1 : 0));
         out.putShort((short) head.status).putInt(head.flags);
         out.putLong(head.requestTimeMillis).putLong(head.responseTimeMillis).putLong(head.initialAgeMillis);
         out.putLong(head.lifetimeSeconds).put((byte) head.lifetimeSource.code());
@@ -130,6 +142,9 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
         out.putLong(head.stamp).putShort((short) head.groups.length);
         for (long group : head.groups) {
             out.putLong(group);
+        }
+        if (pinned) {
+            out.putLong(head.pinnedUntilSeconds);
         }
         out.put((byte) (head.variance.isAny() ? ANY : names.size()));
         for (byte[] name : names) {
@@ -163,6 +178,9 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
         if (version > 1) {
             parts.stamp = in.getLong();
             parts.groups = readGroups(in);
+        }
+        if (version == VERSION_PINNED) {
+            parts.pinnedUntil(in.getLong());
         }
         parts.variance = readVariance(in);
         parts.varyValues = take(in, in.getInt());

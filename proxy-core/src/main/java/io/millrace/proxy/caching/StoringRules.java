@@ -15,6 +15,8 @@ import java.util.List;
  * @param dynamicUrls whether answers to URLs that look dynamic are stored
  * @param variantsMax how many variants of a URL are kept; 0 for any number
  * @param post whether an answer to POST is stored for later GETs where it says that it is what GET would bring
+ * @param pinSeconds how long the disk keeps what is stored whether it is asked for or not, counted from its receipt or its
+ *     last validation; 0 for as long as it is worth it
  */
 public record StoringRules(
         List<FieldName> targets,
@@ -25,7 +27,8 @@ public record StoringRules(
         CookiePolicy cookies,
         boolean dynamicUrls,
         int variantsMax,
-        boolean post) {
+        boolean post,
+        long pinSeconds) {
 
     /** What a 200 response must carry to be stored; the ordinals are Traffic Server's numbers. */
     public enum RequiredHeaders {
@@ -74,6 +77,7 @@ public record StoringRules(
         targets = List.copyOf(targets);
         Bounds.notNegative(maxObjectBytes, "maxObjectBytes");
         Bounds.notNegative(variantsMax, "variantsMax");
+        Bounds.notNegative(pinSeconds, "pinSeconds");
     }
 
     /** Whether content of that length may be stored; a length not yet known, -1, may. */

@@ -178,7 +178,8 @@ public final class Validation {
         }
         ResponseHead response = ResponseHead.of(stored.status(), stored.reason(), merged.build());
         StoredHead head = StoredHead.of(request, response, requestTimeMillis, responseTimeMillis, settings)
-                .withContentLength(stored.contentLength());
+                .withContentLength(stored.contentLength())
+                .withPin(stored.pinnedUntilSeconds());
         NoStoreReason reason = Storability.ofResponse(request, response, responseTimeMillis, settings);
         return reason == null || reason == NoStoreReason.NO_LIFETIME
                 ? new Freshened(head)

@@ -49,11 +49,13 @@ public record CacheRuleConfig(
      * @param action one of Traffic Server's
      * @param cookies which answers that have to do with cookies are stored
      * @param revalidate age from which a response is validated, whatever its lifetime
+     * @param pinInCache how long the disk keeps what is stored, asked for or not
      * @param ttlInCache how long a response is fresh from its receipt on, whatever it says
      */
     public record Actions(
             @Nullable Action action,
             StoringRules.@Nullable CookiePolicy cookies,
+            @Nullable Duration pinInCache,
             @Nullable Duration revalidate,
             @Nullable Duration ttlInCache) {}
 
@@ -89,6 +91,7 @@ public record CacheRuleConfig(
         Actions then = new Actions(
                 element.find(CacheRulesKeys.ACTION),
                 element.find(CacheRulesKeys.COOKIES),
+                element.find(CacheRulesKeys.PIN_IN_CACHE),
                 element.find(CacheRulesKeys.REVALIDATE),
                 element.find(CacheRulesKeys.TTL_IN_CACHE));
         return new CacheRuleConfig(index, when, then, element.origin());

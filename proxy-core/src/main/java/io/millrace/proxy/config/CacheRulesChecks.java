@@ -35,7 +35,7 @@ final class CacheRulesChecks {
                         path,
                         CacheRulesKeys.ACTIONS,
                         "decides nothing; it takes action, "
-                                + "cache_responses_to_cookies, revalidate or ttl_in_cache");
+                                + "cache_responses_to_cookies, pin_in_cache, revalidate or ttl_in_cache");
             }
         }
     }
@@ -84,6 +84,9 @@ final class CacheRulesChecks {
                     && config.remap().stream()
                             .noneMatch(map -> isMapped(map.map(), host, domain) && meets(map.map(), when.prefix()))) {
                 warn(rule, "prefix", "can never match, because no rule of remap maps such a path");
+            }
+            if (rule.then().pinInCache() != null && !config.store().permitPinning()) {
+                warn(rule, "pin_in_cache", "has no effect, because cache.permit_pinning is false");
             }
             if (!when.methods().isEmpty() && when.methods().stream().noneMatch(CACHED_METHODS::contains)) {
                 warn(rule, "method", "has no effect, because only answers to GET, HEAD and POST are cached");

@@ -61,6 +61,12 @@ public final class CacheRulesKeys {
                     "cache_rules[].cache_responses_to_cookies", ValueType.word(StoringRules.CookiePolicy.class, true))
             .like("cache-responses-to-cookies")
             .says("As cache.cache_responses_to_cookies.");
+    public static final ConfigKey<Duration> PIN_IN_CACHE = draft("cache_rules[].pin_in_cache", ValueType.DURATION)
+            .within(Duration.ofSeconds(1), YEARS)
+            .wholeSeconds()
+            .like("pin-in-cache")
+            .says("What is stored stays on disk for this long from its receipt or its last validation on, asked for or"
+                    + " not, fresh or not; see cache.permit_pinning.");
     public static final ConfigKey<Duration> REVALIDATE = draft("cache_rules[].revalidate", ValueType.DURATION)
             .within(Duration.ZERO, YEARS)
             .wholeSeconds()
@@ -78,7 +84,7 @@ public final class CacheRulesKeys {
             List.of(DEST_DOMAIN, DEST_HOST, HOST_REGEX, URL_REGEX, PREFIX, SUFFIX, METHOD, SCHEME, PORT, SRC_IP, TIME);
 
     /** What a rule may decide. */
-    static final List<ConfigKey<?>> ACTIONS = List.of(ACTION, COOKIES, REVALIDATE, TTL_IN_CACHE);
+    static final List<ConfigKey<?>> ACTIONS = List.of(ACTION, COOKIES, PIN_IN_CACHE, REVALIDATE, TTL_IN_CACHE);
 
     private CacheRulesKeys() {}
 }

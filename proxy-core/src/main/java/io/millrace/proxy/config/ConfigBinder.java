@@ -36,9 +36,6 @@ final class ConfigBinder {
 
     /** What else Traffic Server's cache.config has, and why it is not here. */
     private static final Map<String, String> OTHER_CACHE_RULES = Map.of(
-            "pin_in_cache",
-            "is not supported by this version, whose disk cache keeps what is asked for; ttl_in_cache says how long it"
-                    + " is fresh",
             "dest_ip",
             "is not supported, since the origin's address is not known when this is decided; use dest_host",
             "internal",

@@ -206,6 +206,12 @@ public final class ConfigKeys {
             .rolling()
             .says("Bytes a second that are read after a start to fill RAM again with what was hot before, hottest"
                     + " first; requests go before; 0 leaves RAM to fill itself.");
+    public static final ConfigKey<Boolean> CACHE_PERMIT_PINNING = draft("cache.permit_pinning", ValueType.BOOLEAN)
+            .defaultsTo(true)
+            .rolling()
+            .like("proxy.config.cache.permit.pinning")
+            .says("Whether the disk keeps what a rule of cache_rules pins; false keeps what is asked for and nothing"
+                    + " else, also of what was pinned before.");
     public static final ConfigKey<Long> CACHE_MAX_OBJECT_SIZE = draft("cache.max_object_size", ValueType.SIZE)
             .within(0L, TIB)
             .defaultsTo(0L)

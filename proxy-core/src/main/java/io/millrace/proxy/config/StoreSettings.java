@@ -8,13 +8,15 @@ package io.millrace.proxy.config;
  * @param openWaitMillis how long a request waits for a volume's index at the start
  * @param scrubBytesPerSecond what is verified in the background, 0 for nothing
  * @param diskAdmission which new responses a full volume takes
+ * @param permitPinning whether pinned responses are taken and kept for that
  */
 public record StoreSettings(
         long syncIntervalMillis,
         long segmentBytes,
         long openWaitMillis,
         long scrubBytesPerSecond,
-        DiskAdmission diskAdmission) {
+        DiskAdmission diskAdmission,
+        boolean permitPinning) {
     /** Which new responses a full volume takes. */
     public enum DiskAdmission {
         /** All. */
@@ -31,6 +33,7 @@ public record StoreSettings(
                 values.get(ConfigKeys.STORE_SEGMENT_SIZE),
                 values.get(ConfigKeys.STORE_OPEN_WAIT).toMillis(),
                 values.get(ConfigKeys.STORE_SCRUB_RATE),
-                values.get(ConfigKeys.STORE_DISK_ADMISSION));
+                values.get(ConfigKeys.STORE_DISK_ADMISSION),
+                values.get(ConfigKeys.CACHE_PERMIT_PINNING));
     }
 }

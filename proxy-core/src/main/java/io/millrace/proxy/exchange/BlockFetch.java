@@ -143,7 +143,8 @@ final class BlockFetch implements OriginResponseHandler {
             if (same && isStorable(head, nowMillis)) {
                 from = 0;
                 hasRest = object.length() > until;
-                update = whole.withContentLength(object.length());
+                update = whole.withContentLength(object.length())
+                        .withPin(object.head().pinnedUntilSeconds());
             }
         }
         if (update == null || tooLittle) {
@@ -153,6 +154,7 @@ final class BlockFetch implements OriginResponseHandler {
             return;
         }
         home.store().update(object, plan.stamped(update, object.head()));
+        home.variants().pinMarker(plan, update);
         fill = new BlockFill(home.loop(), writer, from, claim.position(), until, this::onFlow);
         end.onBlocksComing();
     }

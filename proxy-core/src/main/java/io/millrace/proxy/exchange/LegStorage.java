@@ -285,6 +285,7 @@ final class LegStorage {
         if (outcome instanceof Validation.Freshened freshened) {
             StoredHead head = plan.stamped(freshened.head(), stale.head());
             home.store().update(stale, head);
+            home.variants().pinMarker(plan, head);
             return head;
         }
         if (outcome instanceof Validation.Unstorable unstorable) {

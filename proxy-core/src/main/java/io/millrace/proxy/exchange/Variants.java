@@ -51,8 +51,11 @@ final class Variants {
                         ThreadLocalRandom.current().nextLong(),
                         shared.clock().millis());
         byte[] values = marker.variance().valuesOf(plan.request().fields());
-        if (!VariantList.contains(marker, values)) {
-            list(plan, primary, marker, values);
+        boolean listed = VariantList.contains(marker, values);
+        if (!listed) {
+            list(plan, primary, pinned(marker, plan, stored), values);
+        } else if (stored.pinnedUntilSeconds() > marker.pinnedUntilSeconds()) {
+            write(plan, primary, pinned(marker, plan, stored));
         }
         return shared.store().key(VariantKey.of(primary.bytes(), marker, values));
     }
@@ -64,9 +67,7 @@ final class Variants {
     private void list(LegPlan plan, StoreKey primary, StoredHead marker, byte[] values) {
         VariantList.Added added =
                 VariantList.add(marker, values, plan.cacheSettings().storing().variantsMax());
-        ObjectWriter<StoredHead> writer = shared.store().create(primary, volumeFor(plan));
-        writer.head(added.marker(), 0);
-        writer.complete(0);
+        write(plan, primary, added.marker());
         for (byte[] dropped : added.dropped()) {
             StoreKey key = shared.store().key(VariantKey.of(primary.bytes(), marker, dropped));
             shared.store().remove(key, Runnable::run, (wasPresent, failure) -> {});
@@ -79,6 +80,32 @@ final class Variants {
                             + plan.request().target().asString(),
                     null);
         }
+    }
+
+    /** A variant's pin was renewed: the marker that leads to it is to stay as long. */
+    void pinMarker(LegPlan plan, StoredHead variant) {
+        StoreKey primary = plan.primaryKey();
+        StoredHead seen = plan.marker();
+        if (primary == null || seen == null || variant.pinnedUntilSeconds() <= seen.pinnedUntilSeconds()) {
+            return;
+        }
+        StoredHead now = marker(primary, seen);
+        if (now != null && variant.pinnedUntilSeconds() > now.pinnedUntilSeconds()) {
+            write(plan, primary, pinned(now, plan, variant));
+        }
+    }
+
+    /** Pinned for longer than the variant, by what that is pinned for: not to be written with each of them. */
+    private static StoredHead pinned(StoredHead marker, LegPlan plan, StoredHead variant) {
+        long until = variant.pinnedUntilSeconds();
+        return marker.withPin(
+                until == 0 ? 0 : until + plan.cacheSettings().storing().pinSeconds());
+    }
+
+    private void write(LegPlan plan, StoreKey primary, StoredHead marker) {
+        ObjectWriter<StoredHead> writer = shared.store().create(primary, volumeFor(plan));
+        writer.head(marker, 0);
+        writer.complete(0);
     }
 
     /** Name of the volume for the response. */

@@ -249,6 +249,20 @@ public enum MetricFamily {
             "entries",
             "New responses that the full volume did not take, as store.disk_admission has it.",
             "volume"),
+    VOLUME_PINNED(
+            "millrace_volume_pinned_bytes",
+            Kind.GAUGE,
+            "bytes",
+            "Bytes of responses that a rule pinned; what was replaced or purged counts until its piece of the volume is given"
+                    + " up.",
+            "volume"),
+    VOLUME_PINS_BROKEN(
+            "millrace_volume_pins_broken_total",
+            Kind.COUNTER,
+            "entries",
+            "Records of responses that went although they were pinned, because more is pinned than may be kept; pin less"
+                    + " or add storage.",
+            "volume"),
     VOLUME_INDEX_EVICTIONS(
             "millrace_volume_index_evictions_total",
             Kind.COUNTER,

@@ -89,6 +89,9 @@ public final class RuledSettings {
             if (then.cookies() != null) {
                 settings.cookies(then.cookies());
             }
+            if (then.pinInCache() != null) {
+                settings.pinSeconds(then.pinInCache().toSeconds());
+            }
             revalidate = then.revalidate() == null ? revalidate : then.revalidate();
             ttl = then.ttlInCache() == null ? ttl : then.ttlInCache();
         }

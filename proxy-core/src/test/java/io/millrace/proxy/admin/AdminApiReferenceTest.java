@@ -55,7 +55,7 @@ class AdminApiReferenceTest {
 
     private static final StorageControl STORAGE = new StorageControl() {
         private static final Volume VOLUME =
-                new Volume("/p", "default", 0.5, "offline", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, "why");
+                new Volume("/p", "default", 0.5, "offline", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, "why");
 
         @Override
         public List<Volume> volumes() {

@@ -70,6 +70,20 @@ final class StoredHeadCodecTest {
     }
 
     @Test
+    void onlyWhatIsPinnedHasTheVersionThatSaysSo() throws CorruptHeadException {
+        StoredHead plain = Heads.stored("Cache-Control: max-age=60", "Cache-Groups: \"a\"");
+        StoredHead pinned = plain.withPin(1_900_000_000L);
+        assertEquals(2, encode(plain)[0]);
+        assertEquals(3, encode(pinned)[0]);
+        StoredHead again = decode(encode(pinned));
+        assertEquals(pinned, again);
+        assertEquals(1_900_000_000L, codec.pinnedUntilSeconds(again));
+        assertArrayEquals(plain.groups(), again.groups());
+        assertEquals(pinned, again.withPin(1));
+        assertEquals(StoredHead.NEVER_EXPIRES, plain.withPin(Long.MAX_VALUE).pinnedUntilSeconds());
+    }
+
+    @Test
     void aResponseThatMatchesNothingStillDoesAfterwards() throws CorruptHeadException {
         StoredHead again = decode(encode(Heads.stored("Vary: *")));
         assertTrue(again.variance().isAny());
@@ -139,12 +153,12 @@ final class StoredHeadCodecTest {
     }
 
     @ParameterizedTest
-    @ValueSource(bytes = {0, 3, 127, -1})
+    @ValueSource(bytes = {0, 4, 127, -1})
     void otherVersionsAreRefusedByName(byte version) {
         byte[] bytes = encode(Heads.stored("ETag: \"a\""));
         bytes[0] = version;
         CorruptHeadException refused = assertThrows(CorruptHeadException.class, () -> decode(bytes));
-        assertEquals("version of stored head: actual=" + version + ", expected=1 to 2", refused.getMessage());
+        assertEquals("version of stored head: actual=" + version + ", expected=1 to 3", refused.getMessage());
     }
 
     @Test

@@ -62,6 +62,34 @@ final class ValidationTest {
     }
 
     @Test
+    void a304RenewsAPinAndNeverShortensIt() {
+        CacheSettings pinning = CacheSettings.builder().pinSeconds(300).build();
+        StoredHead stored = StoredHead.of(Heads.get(), Heads.response(200, "ETag: \"a\""), NOW, NOW, pinning);
+        assertEquals(NOW_SECONDS + 300, stored.pinnedUntilSeconds());
+        assertEquals(NOW_SECONDS + 400, freshenedUnder(pinning, stored));
+        assertEquals(NOW_SECONDS + 300, freshenedUnder(CacheSettings.DEFAULTS, stored));
+        assertEquals(NOW_SECONDS + 300, stored.withContentLength(5).pinnedUntilSeconds());
+        assertEquals(
+                StoredHead.NEVER_EXPIRES,
+                StoredHead.of(
+                                Heads.get(),
+                                Heads.response(200, "ETag: \"a\""),
+                                NOW,
+                                NOW,
+                                CacheSettings.builder()
+                                        .pinSeconds(Long.MAX_VALUE / 2)
+                                        .build())
+                        .pinnedUntilSeconds());
+    }
+
+    private static long freshenedUnder(CacheSettings settings, StoredHead stored) {
+        return Validation.freshen(Heads.get(), stored, Heads.response(304, "ETag: \"a\""), LATER, LATER, settings)
+                        instanceof Validation.Freshened freshened
+                ? freshened.head().pinnedUntilSeconds()
+                : -1;
+    }
+
+    @Test
     void a304WithoutDateDatesFromItsReceipt_RFC9110_6_6_1() {
         StoredHead fresh = freshened(Heads.stored("ETag: \"a\"^Cache-Control: max-age=60"), "ETag: \"a\"");
         assertEquals(NOW_SECONDS + 100, fresh.dateSeconds());

@@ -39,6 +39,7 @@ final class ConfigCacheRulesTest {
                             time: 22:00-06:30
                             action: ignore-no-cache
                             cache_responses_to_cookies: 2
+                            pin_in_cache: 10h
                             revalidate: 5m
                             ttl_in_cache: 2d
                         """).cacheRules().get(0);
@@ -58,6 +59,7 @@ final class ConfigCacheRulesTest {
                 new CacheRuleConfig.Actions(
                         CacheRuleConfig.Action.IGNORE_NO_CACHE,
                         StoringRules.CookiePolicy.IMAGES,
+                        Duration.ofHours(10),
                         Duration.ofMinutes(5),
                         Duration.ofDays(2)),
                 rule.then());
@@ -83,9 +85,7 @@ final class ConfigCacheRulesTest {
                 "time: 08:60-09:00 | 15: cache_rules[0].time: '08:60-09:00' is no part of a day such as 08:00-14:00",
                 "time: 24:00-09:00 | 15: cache_rules[0].time: '24:00-09:00' is no part of a day such as 08:00-14:00",
                 "dest_ip: 10.0.0.1 | 9: cache_rules[0].dest_ip: is not supported, since the origin's address is not known when this is decided; use dest_host",
-                "internal: true | 9: cache_rules[0].internal: is not supported, since this proxy makes no requests of its own",
-                "pin_in_cache: 1h | 9: cache_rules[0].pin_in_cache: is not supported by this version, whose disk cache keeps what is asked for; ttl_in_cache says how long it is fresh",
-                "pin-in-cache: 1h | 9: cache_rules[0].pin-in-cache: is not supported by this version, whose disk cache keeps what is asked for; ttl_in_cache says how long it is fresh"
+                "internal: true | 9: cache_rules[0].internal: is not supported, since this proxy makes no requests of its own"
             })
     void reportsAConditionThatCannotBe(String condition, String problem) {
         assertEquals(
@@ -98,6 +98,7 @@ final class ConfigCacheRulesTest {
             delimiter = '|',
             value = {
                 "action: never-cash | 17: cache_rules[0].action: 'never-cash' is none of never_cache, ignore_no_cache, ignore_client_no_cache, ignore_server_no_cache (did you mean never_cache?)",
+                "pin_in_cache: 0s | 23: cache_rules[0].pin_in_cache: 0 is below the limit of 1s",
                 "ttl_in_cache: 0s | 23: cache_rules[0].ttl_in_cache: 0 is below the limit of 1s",
                 "revalidate: 5 | 21: cache_rules[0].revalidate: '5' has no unit; a duration is written like 30s (ms, s, m, h, d) (did you mean 5s?)"
             })
@@ -113,7 +114,7 @@ final class ConfigCacheRulesTest {
                 List.of(
                         "millrace.yaml:6:5: cache_rules[0]: names no request; dest_domain: . means all of them",
                         "millrace.yaml:7:5: cache_rules[1]: decides nothing; it takes action, cache_responses_to_cookies,"
-                                + " revalidate or ttl_in_cache"),
+                                + " pin_in_cache, revalidate or ttl_in_cache"),
                 bad(GOOD + "cache_rules:\n  - action: never_cache\n  - dest_domain: .\n"));
     }
 
@@ -129,6 +130,8 @@ final class ConfigCacheRulesTest {
                   - {prefix: /, action: never_cache}
                   - {dest_domain: b.example.com, dest_host: www.example.com, action: never_cache}
                   - {method: [PUT], action: never_cache}
+                  - {dest_domain: ., pin_in_cache: 1h}
+                cache: {permit_pinning: false}
                 """, "millrace.yaml", Map.of());
         assertNotNull(result.config());
         assertEquals("""
@@ -136,7 +139,8 @@ final class ConfigCacheRulesTest {
                 millrace.yaml:9:6: warning: cache_rules[3].dest_domain: can never match, because no rule of remap maps it
                 millrace.yaml:10:6: warning: cache_rules[4].prefix: can never match, because no rule of remap maps such a path
                 millrace.yaml:12:34: warning: cache_rules[6].dest_host: can never match, because www.example.com is not in dest_domain b.example.com
-                millrace.yaml:13:6: warning: cache_rules[7].method: has no effect, because only answers to GET, HEAD and POST are cached""", result.text());
+                millrace.yaml:13:6: warning: cache_rules[7].method: has no effect, because only answers to GET, HEAD and POST are cached
+                millrace.yaml:14:22: warning: cache_rules[8].pin_in_cache: has no effect, because cache.permit_pinning is false""", result.text());
     }
 
     @Test

@@ -1,0 +1,133 @@
+package io.millrace.proxy;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.admin.LookupSource;
+import io.millrace.proxy.config.CacheRulesKeys;
+import io.millrace.proxy.config.ConfigValues;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What {@code pin_in_cache} keeps on a disk that is full many times over. */
+class PinInCacheTest {
+    private static final int LENGTH = 200_000;
+    private static final String FIELDS = "Cache-Control: max-age=60\r\nETag: \"1\"\r\n";
+
+    @RegisterExtension
+    final ProxyExtension proxy = new ProxyExtension();
+
+    @TempDir
+    Path directory;
+
+    /** Paths that the origin was asked for without a condition. */
+    private final Set<String> sent = ConcurrentHashMap.newKeySet();
+
+    /** A disk of 8 MiB, next to no RAM, and a rule that pins what lies under /pin for ten years. */
+    private void start(String permit, String more) throws IOException {
+        proxy.start(
+                request -> {
+                    if (request.head().contains("\r\nIf-None-Match:")) {
+                        request.send("HTTP/1.1 304 Not Modified\r\n" + FIELDS + more + "\r\n");
+                    } else {
+                        sent.add(request.head().split(" ", 3)[1]);
+                        request.ok(FIELDS + more, ProxyExtension.content(LENGTH));
+                    }
+                },
+                config -> config.storage(directory, 8 << 20)
+                        .set("cache.ram_size", "1MiB")
+                        .set("store.disk_admission", "second_hit")
+                        .set("cache.permit_pinning", permit)
+                        .cacheRule(ConfigValues.builder()
+                                .set(CacheRulesKeys.PREFIX, "/pin")
+                                .set(CacheRulesKeys.PIN_IN_CACHE, Duration.ofDays(3650))
+                                .build()));
+    }
+
+    private void get(String path) throws IOException {
+        assertArrayEquals(
+                ProxyExtension.content(LENGTH), proxy.getAndSettle(path).content());
+    }
+
+    /** Stores other responses, twice as much as the disk takes. */
+    private void fill(int round) throws IOException {
+        for (int i = 0; i < 2 * (8 << 20) / LENGTH; i++) {
+            get("/other/" + round + "/" + i);
+            // Asked for again: admission takes it then.
+            get("/other/" + round + "/" + i);
+        }
+    }
+
+    /** Whether the origin had to send the content, not only to confirm it. */
+    private boolean isFetched(String path) throws IOException {
+        sent.clear();
+        get(path);
+        return sent.contains(path);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "Vary: Accept-Language\r\n"})
+    void aPinnedResponseStaysAndIsValidatedWhenItIsStale(String more) throws Exception {
+        start("true", more);
+        fill(1);
+        // Admission lets it pass at its first request; nobody asks for it again.
+        get("/pin/a");
+        get("/other/once");
+        fill(2);
+        proxy.advanceSeconds(120);
+        assertTrue(isFetched("/other/once"), "the ring has not come round");
+        assertFalse(isFetched("/pin/a"), "the pinned response is gone");
+        fill(3);
+        proxy.restart();
+        fill(4);
+        proxy.advanceSeconds(120);
+        assertFalse(isFetched("/pin/a"), "after a 304 and a restart");
+    }
+
+    @Test
+    void aPurgeTakesWhatIsPinned() throws Exception {
+        start("true", "");
+        get("/pin/a");
+        proxy.purge("/pin/a");
+        assertTrue(isFetched("/pin/a"));
+    }
+
+    @Test
+    void withoutPermissionNothingIsPinned() throws Exception {
+        start("false", "");
+        fill(1);
+        get("/pin/a");
+        fill(2);
+        proxy.advanceSeconds(120);
+        assertTrue(isFetched("/pin/a"));
+    }
+
+    @Test
+    void theInspectorAndTheMetricsTellOfPins() throws Exception {
+        start("true", "");
+        get("/pin/a");
+        LookupSource.LookupReport report = new CacheInspection(proxy.proxy())
+                .lookup("http://test.example/pin/a", List.of())
+                .toCompletableFuture()
+                .get();
+        assertTrue(report.reason().contains(", pinned until 2035-12-30T00:00:00Z"), report.reason());
+        String scraped = proxy.proxy().metrics().prometheusText();
+        String series = "millrace_volume_pinned_bytes{application=\"millrace\",volume=\"" + directory + "\"} ";
+        int at = scraped.indexOf(series);
+        assertTrue(at > 0, scraped);
+        assertTrue(Double.parseDouble(scraped.substring(at + series.length(), scraped.indexOf('\n', at))) > LENGTH);
+        assertEquals(
+                0, proxy.proxy().store().statistics().volumes().get(0).ring().pinsBroken());
+    }
+}
