@@ -121,7 +121,8 @@ public final class ProxyServer implements AutoCloseable {
                     accessLog == null ? null : accessLog.loopRing(),
                     shared,
                     () -> live.http1(),
-                    connectionsMax));
+                    connectionsMax,
+                    transport.hasPlainSockets() ? () -> live.config().worker().fastLane() : null));
         }
         ProxyMetrics.bind(metrics, store, allocator, accessLog);
         ProxyMetrics.bind(metrics, shared.invalidator());
@@ -167,14 +168,14 @@ public final class ProxyServer implements AutoCloseable {
         List<Integer> descriptors = adopted.get(address);
         if (descriptors != null) {
             return Listener.adopt(
-                    transport, eventLoops, address, descriptors, tls != null, loop -> of(loop).initializer(context));
+                    transport, eventLoops, address, descriptors, tls != null, loop -> of(loop).serving(context));
         }
         String ip = listener.address().ip();
         InetSocketAddress socketAddress = ip == null
                 ? new InetSocketAddress(listener.address().port())
                 : new InetSocketAddress(ip, listener.address().port());
         return Listener.bind(
-                transport, eventLoops, address, socketAddress, tls != null, loop -> of(loop).initializer(context));
+                transport, eventLoops, address, socketAddress, tls != null, loop -> of(loop).serving(context));
     }
 
     private ServingLoop of(EventLoop eventLoop) {

@@ -3,9 +3,11 @@ package io.millrace.proxy;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.fetch.OriginClient;
 import io.millrace.proxy.fetch.OriginStatistics;
+import io.millrace.proxy.http1.FastLane;
 import io.millrace.proxy.http1.Http1Connection;
 import io.millrace.proxy.http1.Http1Settings;
 import io.millrace.proxy.net.ConnectionSet;
+import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.proxy.observe.log.AccessLogRing;
@@ -36,6 +38,7 @@ final class ServingLoop {
     private final ConnectionSet connections;
     private final ExchangeLoop exchanges;
     private final Supplier<Http1Settings> http1;
+    private final @Nullable FastLane fastLane;
     private @Nullable Future<?> publishing;
 
     ServingLoop(
@@ -45,7 +48,8 @@ final class ServingLoop {
             @Nullable AccessLogRing log,
             ExchangeLoop.Shared shared,
             Supplier<Http1Settings> http1,
-            int connectionsMax) {
+            int connectionsMax,
+            @Nullable Supplier<Boolean> fastLaneOpen) {
         this.loop = loop;
         this.allocator = allocator;
         this.counters = counters;
@@ -54,6 +58,17 @@ final class ServingLoop {
                 loop, connectionsMax, () -> counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_LIMIT));
         this.exchanges = new ExchangeLoop(loop, shared, origins, counters, log);
         this.http1 = http1;
+        this.fastLane = fastLaneOpen == null
+                ? null
+                : new FastLane(new FastLane.Parts(
+                        loop,
+                        allocator,
+                        http1,
+                        fastLaneOpen,
+                        exchanges,
+                        exchanges,
+                        connections,
+                        new FastLaneCounters(counters)));
     }
 
     void start() {
@@ -90,8 +105,13 @@ final class ServingLoop {
         return connections;
     }
 
+    /** What serves accepted connections: the fast lane first where nothing is encrypted, else channels. */
+    Listener.Serving serving(@Nullable SslContext tls) {
+        return new Listener.Serving(initializer(tls), tls == null ? fastLane : null);
+    }
+
     /** Sets an accepted connection up: TLS where it is spoken, then HTTP/1.1. */
-    ChannelInitializer<Channel> initializer(@Nullable SslContext tls) {
+    private ChannelInitializer<Channel> initializer(@Nullable SslContext tls) {
         return new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel channel) {
@@ -113,6 +133,9 @@ final class ServingLoop {
             publishing.cancel(false);
         }
         connections.close();
+        if (fastLane != null) {
+            fastLane.close();
+        }
         origins.close();
     }
 }

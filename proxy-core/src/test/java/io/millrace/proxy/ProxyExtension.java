@@ -31,6 +31,9 @@ public final class ProxyExtension implements AfterEachCallback {
     /** 2026-01-01T00:00:00Z. */
     static final long START_MILLIS = 1_767_225_600_000L;
 
+    /** {@code false} lets all tests serve their clients in channels. */
+    private static final String FAST_LANE = System.getProperty("millrace.test.fast_lane", "true");
+
     private final AtomicLong clock = new AtomicLong(START_MILLIS);
     private final AtomicInteger faultAfter = new AtomicInteger();
     private final List<AutoCloseable> open = Collections.synchronizedList(new ArrayList<>());
@@ -47,7 +50,8 @@ public final class ProxyExtension implements AfterEachCallback {
                 .map("/", origin.url())
                 .set("cache.ram_size", "32MiB")
                 .set("log.access.enabled", "false")
-                .set("worker.event_loops", "1");
+                .set("worker.event_loops", "1")
+                .set("worker.fast_lane", FAST_LANE);
         config = more.apply(fresh).build();
         return start();
     }
@@ -80,6 +84,17 @@ public final class ProxyExtension implements AfterEachCallback {
     /** Makes one look at the clock throw, after so many others. */
     void failClockAt(int look) {
         faultAfter.set(look);
+    }
+
+    /** Changes settings while it runs. */
+    void reload(UnaryOperator<ProxyConfig.Builder> change) throws IOException {
+        ProxyConfig.Builder again = ProxyConfig.builder()
+                .listen("127.0.0.1:0")
+                .map("/", origin.url())
+                .set("cache.ram_size", "32MiB")
+                .set("log.access.enabled", "false")
+                .set("worker.event_loops", "1");
+        proxy.reload(change.apply(again).build());
     }
 
     ProxyServer proxy() {

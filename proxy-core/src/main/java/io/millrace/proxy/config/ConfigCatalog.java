@@ -143,6 +143,7 @@ public final class ConfigCatalog {
             WORKER_JAVA_HOME,
             WORKER_EVENT_LOOPS,
             WORKER_TRANSPORT,
+            WORKER_FAST_LANE,
             WORKER_HEAP_SIZE,
             WORKER_HEARTBEAT_INTERVAL,
             WORKER_HEARTBEAT_TIMEOUT);

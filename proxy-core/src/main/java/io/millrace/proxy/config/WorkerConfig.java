@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param javaHome JDK of the worker; null for the launcher's own
  * @param eventLoops 0 for one per core
  * @param transport how sockets are polled
+ * @param fastLane whether plain connections are served without channels while they ask for hits in RAM
  * @param heapBytes Java heap of the worker
  * @param heartbeatIntervalMillis how often the worker reports
  * @param heartbeatTimeoutMillis silence after which it is taken for hung
@@ -17,6 +18,7 @@ public record WorkerConfig(
         @Nullable Path javaHome,
         int eventLoops,
         Transport transport,
+        boolean fastLane,
         long heapBytes,
         long heartbeatIntervalMillis,
         long heartbeatTimeoutMillis) {
@@ -35,6 +37,7 @@ public record WorkerConfig(
                 values.find(ConfigKeys.WORKER_JAVA_HOME),
                 values.get(ConfigKeys.WORKER_EVENT_LOOPS),
                 values.get(ConfigKeys.WORKER_TRANSPORT),
+                values.get(ConfigKeys.WORKER_FAST_LANE),
                 values.get(ConfigKeys.WORKER_HEAP_SIZE),
                 values.get(ConfigKeys.WORKER_HEARTBEAT_INTERVAL).toMillis(),
                 values.get(ConfigKeys.WORKER_HEARTBEAT_TIMEOUT).toMillis());

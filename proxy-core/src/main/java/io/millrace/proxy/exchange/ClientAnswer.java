@@ -96,9 +96,22 @@ final class ClientAnswer {
     }
 
     private void sendHead(Selection selection, StoredHead stored, long length) {
+        headSent = true;
+        sendHead(home, stream, request, report, selection, stored, length);
+    }
+
+    /** Sends the head of what was selected of a stored response: the same bytes in both lanes. */
+    static void sendHead(
+            ExchangeLoop home,
+            ClientStream stream,
+            RequestHead request,
+            ExchangeReport report,
+            Selection selection,
+            StoredHead stored,
+            long length) {
         OutboundHead head = selection.fill(home.outbound(), stored, length);
         report.addTo(head, stored, home.clock().millis());
-        send(head);
+        send(stream, request, report, head);
     }
 
     /** Sends an origin's response, whole or, where it is stored, as the request selects; takes over the reader. */
@@ -243,6 +256,10 @@ final class ClientAnswer {
 
     private void send(OutboundHead head) {
         headSent = true;
+        send(stream, request, report, head);
+    }
+
+    private static void send(ClientStream stream, RequestHead request, ExchangeReport report, OutboundHead head) {
         report.headSent(head.status());
         if (request.method() == Method.HEAD) {
             head.withoutContent();

@@ -46,7 +46,7 @@ final class Decision {
         UNAVAILABLE
     }
 
-    private final RequestHead request;
+    private RequestHead request;
     private Kind kind = Kind.PASS;
     private @Nullable Mapped mapped;
     private @Nullable RuledSettings ruled;
@@ -264,6 +264,17 @@ final class Decision {
     @Nullable
     StoredHead marker() {
         return marker;
+    }
+
+    /** The object found, if any, which stays the decision's. */
+    @Nullable
+    StoredObject<StoredHead> object() {
+        return object;
+    }
+
+    /** The same request over bytes that stay: nothing else changes. */
+    void keep(RequestHead sameRequest) {
+        request = sameRequest;
     }
 
     /** The object found, if any; the caller takes over the reference. */

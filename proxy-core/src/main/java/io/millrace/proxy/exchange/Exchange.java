@@ -71,17 +71,15 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
         act(home.decider().decide(request, contentLength, stream.clientAddress().getAddress()));
     }
 
+    /** As {@link #begin()}, with what the fast lane has decided. */
+    void begin(Decision decided) {
+        lookups++;
+        act(decided);
+    }
+
     private void act(Decision next) {
         decision = next;
-        if (next.isMapped()) {
-            report.mapped(next);
-        }
-        if (next.isReadFromDisk()) {
-            report.readFromDisk();
-        }
-        if (next.outdated() != null) {
-            report.outdated(next.outdated());
-        }
+        report.decided(next);
         switch (next.kind()) {
             case DENIED -> answerLocally(next.deniedStatus(), next.reason(), ExchangeOutcome.DENIED);
             case FINAL_RECIPIENT -> answerAsRecipient(next);

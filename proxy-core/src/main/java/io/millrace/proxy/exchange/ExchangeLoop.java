@@ -14,6 +14,8 @@ import io.millrace.proxy.lookup.Collapser;
 import io.millrace.proxy.lookup.UncacheableKeys;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientStream;
+import io.millrace.proxy.net.DecidedRequest;
+import io.millrace.proxy.net.DirectReceiver;
 import io.millrace.proxy.net.RequestHandler;
 import io.millrace.proxy.net.RequestReceiver;
 import io.millrace.proxy.observe.Counter;
@@ -40,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to its event loop.
  */
-public final class ExchangeLoop implements RequestReceiver {
+public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     /**
      * What all loops of a proxy have in common.
      *
@@ -82,6 +84,7 @@ public final class ExchangeLoop implements RequestReceiver {
     private final @Nullable AccessLogRing log;
     private final RequestDecider decider;
     private final Variants variants;
+    private final DirectHits directHits = new DirectHits(this);
     private final OutboundHead outbound = new OutboundHead();
     private final ViaCodes viaCodes = new ViaCodes();
 
@@ -113,6 +116,11 @@ public final class ExchangeLoop implements RequestReceiver {
             exchange.onFault(e);
         }
         return exchange;
+    }
+
+    @Override
+    public @Nullable DecidedRequest onDirectRequest(ClientStream stream, RequestHead head) {
+        return directHits.answer(stream, head);
     }
 
     @Override

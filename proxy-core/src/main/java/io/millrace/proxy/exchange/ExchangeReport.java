@@ -83,14 +83,16 @@ final class ExchangeReport {
         report.end(ExchangeOutcome.BAD_REQUEST, 0);
     }
 
-    void mapped(Decision decision) {
-        originHost = decision.mapped().originHost();
-        settings = decision.cacheSettings();
-        cacheRules = decision.cacheRules();
-    }
-
-    void readFromDisk() {
-        fromDisk = true;
+    void decided(Decision decision) {
+        if (decision.isMapped()) {
+            originHost = decision.mapped().originHost();
+            settings = decision.cacheSettings();
+            cacheRules = decision.cacheRules();
+        }
+        fromDisk |= decision.isReadFromDisk();
+        if (decision.outdated() != null) {
+            outdated(decision.outdated());
+        }
     }
 
     void forwarded(ForwardReason reason) {
@@ -135,7 +137,7 @@ final class ExchangeReport {
     }
 
     /** What was stored could not be used as it was, as an invalidation has outdated it. */
-    void outdated(Outdated by) {
+    private void outdated(Outdated by) {
         detail = by.detail();
     }
 
@@ -270,6 +272,11 @@ final class ExchangeReport {
 
     void headSent(int finalStatus) {
         status = finalStatus;
+    }
+
+    /** Another report tells of this request. */
+    void withdraw() {
+        home.counters().decrement(Counter.REQUESTS_ACTIVE);
     }
 
     /** The exchange is over. */

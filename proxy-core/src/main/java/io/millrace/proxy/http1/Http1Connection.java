@@ -1,18 +1,17 @@
 package io.millrace.proxy.http1;
 
 import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http1.ConnectionDeadline.Waiting;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ConnectionSet;
+import io.millrace.proxy.net.DecidedRequest;
+import io.millrace.proxy.net.PlainSocket;
 import io.millrace.proxy.net.RequestReceiver;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.ChannelOption;
-import io.netty.channel.ChannelOutboundBuffer;
-import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.ssl.SslHandler;
@@ -28,8 +27,7 @@ import org.slf4j.LoggerFactory;
  * A client's HTTP/1.1 connection in the channel lane. Requests are answered one at a time in their order; what a client
  * pipelines behind the current one waits decoded, at most one read of it, while reading is stopped.
  *
- * <p>The seam for the fast lane: a lean handle that meets a request it does not take registers a channel over the same
- * descriptor, calls {@link #install} on its pipeline and fires the bytes that it has read and not answered.
+ * <p>A connection that comes from the {@link FastLane} takes up what that has read and not answered, and goes back when it is idle.
  *
  * <p>Confined to one event loop.
  */
@@ -39,25 +37,16 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     /** Decoded objects that may wait behind the current request: more than one read of 64 KiB can hold of honest requests. */
     private static final int PENDING_MAX = 8192;
     /** Request content that is read and dropped after an early answer, so that the client reads the answer before a reset. */
-    private static final long DISCARD_BYTES_MAX = 256 * 1024;
-    /** How long that may take. */
-    private static final long LINGER_NANOS = 2_000_000_000L;
-    /** A deadline that the next tick sets. */
-    private static final long UNSET = 0;
-
-    /** What the connection waits for, and so which timeout holds. */
-    private enum Waiting {
-        HEADER,
-        KEEP_ALIVE,
-        CONTENT,
-        RESPONSE,
-        LINGER
-    }
+    static final long DISCARD_BYTES_MAX = 256 * 1024;
 
     private final Http1Settings settings;
     private final RequestReceiver receiver;
     private final ConnectionSet connections;
     private final ArrayDeque<Object> pending = new ArrayDeque<>(0);
+    private final ConnectionDeadline deadline;
+    private final SendWatch sending = new SendWatch();
+    /** Where the connection came from, and goes when it is idle; null for one that began as a channel. */
+    private final @Nullable FastLane lane;
 
     private ChannelHandlerContext ctx;
     private ClientConnection facts;
@@ -68,25 +57,42 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private boolean flushWanted;
     private boolean taking;
     private boolean closing;
+    private boolean leaving;
     private boolean anyBytes;
     private long discarded;
-    private Waiting waiting = Waiting.HEADER;
-    private long deadlineNanos = UNSET;
-    private long unsentBytes;
-    private long unsentSinceNanos;
 
     @SuppressWarnings("NullAway.Init") // ctx and facts are set by handlerAdded and channelActive, before anything else
-    private Http1Connection(Http1Settings settings, RequestReceiver receiver, ConnectionSet connections) {
+    private Http1Connection(
+            Http1Settings settings,
+            RequestReceiver receiver,
+            ConnectionSet connections,
+            ConnectionDeadline deadline,
+            @Nullable FastLane lane) {
         this.settings = settings;
         this.receiver = receiver;
         this.connections = connections;
+        this.deadline = deadline;
+        this.lane = lane;
     }
 
     /** Puts HTTP/1.1 at the end of a channel's pipeline; the channel may be active already. */
     public static void install(
             Channel channel, Http1Settings settings, RequestReceiver receiver, ConnectionSet connections) {
-        Http1Connection connection = new Http1Connection(settings, receiver, connections);
-        channel.pipeline().addLast(new Http1RequestDecoder(settings, connection), connection);
+        new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), null).addTo(channel);
+    }
+
+    /** Puts the connection that was in the fast lane into a channel's pipeline; {@link #goOn} is to be called when that is registered. */
+    static Http1Connection promote(
+            Channel channel, FastConnection from, RequestReceiver receiver, ConnectionSet connections, FastLane lane) {
+        Http1Connection connection = new Http1Connection(from.settings(), receiver, connections, from.deadline(), lane);
+        connection.facts = from.facts();
+        connection.requests = from.requests();
+        connection.addTo(channel);
+        return connection;
+    }
+
+    private void addTo(Channel channel) {
+        channel.pipeline().addLast(new Http1RequestDecoder(settings, this), this);
     }
 
     @Override
@@ -120,10 +126,10 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     /** The decoder got bytes: where a request begins, its time begins. */
     void onBytes() {
         anyBytes = true;
-        if (waiting == Waiting.KEEP_ALIVE) {
-            await(Waiting.HEADER);
-        } else if (waiting == Waiting.CONTENT) {
-            deadlineNanos = UNSET;
+        if (deadline.isFor(Waiting.KEEP_ALIVE)) {
+            deadline.await(Waiting.HEADER);
+        } else if (deadline.isFor(Waiting.CONTENT)) {
+            deadline.restart();
         }
     }
 
@@ -163,13 +169,78 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     private void take(Object message) {
         if (message instanceof RequestReading reading) {
-            takeRequest(reading);
+            takeRequest(reading, null);
         } else if (message instanceof HttpContent content) {
             takeContent(content);
         }
     }
 
-    private void takeRequest(RequestReading reading) {
+    /** Takes up what the fast lane has left; the channel is registered. Takes ownership. */
+    void goOn(Promotion promotion) {
+        Channel channel = ctx.channel();
+        if (!channel.isActive()) {
+            promotion.release();
+            if (slot >= 0) {
+                connections.remove(this);
+            }
+            channel.close();
+            return;
+        }
+        ByteBuf unsent = promotion.unsent();
+        if (unsent != null) {
+            write(unsent);
+            ctx.flush();
+        }
+        if (promotion.last()) {
+            lingerAndClose();
+            return;
+        }
+        inRead = true;
+        if (promotion.reading() != null) {
+            anyBytes = true;
+            try {
+                takeRequest(promotion.reading(), promotion.decided());
+                take(LastHttpContent.EMPTY_LAST_CONTENT);
+            } catch (RuntimeException | Error e) {
+                exceptionCaught(ctx, e);
+            }
+        }
+        if (promotion.rest() != null) {
+            channel.pipeline().fireChannelRead(promotion.rest());
+        }
+        channel.pipeline().fireChannelReadComplete();
+    }
+
+    /** Whether nothing is under way in either direction, so that the connection may leave its channel. */
+    boolean isIdle() {
+        Http1RequestDecoder decoder = ctx.pipeline().get(Http1RequestDecoder.class);
+        return deadline.isFor(Waiting.KEEP_ALIVE)
+                && stream == null
+                && !closing
+                && pending.isEmpty()
+                && decoder != null
+                && decoder.isEmpty()
+                && !isSending();
+    }
+
+    /** Goes back to the fast lane, now that the channel is given up. */
+    FastConnection demoted(FastLane to, PlainSocket socket) {
+        closing = true;
+        return new FastConnection(to, socket, facts, settings, deadline, requests);
+    }
+
+    /** Goes on in the channel, which was nearly given up. */
+    void stay() {
+        leaving = false;
+        regulateReading();
+    }
+
+    /**
+     * Begins an exchange.
+     *
+     * @param decided what the fast lane has decided about it; null when it did not see it
+     */
+    private void takeRequest(RequestReading reading, @Nullable DecidedRequest decided) {
         if (stream != null) {
             throw new IllegalStateException("a request head within a request");
         }
@@ -190,8 +261,9 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
                 || (settings.requestsPerConnectionMax() > 0 && requests >= settings.requestsPerConnectionMax())) {
             next.closeAfter();
         }
-        await(reading.contentLength() == 0 ? Waiting.RESPONSE : Waiting.CONTENT);
-        next.handler(receiver.onRequest(next, head, reading.contentLength()));
+        deadline.await(reading.contentLength() == 0 ? Waiting.RESPONSE : Waiting.CONTENT);
+        next.handler(
+                decided == null ? receiver.onRequest(next, head, reading.contentLength()) : decided.resume(next, head));
     }
 
     private void takeContent(HttpContent content) {
@@ -214,8 +286,8 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             return;
         }
         if (last) {
-            if (waiting == Waiting.CONTENT) {
-                await(Waiting.RESPONSE);
+            if (deadline.isFor(Waiting.CONTENT)) {
+                deadline.await(Waiting.RESPONSE);
             }
             current.endRequest();
         } else if (discarded > DISCARD_BYTES_MAX) {
@@ -236,7 +308,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     /** Reads while the next request may come or the current one's content is wanted; else the kernel holds the rest. */
     void regulateReading() {
-        if (!ctx.channel().isActive()) {
+        if (leaving || !ctx.channel().isActive()) {
             return;
         }
         Http1Stream current = stream;
@@ -259,7 +331,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             return;
         }
         discarded = 0;
-        await(Waiting.KEEP_ALIVE);
+        deadline.await(Waiting.KEEP_ALIVE);
         if (connections.isDraining() && pending.isEmpty()) {
             lingerAndClose();
         } else if (!taking) {
@@ -289,18 +361,8 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
         closing = true;
         releasePending();
-        await(Waiting.LINGER);
-        Channel channel = ctx.channel();
-        channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> {
-            SslHandler tls = ctx.pipeline().get(SslHandler.class);
-            if (!written.isSuccess()) {
-                channel.close();
-            } else if (tls == null) {
-                shutdownOutput(channel);
-            } else {
-                tls.closeOutbound().addListener(notified -> shutdownOutput(channel));
-            }
-        });
+        deadline.await(Waiting.LINGER);
+        ConnectionEnd.shutAfterWrites(ctx);
         if (ctx.pipeline().get(Http1RequestDecoder.class) != null) {
             ctx.executor().execute(() -> {
                 if (!ctx.isRemoved() && ctx.pipeline().get(Http1RequestDecoder.class) != null) {
@@ -308,14 +370,6 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
                     regulateReading();
                 }
             });
-        }
-    }
-
-    private static void shutdownOutput(Channel channel) {
-        if (channel instanceof SocketChannel socket && socket.isActive()) {
-            socket.shutdownOutput();
-        } else {
-            channel.close();
         }
     }
 
@@ -332,10 +386,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     void reset() {
         closing = true;
         releasePending();
-        if (ctx.channel().isActive()) {
-            ctx.channel().config().setOption(ChannelOption.SO_LINGER, 0);
-        }
-        ctx.pipeline().firstContext().close();
+        ConnectionEnd.reset(ctx);
     }
 
     @Override
@@ -371,26 +422,30 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     @Override
     public void onTick(long nowNanos) {
+        if (lane != null && !leaving && isIdle() && lane.takesBack()) {
+            leaving = true;
+            ctx.channel().config().setAutoRead(false);
+            lane.takeBack(this, ctx.channel());
+            return;
+        }
         Http1Stream current = stream;
-        if (waiting == Waiting.RESPONSE || (waiting != Waiting.CONTENT && isSending())) {
-            deadlineNanos = UNSET;
-            checkSending(nowNanos);
-            return;
+        boolean content = deadline.isFor(Waiting.CONTENT);
+        if (deadline.isFor(Waiting.RESPONSE) || (!content && isSending())) {
+            deadline.restart();
+            if (sending.isStuck(ctx.channel(), nowNanos, settings.sendTimeoutNanos())) {
+                closeNow();
+            }
+        } else if (content && current != null && !current.wantsContent() && !current.isResponseEnded()) {
+            deadline.restart();
+        } else if (deadline.isOver(nowNanos, settings)) {
+            onTimeout(current);
         }
-        if (waiting == Waiting.CONTENT && current != null && !current.wantsContent() && !current.isResponseEnded()) {
-            deadlineNanos = UNSET;
-            return;
-        }
-        if (deadlineNanos == UNSET) {
-            deadlineNanos = nowNanos + timeoutNanos();
-            return;
-        }
-        if (nowNanos - deadlineNanos < 0) {
-            return;
-        }
-        if (waiting == Waiting.CONTENT && current != null) {
+    }
+
+    private void onTimeout(@Nullable Http1Stream current) {
+        if (deadline.isFor(Waiting.CONTENT) && current != null) {
             current.failRequest(BadRequest.CONTENT_TIMEOUT);
-        } else if (waiting == Waiting.HEADER && anyBytes && current == null) {
+        } else if (deadline.isFor(Waiting.HEADER) && anyBytes && current == null) {
             Http1Stream late = new Http1Stream(this, RequestReading.none());
             stream = late;
             late.closeAfter();
@@ -402,45 +457,14 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     /** Whether bytes of a response have not left yet: no other time runs meanwhile than that of the sending. */
     private boolean isSending() {
-        return unsent() > 0;
-    }
-
-    /** Bytes that the kernel has not taken. Netty's own count falls only when a whole buffer has left. */
-    private long unsent() {
-        ChannelOutboundBuffer buffers = ctx.channel().unsafe().outboundBuffer();
-        return buffers == null ? 0 : Math.max(0, buffers.totalPendingWriteBytes() - buffers.currentProgress());
-    }
-
-    private long timeoutNanos() {
-        return switch (waiting) {
-            case HEADER -> settings.headerTimeoutNanos();
-            case KEEP_ALIVE -> settings.keepAliveTimeoutNanos();
-            case CONTENT -> settings.contentTimeoutNanos();
-            case RESPONSE -> settings.sendTimeoutNanos();
-            case LINGER -> LINGER_NANOS;
-        };
-    }
-
-    private void checkSending(long nowNanos) {
-        long unsent = unsent();
-        if (unsent == 0 || unsent != unsentBytes) {
-            unsentBytes = unsent;
-            unsentSinceNanos = nowNanos;
-        } else if (nowNanos - unsentSinceNanos > settings.sendTimeoutNanos()) {
-            closeNow();
-        }
-    }
-
-    private void await(Waiting what) {
-        waiting = what;
-        deadlineNanos = UNSET;
+        return SendWatch.unsent(ctx.channel()) > 0;
     }
 
     @Override
     public void onDrain() {
         if (stream != null) {
             stream.closeAfter();
-        } else if (waiting == Waiting.KEEP_ALIVE) {
+        } else if (deadline.isFor(Waiting.KEEP_ALIVE)) {
             lingerAndClose();
         }
     }

@@ -32,7 +32,21 @@ public final class Http1HeadWriter {
         /** By chunks. */
         CHUNKED,
         /** By the end of the connection. */
-        CLOSE
+        CLOSE;
+
+        /** The framing of a response to a client of HTTP/1.{@code minorVersion} (RFC 9112 s6.3). */
+        static Framing of(OutboundHead head, int minorVersion) {
+            if (head.status() == 204) {
+                return NONE;
+            }
+            if (head.contentLength() >= 0) {
+                return LENGTH;
+            }
+            if (isContentForbidden(head)) {
+                return NONE;
+            }
+            return minorVersion == 0 ? CLOSE : CHUNKED;
+        }
     }
 
     /** What the Connection field says. */
@@ -42,10 +56,23 @@ public final class Http1HeadWriter {
         /** {@code keep-alive}, for clients of HTTP/1.0 that asked for it. */
         KEEP_ALIVE,
         /** {@code close}. */
-        CLOSE
+        CLOSE;
+
+        /** What is said to a client of HTTP/1.{@code minorVersion} (RFC 9112 s9.3). */
+        static Persistence of(boolean close, int minorVersion) {
+            if (close) {
+                return CLOSE;
+            }
+            return minorVersion == 0 ? KEEP_ALIVE : DEFAULT;
+        }
     }
 
     private Http1HeadWriter() {}
+
+    /** Whether no content follows, whatever the length says (RFC 9110 s6.4.1). */
+    static boolean isContentForbidden(OutboundHead head) {
+        return head.isContentForbidden() || head.status() == 204 || head.status() == 304;
+    }
 
     /** Appends a head to {@code out}; borrows both. */
     public static void write(OutboundHead head, Framing framing, Persistence persistence, ByteBuf out) {

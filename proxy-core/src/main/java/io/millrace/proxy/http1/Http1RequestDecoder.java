@@ -91,6 +91,11 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
         }
     }
 
+    /** Whether nothing of a request has come since the last one was complete. */
+    boolean isEmpty() {
+        return phase == Phase.HEAD && actualReadableBytes() == 0;
+    }
+
     private void take(ChannelHandlerContext ctx, ByteBuf in, List<Object> out, RequestReading reading)
             throws Exception {
         BadRequest problem = reading.problem();

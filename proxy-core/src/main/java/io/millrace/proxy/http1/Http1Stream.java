@@ -161,35 +161,15 @@ final class Http1Stream implements ClientStream {
         }
         headWritten = true;
         contentLength = head.contentLength();
-        contentForbidden = head.isContentForbidden() || head.status() == 204 || head.status() == 304;
-        framing = framing(head);
+        contentForbidden = Http1HeadWriter.isContentForbidden(head);
+        framing = Framing.of(head, request.minorVersion());
         close |= head.isClose() || framing == Framing.CLOSE;
         if (!requestEnded && request.contentLength() != 0) {
             close |= requestFailed;
         }
         ByteBuf out = alloc().buffer(Http1HeadWriter.sizeEstimate(head));
-        Http1HeadWriter.write(head, framing, persistence(), out);
+        Http1HeadWriter.write(head, framing, Persistence.of(close, request.minorVersion()), out);
         send(out);
-    }
-
-    private Framing framing(OutboundHead head) {
-        if (head.status() == 204) {
-            return Framing.NONE;
-        }
-        if (head.contentLength() >= 0) {
-            return Framing.LENGTH;
-        }
-        if (contentForbidden) {
-            return Framing.NONE;
-        }
-        return request.minorVersion() == 0 ? Framing.CLOSE : Framing.CHUNKED;
-    }
-
-    private Persistence persistence() {
-        if (close) {
-            return Persistence.CLOSE;
-        }
-        return request.minorVersion() == 0 ? Persistence.KEEP_ALIVE : Persistence.DEFAULT;
     }
 
     @Override

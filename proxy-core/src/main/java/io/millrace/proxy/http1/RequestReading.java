@@ -82,6 +82,22 @@ record RequestReading(
         return new RequestReading(head, null, contentLength, minorVersion, isPersistent(fields, minorVersion));
     }
 
+    /**
+     * The reading of a plain request that is known by a view over bytes that do not stay.
+     *
+     * @param head the view; its target stays, and is the same object in the reading
+     * @param bytes the same request in an array of its own; kept
+     * @param lineLength length of the request line with its end
+     */
+    static RequestReading ofPlain(RequestHead head, boolean persistent, byte[] bytes, int lineLength) {
+        FieldSection fields = FieldSection.parse(bytes, lineLength, bytes.length - 2);
+        if (fields == null) {
+            throw new IllegalStateException("a plain request whose fields cannot be read again");
+        }
+        RequestHead owned = RequestHead.of(head.method(), head.target(), head.minorVersion(), fields);
+        return new RequestReading(owned, null, 0, head.minorVersion(), persistent);
+    }
+
     private static final int OTHER_MAJOR = -2;
     private static final byte[] HTTP = {'H', 'T', 'T', 'P', '/'};
 
@@ -145,7 +161,7 @@ record RequestReading(
         return value;
     }
 
-    private static boolean isPersistent(FieldSection fields, int minorVersion) {
+    static boolean isPersistent(FieldSection fields, int minorVersion) {
         if (fields.hasToken(FieldName.CONNECTION, "close")) {
             return false;
         }

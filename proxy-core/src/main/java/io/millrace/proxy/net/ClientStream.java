@@ -40,6 +40,11 @@ public interface ClientStream {
     /** Sends a piece of content; takes ownership. */
     void write(ByteBuf content);
 
+    /** Sends a piece of content that stays the caller's: {@code length} bytes from {@code index} on. */
+    default void writeCopy(ByteBuf content, int index, int length) {
+        write(content.retainedSlice(index, length));
+    }
+
     /** Ends the response. */
     void finish();
 

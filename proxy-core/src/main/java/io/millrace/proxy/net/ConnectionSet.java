@@ -107,6 +107,14 @@ public final class ConnectionSet {
         }
     }
 
+    /** The same connection goes on as another member; the old one must be in the set. */
+    public void replace(Member old, Member with) {
+        int slot = old.slot();
+        members.set(slot, with);
+        with.slot(slot);
+        old.slot(-1);
+    }
+
     /** Asks every connection to end after what it is doing; {@code whenEmpty} runs on this loop when none is left. */
     public void drain(Runnable whenEmpty) {
         draining = true;

@@ -3,7 +3,6 @@ package io.millrace.proxy.net;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
@@ -16,6 +15,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The listening sockets of one address: one per event loop where the transport can share a port (SO_REUSEPORT), so that a
@@ -26,6 +26,16 @@ import java.util.function.Function;
  */
 public final class Listener {
     private static final int BACKLOG = 4096;
+
+    /**
+     * What serves the connections that one loop accepts.
+     *
+     * @param initializer sets up those that are channels
+     * @param plain takes those that need none to begin with; null for none
+     */
+    public record Serving(
+            ChannelInitializer<Channel> initializer,
+            @Nullable PlainReceiver plain) {}
 
     private final String address;
     private final boolean secure;
@@ -41,7 +51,7 @@ public final class Listener {
      * Binds an address on every loop.
      *
      * @param address as configured, for messages
-     * @param initializers what sets a connection of a given loop up
+     * @param serving what serves the connections of a given loop
      * @throws IOException when the address cannot be bound; the message names it
      */
     public static Listener bind(
@@ -50,15 +60,14 @@ public final class Listener {
             String address,
             InetSocketAddress socketAddress,
             boolean secure,
-            Function<EventLoop, ChannelInitializer<Channel>> initializers)
+            Function<EventLoop, Serving> serving)
             throws IOException {
         List<Channel> bound = new ArrayList<>();
         try {
             if (transport.hasReusePort()) {
                 InetSocketAddress next = socketAddress;
                 for (EventLoop loop : loops) {
-                    ServerBootstrap bootstrap =
-                            bootstrap(loop, loop, transport::newServerChannel, initializers.apply(loop));
+                    ServerBootstrap bootstrap = bootstrap(loop, loop, transport::newServerChannel, serving.apply(loop));
                     if (loops.size() > 1) {
                         bootstrap.option(UnixChannelOption.SO_REUSEPORT, true);
                     }
@@ -68,15 +77,19 @@ public final class Listener {
                 }
             } else {
                 EventLoop accepting = loops.get(0);
-                ChannelHandler spread = new ChannelInitializer<Channel>() {
+                ChannelInitializer<Channel> spread = new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel channel) {
-                        channel.pipeline().addLast(initializers.apply(channel.eventLoop()));
+                        channel.pipeline()
+                                .addLast(serving.apply(channel.eventLoop()).initializer());
                     }
                 };
                 EventLoopGroup children = accepting.parent();
                 ServerBootstrap bootstrap = bootstrap(
-                        accepting, children == null ? accepting : children, transport::newServerChannel, spread);
+                        accepting,
+                        children == null ? accepting : children,
+                        transport::newServerChannel,
+                        new Serving(spread, null));
                 bound.add(await(bootstrap.bind(socketAddress), address));
             }
         } catch (IOException e) {
@@ -96,7 +109,7 @@ public final class Listener {
             String address,
             List<Integer> descriptors,
             boolean secure,
-            Function<EventLoop, ChannelInitializer<Channel>> initializers)
+            Function<EventLoop, Serving> serving)
             throws IOException {
         List<Channel> adopted = new ArrayList<>();
         try {
@@ -104,7 +117,7 @@ public final class Listener {
                 int descriptor = descriptors.get(i);
                 EventLoop loop = loops.get(i % loops.size());
                 ServerBootstrap bootstrap =
-                        bootstrap(loop, loop, () -> transport.adoptServerChannel(descriptor), initializers.apply(loop));
+                        bootstrap(loop, loop, () -> transport.adoptServerChannel(descriptor), serving.apply(loop));
                 adopted.add(await(bootstrap.register(), address));
             }
         } catch (IOException e) {
@@ -118,15 +131,17 @@ public final class Listener {
             EventLoopGroup accepting,
             EventLoopGroup children,
             io.netty.channel.ChannelFactory<ServerChannel> factory,
-            ChannelHandler initializer) {
-        return new ServerBootstrap()
+            Serving serving) {
+        ServerBootstrap bootstrap = new ServerBootstrap()
                 .group(accepting, children)
                 .channelFactory(factory)
                 .option(ChannelOption.SO_BACKLOG, BACKLOG)
                 .option(ChannelOption.SO_REUSEADDR, true)
                 .childOption(ChannelOption.TCP_NODELAY, true)
                 .childOption(ChannelOption.ALLOW_HALF_CLOSURE, false)
-                .childHandler(initializer);
+                .childHandler(serving.initializer());
+        PlainReceiver plain = serving.plain();
+        return plain == null ? bootstrap : bootstrap.handler(new PlainAcceptor(plain));
     }
 
     private static Channel await(ChannelFuture future, String address) throws IOException {

@@ -83,6 +83,11 @@ public enum Transport {
         return this == EPOLL;
     }
 
+    /** Whether connections can be served without channels, by {@link PlainSocket}. */
+    public boolean hasPlainSockets() {
+        return this == EPOLL;
+    }
+
     @Override
     public String toString() {
         return text;

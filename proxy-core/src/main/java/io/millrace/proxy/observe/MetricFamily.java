@@ -80,6 +80,19 @@ public enum MetricFamily {
             "requests",
             "Requests refused by rule; many of not-mapped mean a missing remap rule or a scanner.",
             "reason"),
+    FAST_LANE_REQUESTS(
+            "millrace_fast_lane_requests_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests answered in the fast lane; a small share of the hits means that clients' requests or the sizes of"
+                    + " objects are not made for it."),
+    FAST_LANE_MOVES(
+            "millrace_fast_lane_moves_total",
+            Kind.COUNTER,
+            "connections",
+            "Connections that left the fast lane for a channel, and that came back; many promotions per request cost CPU,"
+                    + " and worker.fast_lane turns the lane off.",
+            "direction"),
     CACHE_LOOKUPS(
             "millrace_cache_lookups_total",
             Kind.COUNTER,

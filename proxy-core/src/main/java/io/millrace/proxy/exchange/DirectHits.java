@@ -1,0 +1,132 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.net.ClientStream;
+import io.millrace.proxy.net.DecidedRequest;
+import io.millrace.proxy.net.RequestHandler;
+import io.millrace.proxy.observe.CacheResult;
+import io.millrace.proxy.serve.Selection;
+import io.millrace.store.StoredObject;
+import io.netty.buffer.ByteBuf;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The exchanges of the fast lane: asks the one question and, where a fresh response in RAM answers it, writes that at once, with the same
+ * selection, head and report as an {@link Exchange}. Everything else it hands back decided.
+ *
+ * <p>Confined to one event loop.
+ */
+final class DirectHits {
+    /** Content that is copied behind its head; longer content is sent from where it lies, by a channel. */
+    private static final long LENGTH_MAX = 32 * 1024;
+
+    private final ExchangeLoop home;
+
+    DirectHits(ExchangeLoop home) {
+        this.home = home;
+    }
+
+    /** Answers, or says what was decided. */
+    @Nullable
+    DecidedRequest answer(ClientStream stream, RequestHead head) {
+        Decision decision = null;
+        try {
+            decision = home.decider().decide(head, 0, stream.clientAddress().getAddress());
+            Selection selection = selectionOf(decision);
+            if (selection == null) {
+                return new Decided(home, decision, null);
+            }
+            send(stream, decision, selection);
+            return null;
+        } catch (RuntimeException | Error e) {
+            return new Decided(home, decision, e);
+        }
+    }
+
+    /** What is sent of a fresh response that is whole in RAM and short enough; null where a channel has to answer. */
+    private static @Nullable Selection selectionOf(Decision decision) {
+        StoredObject<StoredHead> object = decision.object();
+        if (decision.kind() != Decision.Kind.FRESH || object == null || object.residentBody() == null) {
+            return null;
+        }
+        StoredHead stored = object.head();
+        if (StoredParts.isPart(stored) || object.length() > LENGTH_MAX) {
+            return null;
+        }
+        Selection selection = Selection.of(decision.request(), stored, object.length());
+        return switch (selection.kind()) {
+            case WHOLE, NOT_MODIFIED -> selection;
+            case PART, PARTS, PRECONDITION_FAILED, UNSATISFIABLE -> null;
+        };
+    }
+
+    private void send(ClientStream stream, Decision decision, Selection selection) {
+        RequestHead request = decision.request();
+        ExchangeReport report = new ExchangeReport(home, stream, request);
+        int length = 0;
+        try {
+            StoredObject<StoredHead> object = decision.takeObject();
+            try {
+                report.decided(decision);
+                report.stored(object.head(), CacheResult.HIT, true);
+                ClientAnswer.sendHead(home, stream, request, report, selection, object.head(), object.length());
+                ByteBuf body = object.residentBody();
+                if (body != null && selection.hasContent() && request.method() != Method.HEAD) {
+                    length = (int) object.length();
+                    stream.writeCopy(body, body.readerIndex(), length);
+                }
+            } finally {
+                object.release();
+            }
+            stream.finish();
+        } catch (RuntimeException | Error e) {
+            report.withdraw();
+            throw e;
+        }
+        report.end(ExchangeOutcome.HIT, length);
+    }
+
+    /**
+     * A request that goes on in a channel.
+     *
+     * @param decision null when a fault kept it from being made
+     * @param fault what was thrown; the exchange answers for it
+     */
+    private record Decided(
+            ExchangeLoop home,
+            @Nullable Decision decision,
+            @Nullable Throwable fault) implements DecidedRequest {
+        @Override
+        public RequestHandler resume(ClientStream stream, RequestHead head) {
+            Exchange exchange;
+            try {
+                exchange = new Exchange(home, stream, head, 0);
+            } catch (RuntimeException | Error e) {
+                release();
+                throw e;
+            }
+            if (fault != null || decision == null) {
+                release();
+                exchange.onFault(fault == null ? new IllegalStateException("nothing was decided") : fault);
+                return exchange;
+            }
+            try {
+                decision.keep(head);
+                exchange.begin(decision);
+            } catch (RuntimeException | Error e) {
+                exchange.onFault(e);
+            }
+            return exchange;
+        }
+
+        @Override
+        public void release() {
+            StoredObject<StoredHead> object = decision == null ? null : decision.takeObjectOrNull();
+            if (object != null) {
+                object.release();
+            }
+        }
+    }
+}

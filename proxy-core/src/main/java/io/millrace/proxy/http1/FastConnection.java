@@ -1,0 +1,174 @@
+package io.millrace.proxy.http1;
+
+import io.millrace.proxy.http1.ConnectionDeadline.Waiting;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.net.ConnectionSet;
+import io.millrace.proxy.net.PlainSocket;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A client's connection in the fast lane: between requests, or lingering after the last. It holds no buffer. What is read is answered
+ * before the read's event is over, or the connection becomes a channel.
+ *
+ * <p>Confined to one event loop.
+ */
+final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member {
+    private static final Logger log = LoggerFactory.getLogger(FastConnection.class);
+
+    private final FastLane lane;
+    private final PlainSocket socket;
+    private final ClientConnection facts;
+    private final Http1Settings settings;
+    private final ConnectionDeadline deadline;
+
+    private int slot = -1;
+    private int requests;
+    private boolean closing;
+    private boolean gone;
+    private int discarded;
+
+    /**
+     * @param socket takes ownership
+     * @param requests answered before
+     */
+    FastConnection(
+            FastLane lane,
+            PlainSocket socket,
+            ClientConnection facts,
+            Http1Settings settings,
+            ConnectionDeadline deadline,
+            int requests) {
+        this.lane = lane;
+        this.socket = socket;
+        this.facts = facts;
+        this.settings = settings;
+        this.deadline = deadline;
+        this.requests = requests;
+    }
+
+    PlainSocket socket() {
+        return socket;
+    }
+
+    ClientConnection facts() {
+        return facts;
+    }
+
+    Http1Settings settings() {
+        return settings;
+    }
+
+    ConnectionDeadline deadline() {
+        return deadline;
+    }
+
+    int requests() {
+        return requests;
+    }
+
+    boolean isClosing() {
+        return closing;
+    }
+
+    /** Another request begins; true when the connection ends with it. */
+    boolean beginRequest(boolean persistent) {
+        requests++;
+        return !persistent
+                || lane.connections().isDraining()
+                || (settings.requestsPerConnectionMax() > 0 && requests >= settings.requestsPerConnectionMax());
+    }
+
+    /** The request that was begun is another's to count. */
+    void withdrawRequest() {
+        requests--;
+    }
+
+    /** No request is taken after the one that is answered now. */
+    void closeAfter() {
+        closing = true;
+    }
+
+    @Override
+    public void onReadable() {
+        try {
+            if (deadline.isFor(Waiting.LINGER)) {
+                linger();
+            } else {
+                lane.serve(this);
+            }
+        } catch (RuntimeException | Error e) {
+            log.warn("{}: connection closed after a fault", facts.remoteAddress(), e);
+            closeNow();
+        }
+    }
+
+    /** What the client still sends is dropped, so that it can read the last answer before a reset. */
+    private void linger() {
+        int count = lane.discard(socket);
+        discarded += Math.max(0, count);
+        if (count == PlainSocket.END || discarded > Http1Connection.DISCARD_BYTES_MAX) {
+            closeNow();
+        }
+    }
+
+    /** All answers have left: waits for the next request or, where none is wanted, for the client's end after ours. */
+    void answered() {
+        if (closing || lane.connections().isDraining()) {
+            lingerAndClose();
+        }
+    }
+
+    private void lingerAndClose() {
+        closing = true;
+        if (socket.shutdownOutput()) {
+            deadline.await(Waiting.LINGER);
+        } else {
+            closeNow();
+        }
+    }
+
+    void closeNow() {
+        if (!gone) {
+            gone = true;
+            closing = true;
+            socket.close();
+            lane.onClosed(this);
+        }
+    }
+
+    /** The descriptor is a channel's now. */
+    void leave() {
+        gone = true;
+        closing = true;
+    }
+
+    @Override
+    public void onTick(long nowNanos) {
+        if (deadline.isOver(nowNanos, settings)) {
+            closeNow();
+        }
+    }
+
+    @Override
+    public void onDrain() {
+        if (deadline.isFor(Waiting.KEEP_ALIVE)) {
+            lingerAndClose();
+        }
+    }
+
+    @Override
+    public void onClose() {
+        closeNow();
+    }
+
+    @Override
+    public int slot() {
+        return slot;
+    }
+
+    @Override
+    public void slot(int place) {
+        slot = place;
+    }
+}

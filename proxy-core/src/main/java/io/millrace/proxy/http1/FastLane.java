@@ -1,0 +1,298 @@
+package io.millrace.proxy.http1;
+
+import io.millrace.proxy.http1.ConnectionDeadline.Waiting;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.net.ConnectionSet;
+import io.millrace.proxy.net.DecidedRequest;
+import io.millrace.proxy.net.DirectReceiver;
+import io.millrace.proxy.net.PlainReceiver;
+import io.millrace.proxy.net.PlainSocket;
+import io.millrace.proxy.net.RequestReceiver;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.channel.socket.SocketChannel;
+import java.util.Arrays;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The fast lane of one event loop: plain requests are read into one buffer of the loop, answered into another, and sent by one system call.
+ * A connection whose bytes are anything else, or whose request needs more than a hit in RAM, is promoted: it becomes a channel with an
+ * {@link Http1Connection}, which gets what was read and not answered, and what was decided. It returns when it is idle.
+ *
+ * <p>Confined to its event loop.
+ */
+public final class FastLane implements PlainReceiver {
+    /** What one read takes: more than the requests of browsers are long. */
+    private static final int READ_BYTES = 32 * 1024;
+    /** Answers to pipelined requests leave when they are that many bytes; the last one may go beyond. */
+    private static final int SEND_BYTES = 64 * 1024;
+
+    private static final Logger log = LoggerFactory.getLogger(FastLane.class);
+
+    /** What happens to connections, to be counted. */
+    public interface Events {
+        /** A connection came. */
+        void onOpened();
+
+        /** A connection is gone; also told of one that ended in a channel. */
+        void onClosed();
+
+        /** A request was answered here. */
+        void onAnswered();
+
+        /** A connection became a channel. */
+        void onPromoted();
+
+        /** A connection came back from a channel. */
+        void onReturned();
+    }
+
+    /**
+     * What the lane works with, all of it its event loop's own.
+     *
+     * @param allocator of the lane's buffers and of promoted channels
+     * @param settings read for each connection
+     * @param open whether connections may come into the lane
+     * @param receiver takes the requests of promoted connections
+     * @param direct takes the plain requests
+     * @param connections all connections, in whatever lane
+     * @param events told of what happens
+     */
+    public record Parts(
+            EventLoop loop,
+            ByteBufAllocator allocator,
+            Supplier<Http1Settings> settings,
+            Supplier<Boolean> open,
+            RequestReceiver receiver,
+            DirectReceiver direct,
+            ConnectionSet connections,
+            Events events) {}
+
+    private final Parts parts;
+    private final PlainRequestScanner scanner = new PlainRequestScanner();
+    private final FastStream stream;
+    private final byte[] bytes = new byte[READ_BYTES];
+    private @Nullable ByteBuf in;
+    private @Nullable ByteBuf out;
+
+    public FastLane(Parts parts) {
+        this.parts = parts;
+        this.stream = new FastStream(parts.loop(), parts.allocator());
+    }
+
+    @Override
+    public boolean isOpen() {
+        return parts.open().get();
+    }
+
+    @Override
+    public void onAccepted(PlainSocket socket, ClientConnection facts) {
+        parts.events().onOpened();
+        FastConnection connection =
+                new FastConnection(this, socket, facts, parts.settings().get(), new ConnectionDeadline(), 0);
+        if (connections().add(connection)) {
+            begin(connection);
+        } else {
+            socket.close();
+            parts.events().onClosed();
+        }
+    }
+
+    private static void begin(FastConnection connection) {
+        try {
+            connection.socket().begin(connection);
+        } catch (RuntimeException e) {
+            log.warn("{}: connection closed after a fault", connection.facts().remoteAddress(), e);
+            connection.closeNow();
+        }
+    }
+
+    ConnectionSet connections() {
+        return parts.connections();
+    }
+
+    void onClosed(FastConnection connection) {
+        connections().remove(connection);
+        parts.events().onClosed();
+    }
+
+    /** Reads and drops; as {@link PlainSocket#read}. */
+    int discard(PlainSocket socket) {
+        return socket.read(in());
+    }
+
+    /** Reads what a client sent and answers it as far as this lane does. */
+    void serve(FastConnection connection) {
+        int end = connection.socket().read(in());
+        if (end == PlainSocket.END) {
+            connection.closeNow();
+        } else if (end > 0) {
+            in().getBytes(0, bytes, 0, end);
+            answer(connection, end);
+        }
+    }
+
+    private void answer(FastConnection connection, int end) {
+        ByteBuf answers = out().clear();
+        int at = 0;
+        while (at < end && !connection.isClosing()) {
+            int length = scanner.scan(bytes, at, end, connection.settings());
+            if (length == PlainRequestScanner.NOT_PLAIN) {
+                promote(connection, new Promotion(rest(answers), false, null, null, rest(at, end)));
+                return;
+            }
+            boolean last = connection.beginRequest(scanner.isPersistent());
+            stream.begin(answers, connection.facts(), scanner.head().minorVersion(), last);
+            DecidedRequest decided = parts.direct().onDirectRequest(stream, scanner.head());
+            if (decided != null) {
+                stream.takeBack();
+                promoteDecided(connection, decided, at, length, end);
+                return;
+            }
+            at += length;
+            parts.events().onAnswered();
+            connection.deadline().await(Waiting.KEEP_ALIVE);
+            if (stream.isClose()) {
+                connection.closeAfter();
+            } else if (answers.readableBytes() >= SEND_BYTES && !send(connection, at, end)) {
+                return;
+            }
+        }
+        if (send(connection, at, end)) {
+            connection.answered();
+        }
+    }
+
+    private void promoteDecided(FastConnection connection, DecidedRequest decided, int at, int length, int end) {
+        connection.withdrawRequest();
+        byte[] head = Arrays.copyOfRange(bytes, at, at + length);
+        RequestReading reading =
+                RequestReading.ofPlain(scanner.head(), scanner.isPersistent(), head, scanner.lineLength());
+        promote(connection, new Promotion(rest(out()), false, reading, decided, rest(at + length, end)));
+    }
+
+    /**
+     * Sends the answers that wait.
+     *
+     * @return false when the connection has left this lane: it failed, or the client does not take all and a channel waits for it
+     */
+    private boolean send(FastConnection connection, int at, int end) {
+        ByteBuf answers = out();
+        if (!connection.socket().write(answers)) {
+            connection.closeNow();
+            return false;
+        }
+        if (answers.isReadable()) {
+            boolean last = connection.isClosing();
+            promote(connection, new Promotion(rest(answers), last, null, null, last ? null : rest(at, end)));
+            return false;
+        }
+        answers.clear();
+        return true;
+    }
+
+    private @Nullable ByteBuf rest(ByteBuf answers) {
+        return answers.isReadable()
+                ? parts.allocator().directBuffer(answers.readableBytes()).writeBytes(answers)
+                : null;
+    }
+
+    private @Nullable ByteBuf rest(int from, int to) {
+        return to > from ? parts.allocator().directBuffer(to - from).writeBytes(bytes, from, to - from) : null;
+    }
+
+    /** Makes a channel of the connection; takes ownership of what goes with it. */
+    private void promote(FastConnection from, Promotion promotion) {
+        SocketChannel channel;
+        try {
+            channel = from.socket().toChannel();
+        } catch (RuntimeException e) {
+            log.debug("{}: no channel for a connection", from.facts().remoteAddress(), e);
+            promotion.release();
+            from.closeNow();
+            return;
+        }
+        from.leave();
+        channel.config().setOption(ChannelOption.ALLOCATOR, parts.allocator());
+        channel.closeFuture().addListener(closed -> parts.events().onClosed());
+        Http1Connection to = Http1Connection.promote(channel, from, parts.receiver(), connections(), this);
+        connections().replace(from, to);
+        parts.events().onPromoted();
+        parts.loop().register(channel).addListener(registered -> {
+            if (registered.isSuccess()) {
+                to.goOn(promotion);
+            } else {
+                log.warn("{}: connection closed", from.facts().remoteAddress(), registered.cause());
+                promotion.release();
+                connections().remove(to);
+                channel.close();
+            }
+        });
+    }
+
+    /**
+     * Takes a connection out of its channel, if it still is idle when that has left the event loop; else the channel goes on.
+     *
+     * @param channel idle, and not reading any more
+     */
+    void takeBack(Http1Connection from, Channel channel) {
+        channel.deregister().addListener(left -> {
+            if (!channel.isOpen()) {
+                return;
+            }
+            PlainSocket socket = from.isIdle() ? PlainSocket.of(channel, parts.loop()) : null;
+            if (!left.isSuccess() || socket == null) {
+                parts.loop().register(channel).addListener(back -> from.stay());
+                return;
+            }
+            FastConnection to = from.demoted(this, socket);
+            connections().replace(from, to);
+            parts.events().onReturned();
+            begin(to);
+            if (connections().isDraining()) {
+                to.onDrain();
+            }
+        });
+    }
+
+    /** Whether a connection that is in a channel may come back. */
+    boolean takesBack() {
+        return isOpen() && !connections().isDraining();
+    }
+
+    private ByteBuf in() {
+        ByteBuf buffer = in;
+        if (buffer == null) {
+            buffer = parts.allocator().directBuffer(READ_BYTES, READ_BYTES);
+            in = buffer;
+        }
+        return buffer;
+    }
+
+    private ByteBuf out() {
+        ByteBuf buffer = out;
+        if (buffer == null) {
+            buffer = parts.allocator().directBuffer(2 * SEND_BYTES);
+            out = buffer;
+        }
+        return buffer;
+    }
+
+    /** Gives the lane's buffers back; after the connections are closed. */
+    public void close() {
+        if (in != null) {
+            in.release();
+            in = null;
+        }
+        if (out != null) {
+            out.release();
+            out = null;
+        }
+    }
+}

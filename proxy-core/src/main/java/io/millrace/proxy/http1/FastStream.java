@@ -1,0 +1,129 @@
+package io.millrace.proxy.http1;
+
+import io.millrace.proxy.http.OutboundHead;
+import io.millrace.proxy.http1.Http1HeadWriter.Framing;
+import io.millrace.proxy.http1.Http1HeadWriter.Persistence;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.net.ClientStream;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.util.concurrent.EventExecutor;
+
+/**
+ * The way back of the request that the fast lane answers just now: head and content go into the loop's buffer. One per event loop, used
+ * for one request after the other.
+ *
+ * <p>Confined to one event loop.
+ */
+final class FastStream implements ClientStream {
+    private final EventExecutor loop;
+    private final ByteBufAllocator allocator;
+
+    private ByteBuf out;
+    private ClientConnection facts;
+    private int minorVersion;
+    private boolean close;
+    private boolean finished;
+    private int start;
+
+    @SuppressWarnings("NullAway.Init") // out and facts are set by begin, before anything else
+    FastStream(EventExecutor loop, ByteBufAllocator allocator) {
+        this.loop = loop;
+        this.allocator = allocator;
+    }
+
+    /**
+     * The next request.
+     *
+     * @param buffer takes the response behind what it has; borrowed
+     * @param connection the client's
+     * @param last whether the connection ends with it
+     */
+    void begin(ByteBuf buffer, ClientConnection connection, int requestMinorVersion, boolean last) {
+        out = buffer;
+        facts = connection;
+        minorVersion = requestMinorVersion;
+        close = last;
+        finished = false;
+        start = buffer.writerIndex();
+    }
+
+    /** Takes back what was written of the response. */
+    void takeBack() {
+        out.writerIndex(start);
+    }
+
+    /** Whether the connection ends with this response. */
+    boolean isClose() {
+        return close;
+    }
+
+    /** Whether the response is whole. */
+    boolean isFinished() {
+        return finished;
+    }
+
+    @Override
+    public EventExecutor eventLoop() {
+        return loop;
+    }
+
+    @Override
+    public ByteBufAllocator alloc() {
+        return allocator;
+    }
+
+    @Override
+    public ClientConnection connection() {
+        return facts;
+    }
+
+    @Override
+    public void writeInterim(OutboundHead head) {
+        throw new IllegalStateException("an interim response in the fast lane");
+    }
+
+    @Override
+    public void writeHead(OutboundHead head) {
+        Framing framing = Framing.of(head, minorVersion);
+        close |= head.isClose() || framing == Framing.CLOSE;
+        Http1HeadWriter.write(head, framing, Persistence.of(close, minorVersion), out);
+    }
+
+    @Override
+    public void flush() {}
+
+    @Override
+    public void write(ByteBuf content) {
+        out.writeBytes(content);
+        content.release();
+    }
+
+    @Override
+    public void writeCopy(ByteBuf content, int index, int length) {
+        out.writeBytes(content, index, length);
+    }
+
+    @Override
+    public void finish() {
+        finished = true;
+    }
+
+    @Override
+    public void abort() {
+        throw new IllegalStateException("a response broken off in the fast lane");
+    }
+
+    @Override
+    public boolean isWritable() {
+        return true;
+    }
+
+    @Override
+    public void readContent(boolean on) {}
+
+    @Override
+    public long bytesSent() {
+        return (long) out.writerIndex() - start;
+    }
+}

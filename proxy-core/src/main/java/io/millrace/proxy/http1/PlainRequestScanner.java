@@ -1,0 +1,166 @@
+package io.millrace.proxy.http1;
+
+import io.millrace.proxy.http.FieldLexer;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.TargetUri;
+
+/**
+ * Recognises the plain GET or HEAD in bytes: a strict subset of what {@link RequestReading} and Netty's decoder accept, understood the
+ * same way. A target in origin form, HTTP/1.0 or 1.1, fields of visible ASCII, no content, nothing that changes what the connection
+ * speaks, no range. Whatever else the bytes are is said to be {@link #NOT_PLAIN} and is for the decoder to judge; nothing is refused here.
+ *
+ * <p>The head is a view over the caller's array, and good until that array or this scanner is used again.
+ *
+ * <p>Confined to one event loop.
+ */
+final class PlainRequestScanner {
+    /** The bytes are no plain request, or no complete one. */
+    static final int NOT_PLAIN = -1;
+
+    /** Lines beyond which a request is none that browsers send. */
+    private static final int LINES_MAX = 128;
+
+    private static final byte[] GET = {'G', 'E', 'T', ' '};
+    private static final byte[] HEAD = {'H', 'E', 'A', 'D', ' '};
+    private static final byte[] VERSION = {' ', 'H', 'T', 'T', 'P', '/', '1', '.'};
+
+    /** Fields that change the framing, the protocol or the part that is sent. */
+    private static final FieldName[] NOT_IN_PLAIN = {
+        FieldName.CONTENT_LENGTH,
+        FieldName.TRANSFER_ENCODING,
+        FieldName.UPGRADE,
+        FieldName.EXPECT,
+        FieldName.TRAILER,
+        FieldName.HTTP2_SETTINGS,
+        FieldName.RANGE
+    };
+
+    private final FieldSection fields = FieldSection.reusable(LINES_MAX);
+
+    private RequestHead head;
+    private boolean persistent;
+    private int lineLength;
+    private int position;
+
+    @SuppressWarnings("NullAway.Init") // head is read after a scan that found one
+    PlainRequestScanner() {}
+
+    /**
+     * Looks for a plain request that begins at {@code from}.
+     *
+     * @param bytes borrowed; {@link #head} looks into it
+     * @return the length of the request with its empty line, or {@link #NOT_PLAIN}
+     */
+    int scan(byte[] bytes, int from, int to, Http1Settings settings) {
+        Method method = startsWith(bytes, from, to, GET) ? Method.GET : Method.HEAD;
+        int targetStart = from + (method == Method.GET ? GET.length : HEAD.length);
+        if (method == Method.HEAD && !startsWith(bytes, from, to, HEAD)) {
+            return NOT_PLAIN;
+        }
+        int targetEnd = targetStart;
+        while (targetEnd < to && bytes[targetEnd] > ' ' && bytes[targetEnd] != 0x7f) {
+            targetEnd++;
+        }
+        int minorVersion = minorVersion(bytes, targetEnd, to);
+        if (minorVersion < 0 || targetEnd == targetStart || bytes[targetStart] != '/') {
+            return NOT_PLAIN;
+        }
+        int fieldsStart = targetEnd + VERSION.length + 3;
+        lineLength = fieldsStart - from;
+        if (lineLength > settings.requestLineBytesMax() || !readFields(bytes, fieldsStart, to)) {
+            return NOT_PLAIN;
+        }
+        if (position - fieldsStart > settings.headerBytesMax() || !isPlain()) {
+            return NOT_PLAIN;
+        }
+        if (!(TargetUri.parse(method, bytes, targetStart, targetEnd, fields, minorVersion, false)
+                instanceof TargetUri target)) {
+            return NOT_PLAIN;
+        }
+        head = RequestHead.of(method, target, minorVersion, fields);
+        persistent = RequestReading.isPersistent(fields, minorVersion);
+        return position - from;
+    }
+
+    /** The request that the last {@link #scan} found. */
+    RequestHead head() {
+        return head;
+    }
+
+    /** Whether its client lets the connection live on. */
+    boolean isPersistent() {
+        return persistent;
+    }
+
+    /** Length of its request line with the line's end. */
+    int lineLength() {
+        return lineLength;
+    }
+
+    private static boolean startsWith(byte[] bytes, int from, int to, byte[] prefix) {
+        if (to - from < prefix.length) {
+            return false;
+        }
+        for (int i = 0; i < prefix.length; i++) {
+            if (bytes[from + i] != prefix[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** 0 or 1 when {@code HTTP/1.0} or {@code HTTP/1.1} and CRLF follow a space, else -1. */
+    private static int minorVersion(byte[] bytes, int from, int to) {
+        int at = from + VERSION.length;
+        if (at + 3 > to || !startsWith(bytes, from, to, VERSION) || bytes[at + 1] != '\r' || bytes[at + 2] != '\n') {
+            return -1;
+        }
+        int minor = bytes[at] - '0';
+        return minor == 0 || minor == 1 ? minor : -1;
+    }
+
+    /** Reads {@code Name: value CRLF} up to the empty line, and leaves the position behind that. */
+    private boolean readFields(byte[] bytes, int from, int to) {
+        fields.reset(bytes);
+        int at = from;
+        while (at + 1 < to && bytes[at] != '\r') {
+            int nameEnd = FieldLexer.skipToken(bytes, at, to);
+            if (nameEnd == at || nameEnd == to || bytes[nameEnd] != ':' || fields.size() == LINES_MAX) {
+                return false;
+            }
+            int valueStart = FieldLexer.skipSpace(bytes, nameEnd + 1, to);
+            int lineEnd = valueStart;
+            while (lineEnd < to && isValueByte(bytes[lineEnd])) {
+                lineEnd++;
+            }
+            if (lineEnd + 1 >= to || bytes[lineEnd] != '\r' || bytes[lineEnd + 1] != '\n') {
+                return false;
+            }
+            fields.addLine(at, nameEnd, valueStart, FieldLexer.trimEnd(bytes, valueStart, lineEnd));
+            at = lineEnd + 2;
+        }
+        position = at + 2;
+        return at + 1 < to && bytes[at + 1] == '\n';
+    }
+
+    /** Visible ASCII, space and tab: less than what a value may hold (RFC 9110 s5.5). */
+    private static boolean isValueByte(byte b) {
+        return (b >= ' ' && b != 0x7f) || b == '\t';
+    }
+
+    private boolean isPlain() {
+        for (FieldName name : NOT_IN_PLAIN) {
+            if (fields.contains(name)) {
+                return false;
+            }
+        }
+        int connection = fields.find(FieldName.CONNECTION);
+        return connection < 0
+                || (fields.next(FieldName.CONNECTION, connection) < 0
+                        && (fields.valueEqualsIgnoreCase(connection, "keep-alive")
+                                || fields.valueEqualsIgnoreCase(connection, "close")));
+    }
+}

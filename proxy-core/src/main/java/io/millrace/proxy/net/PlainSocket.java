@@ -1,0 +1,187 @@
+package io.millrace.proxy.net;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
+import io.netty.channel.IoEvent;
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.IoRegistration;
+import io.netty.channel.epoll.EpollIoEvent;
+import io.netty.channel.epoll.EpollIoHandle;
+import io.netty.channel.epoll.EpollIoOps;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.unix.FileDescriptor;
+import io.netty.channel.unix.Socket;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A client's TCP connection on an event loop's epoll, with no channel, pipeline or buffer.
+ *
+ * <p><b>Who owns the descriptor.</b> Always one: the channel that accepted it, until {@link #of}; this socket, until {@link #close} closes it
+ * or {@link #toChannel} gives it away; then that channel, until it is closed or, deregistered, gives it to the next socket by {@link #of}.
+ * Who gave it away never touches it again, since the number may be another connection's by then.
+ *
+ * <p>Confined to its event loop.
+ */
+public final class PlainSocket implements EpollIoHandle {
+    /** What {@link #read} says when the client will send no more, or the connection failed. */
+    public static final int END = -1;
+
+    /** What happens to a connection. */
+    public interface Handler {
+        /** There is something to read, or an end. */
+        void onReadable();
+    }
+
+    private static final Logger log = LoggerFactory.getLogger(PlainSocket.class);
+
+    private final EventLoop loop;
+    private final Socket socket;
+    private @Nullable Handler handler;
+    private @Nullable IoRegistration registration;
+    private boolean owner = true;
+
+    private PlainSocket(EventLoop loop, Socket socket) {
+        this.loop = loop;
+        this.socket = socket;
+    }
+
+    /**
+     * Takes the descriptor of a channel that is registered with no event loop (not yet, or not any more) and that nobody uses again.
+     *
+     * @return null when the channel's kind has no descriptor
+     */
+    public static @Nullable PlainSocket of(Channel channel, EventLoop loop) {
+        return channel instanceof EpollSocketChannel epoll && epoll.fd() instanceof Socket socket
+                ? new PlainSocket(loop, socket)
+                : null;
+    }
+
+    /**
+     * Begins to be told of what there is to read.
+     *
+     * @throws IllegalStateException when the event loop does not take it; the caller closes it
+     */
+    public void begin(Handler events) {
+        handler = events;
+        var registering = ((IoEventLoop) loop).register(this);
+        // On its own loop this is done when it returns.
+        IoRegistration done = registering.isSuccess() ? registering.getNow() : null;
+        if (done == null) {
+            throw new IllegalStateException("not registered with its event loop", registering.cause());
+        }
+        registration = done;
+        done.submit(EpollIoOps.EPOLLIN);
+    }
+
+    /**
+     * Reads what there is into the buffer, from its index 0 up to its capacity, by one system call; borrows it and leaves its indices alone.
+     *
+     * @return bytes read, 0 when there are none yet, {@link #END}
+     */
+    public int read(ByteBuf into) {
+        try {
+            if (into.hasMemoryAddress()) {
+                return socket.readAddress(into.memoryAddress(), 0, into.capacity());
+            }
+            ByteBuffer bytes = into.internalNioBuffer(0, into.capacity());
+            return socket.read(bytes, bytes.position(), bytes.limit());
+        } catch (IOException e) {
+            log.debug("connection failed", e);
+            return END;
+        }
+    }
+
+    /**
+     * Sends what the buffer has, as far as the kernel takes it by one system call, and moves its reader index; borrows it.
+     *
+     * @return false when the connection failed
+     */
+    public boolean write(ByteBuf from) {
+        int start = from.readerIndex();
+        int sent;
+        try {
+            if (from.hasMemoryAddress()) {
+                sent = socket.writeAddress(from.memoryAddress(), start, from.writerIndex());
+            } else {
+                ByteBuffer bytes = from.internalNioBuffer(start, from.readableBytes());
+                sent = socket.write(bytes, bytes.position(), bytes.limit());
+            }
+        } catch (IOException e) {
+            log.debug("connection failed", e);
+            return false;
+        }
+        from.readerIndex(start + Math.max(0, sent));
+        return true;
+    }
+
+    /** Says that nothing more will be sent; false when the connection failed. */
+    public boolean shutdownOutput() {
+        try {
+            socket.shutdown(false, true);
+            return true;
+        } catch (IOException e) {
+            log.debug("connection failed", e);
+            return false;
+        }
+    }
+
+    /**
+     * Gives the connection to a channel, which is not registered yet.
+     *
+     * @throws RuntimeException when there can be no channel; the connection is closed then
+     */
+    public SocketChannel toChannel() {
+        leaveLoop();
+        try {
+            SocketChannel channel = new EpollSocketChannel(socket.intValue());
+            owner = false;
+            return channel;
+        } catch (RuntimeException e) {
+            close();
+            throw e;
+        }
+    }
+
+    private void leaveLoop() {
+        IoRegistration current = registration;
+        registration = null;
+        if (current != null) {
+            current.cancel();
+        }
+    }
+
+    @Override
+    public FileDescriptor fd() {
+        return socket;
+    }
+
+    @Override
+    public void handle(IoRegistration from, IoEvent event) {
+        Handler current = handler;
+        // An error and a hang-up need no look at the event: the read tells of them.
+        if (owner && current != null && event instanceof EpollIoEvent) {
+            current.onReadable();
+        }
+    }
+
+    /** Closes the connection, if this socket still owns it. */
+    @Override
+    public void close() {
+        if (!owner) {
+            return;
+        }
+        leaveLoop();
+        owner = false;
+        try {
+            socket.close();
+        } catch (IOException e) {
+            log.debug("a connection's descriptor did not close", e);
+        }
+    }
+}

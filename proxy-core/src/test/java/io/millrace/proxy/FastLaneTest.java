@@ -1,0 +1,291 @@
+package io.millrace.proxy;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.observe.Counter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Connections between the fast lane and channels: who serves them, what moves with them, how they end. */
+class FastLaneTest {
+    private static final String FRESH = "Cache-Control: max-age=600\r\n";
+    private static final byte[] CONTENT = ProxyExtension.content(20_000);
+
+    @RegisterExtension
+    final ProxyExtension proxy = new ProxyExtension();
+
+    @BeforeAll
+    static void needsEpoll() {
+        Assumptions.assumeTrue(io.millrace.proxy.net.Transport.choose("auto").hasPlainSockets(), "no epoll here");
+    }
+
+    private void start(String... settings) throws IOException {
+        proxy.start(
+                request -> request.ok(request.has("/miss") ? "Cache-Control: no-store\r\n" : FRESH, CONTENT),
+                config -> {
+                    config.set("worker.fast_lane", "true");
+                    for (int i = 0; i < settings.length; i += 2) {
+                        config.set(settings[i], settings[i + 1]);
+                    }
+                    return config;
+                });
+        proxy.get("/a");
+        proxy.settle();
+    }
+
+    private long answered() {
+        return proxy.counted(Counter.FAST_LANE_ANSWERED);
+    }
+
+    private void awaitReturn(long times) {
+        ProxyExtension.await(
+                "the connection is back in the fast lane", () -> proxy.counted(Counter.FAST_LANE_RETURNED) == times);
+    }
+
+    private void awaitNoConnection() {
+        ProxyExtension.await(
+                "no connection is left",
+                () -> proxy.counted(Counter.CLIENT_CONNECTIONS) == 0
+                        && proxy.proxy().loops().get(0).connections().size() == 0);
+    }
+
+    @Test
+    void hitsAreAnsweredWithoutAChannel() throws Exception {
+        start();
+        long promoted = proxy.counted(Counter.FAST_LANE_PROMOTED);
+        RawClient client = proxy.client();
+        for (int i = 1; i <= 3; i++) {
+            assertArrayEquals(CONTENT, client.get("/a").response().content());
+            assertEquals(i, answered());
+        }
+        assertEquals(promoted, proxy.counted(Counter.FAST_LANE_PROMOTED));
+        assertEquals(1, proxy.origin().requests());
+        assertEquals(1, proxy.counted(Counter.CLIENT_CONNECTIONS));
+    }
+
+    @Test
+    void connectionGoesToAChannelForAMissAndComesBackWhenIdle() throws Exception {
+        start();
+        RawClient client = proxy.client();
+        for (int round = 1; round <= 3; round++) {
+            long before = proxy.counted(Counter.FAST_LANE_RETURNED);
+            long hits = answered();
+            assertArrayEquals(CONTENT, client.get("/miss").response().content());
+            awaitReturn(before + 1);
+            assertArrayEquals(CONTENT, client.get("/a").response().content());
+            assertEquals(hits + 1, answered());
+        }
+        assertEquals(1, proxy.counted(Counter.CLIENT_CONNECTIONS));
+        client.close();
+        awaitNoConnection();
+    }
+
+    @Test
+    void whatIsReadBeforeAMoveIsNotLost() throws Exception {
+        start();
+        String hit = "GET /a HTTP/1.1\r\nHost: test.example\r\n\r\n";
+        String miss = hit.replace("/a", "/miss");
+        RawClient client = proxy.client();
+        client.send((hit + hit + miss + hit).repeat(10) + "GET /a HTTP/1.1\r\nHost: test.ex");
+        for (int i = 0; i < 40; i++) {
+            assertArrayEquals(CONTENT, client.response().content());
+        }
+        client.send("ample\r\n\r\n");
+        assertArrayEquals(CONTENT, client.response().content());
+        assertTrue(answered() >= 2);
+    }
+
+    @Test
+    void requestThatComesByteByByteIsAnswered() throws Exception {
+        start();
+        RawClient client = proxy.client();
+        for (byte each : RawInput.latin1("GET /a HTTP/1.1\r\nHost: test.example\r\n\r\n")) {
+            client.send(new byte[] {each});
+        }
+        assertArrayEquals(CONTENT, client.response().content());
+    }
+
+    /** The kernel does not take all: a channel waits for the client, and nothing is lost or sent twice. */
+    @Test
+    void clientThatDoesNotReadGetsEveryByteLater() throws Exception {
+        start();
+        int count = 1500;
+        RawClient client = proxy.slowClient();
+        byte[] all = RawInput.latin1("GET /a HTTP/1.1\r\nHost: test.example\r\n\r\n".repeat(count));
+        CompletableFuture<Void> sent = CompletableFuture.runAsync(() -> {
+            try {
+                client.send(all);
+            } catch (IOException e) {
+                throw new java.io.UncheckedIOException(e);
+            }
+        });
+        ProxyExtension.await("answers that the client does not take", () -> answered() > 20);
+        assertTrue(proxy.usedBytes() < 6 << 20, () -> "bytes in use: " + proxy.usedBytes());
+        for (int i = 0; i < count; i++) {
+            assertArrayEquals(CONTENT, client.response().content(), "response " + i);
+        }
+        sent.get(RawClient.WAIT_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    @Test
+    void clientThatDoesNotReadIsTimedOut() throws Exception {
+        start("timeouts.client_body", "500ms");
+        RawClient client = proxy.slowClient();
+        CompletableFuture.runAsync(() -> {
+            try {
+                client.send(RawInput.latin1("GET /a HTTP/1.1\r\nHost: test.example\r\n\r\n".repeat(5000)));
+            } catch (IOException e) {
+                // The proxy ends the connection.
+            }
+        });
+        ProxyExtension.await("answers that the client does not take", () -> answered() > 20);
+        awaitNoConnection();
+    }
+
+    @Test
+    void clientThatClosesItsSideGetsItsAnswer() throws Exception {
+        start();
+        RawClient client = proxy.client().get("/a");
+        client.socket.shutdownOutput();
+        assertArrayEquals(CONTENT, client.response().content());
+        assertNull(client.in.readHead());
+        awaitNoConnection();
+    }
+
+    @Test
+    void idleConnectionIsClosedAfterItsTimeout() throws Exception {
+        start("timeouts.client_keep_alive", "300ms", "timeouts.client_header", "300ms");
+        RawClient idle = proxy.client().get("/a");
+        RawClient silent = proxy.client();
+        idle.response();
+        assertNull(idle.in.readHead());
+        assertNull(silent.in.readHead());
+        awaitNoConnection();
+    }
+
+    @Test
+    void idleTimeGoesOnWhereTheConnectionMoves() throws Exception {
+        start("timeouts.client_keep_alive", "1s");
+        RawClient client = proxy.client().get("/miss");
+        client.response();
+        awaitReturn(1);
+        assertNull(client.in.readHead());
+        awaitNoConnection();
+    }
+
+    @Test
+    void drainClosesIdleConnectionsAndEndsTheOthersWithTheirNextAnswer() throws Exception {
+        start();
+        RawClient idle = proxy.client().get("/a");
+        idle.response();
+        RawClient fresh = proxy.client();
+        ProxyExtension.await(
+                "both are accepted",
+                () -> proxy.proxy().loops().get(0).connections().size() == 2);
+        CompletableFuture<Void> drained =
+                proxy.proxy().drain(TimeUnit.SECONDS.toNanos(60)).toCompletableFuture();
+        assertNull(idle.in.readHead());
+        RawClient.Response last = fresh.get("/a").response();
+        assertEquals("close", last.field("connection"));
+        assertNull(fresh.in.readHead());
+        idle.close();
+        fresh.close();
+        drained.get(RawClient.WAIT_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    @Test
+    void requestsOfAConnectionAreCountedAcrossMoves() throws Exception {
+        start("limits.requests_per_connection", "4");
+        RawClient client = proxy.client();
+        client.get("/a").response();
+        client.get("/miss").response();
+        awaitReturn(1);
+        assertNull(client.get("/a").response().field("connection"));
+        assertEquals("close", client.get("/a").response().field("connection"));
+        assertNull(client.in.readHead());
+    }
+
+    @Test
+    void settingHoldsForNewConnectionsAtOnce() throws Exception {
+        start();
+        RawClient before = proxy.client();
+        before.get("/a").response();
+        proxy.reload(config -> config.set("worker.fast_lane", "false"));
+        long hits = answered();
+        proxy.client().get("/a").response();
+        assertEquals(hits, answered());
+        before.get("/a").response();
+        assertEquals(hits + 1, answered());
+        before.get("/miss").response();
+        before.get("/a").response();
+        assertEquals(hits + 1, answered());
+    }
+
+    @Test
+    void withoutEpollChannelsServe() throws Exception {
+        start("worker.transport", "nio");
+        assertArrayEquals(CONTENT, proxy.get("/a").content());
+        assertEquals(0, answered());
+    }
+
+    /** Whatever becomes of a connection, its descriptor is closed once, and no other's instead. */
+    @Test
+    void noDescriptorIsLost() throws Exception {
+        start();
+        proxy.client().get("/miss").response();
+        List<RawClient> others = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            others.add(proxy.client());
+            others.get(i).get("/a").response();
+        }
+        awaitOpened();
+        long before = descriptors();
+        for (int round = 0; round < 40; round++) {
+            List<RawClient> clients = new ArrayList<>();
+            for (int i = 0; i < 6; i++) {
+                clients.add(new RawClient(proxy.address()));
+            }
+            clients.get(0).get("/a").response();
+            clients.get(0).close();
+            clients.get(1).get("/miss").response();
+            clients.get(1).close();
+            clients.get(2).get("/a").reset();
+            clients.get(3).get("/miss").reset();
+            clients.get(4).get("/a", "Connection: close\r\n").in.readToEnd();
+            clients.get(4).close();
+            clients.get(5).reset();
+            others.get(round % 10).get(round % 3 == 0 ? "/miss" : "/a").response();
+        }
+        ProxyExtension.await("the others are left", () -> proxy.counted(Counter.CLIENT_CONNECTIONS) == 11);
+        for (RawClient other : others) {
+            assertArrayEquals(CONTENT, other.get("/a").response().content());
+        }
+        proxy.settle();
+        ProxyExtension.await("as many descriptors as before", () -> descriptors() <= before + 2);
+    }
+
+    private void awaitOpened() {
+        ProxyExtension.await("all are open", () -> proxy.counted(Counter.CLIENT_CONNECTIONS) == 11);
+    }
+
+    private static long descriptors() {
+        try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
+            return open.count();
+        } catch (IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+    }
+}
