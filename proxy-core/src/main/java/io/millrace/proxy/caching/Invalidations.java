@@ -28,6 +28,16 @@ public interface Invalidations {
     @Nullable
     Outdated of(TargetUri url, long stamp, long[] groups);
 
+    /**
+     * Since when a response is stale that a soft invalidation has outdated; of several by that which came first, as far as they
+     * are known one by one: a repeated one counts when it was last repeated.
+     *
+     * @return epoch milliseconds; -1 when none has
+     */
+    default long staleSinceMillis(TargetUri url, StoredHead head) {
+        return -1;
+    }
+
     /** As {@link #of(TargetUri, long, long[])}. */
     default @Nullable Outdated of(TargetUri url, StoredHead head) {
         return of(url, head.stamp(), head.groups());

@@ -70,18 +70,27 @@ public sealed interface StaleServing {
         return settings.stale().despiteSharedMaxAge() && stored.lifetimeSource() == LifetimeSource.SHARED_MAX_AGE;
     }
 
+    /** As the other, of a response that nothing but time has made stale. */
+    static StaleServing of(RequestHead request, StoredHead stored, long nowMillis, CacheSettings settings) {
+        return of(request, stored, nowMillis, settings, -1);
+    }
+
     /**
      * Decides for a stored response that would answer the request if it were fresh. The origin's {@code
      * stale-if-error} sets the limit where it is present, even beside {@code s-maxage}; else {@link
      * StaleRules#maxStaleSeconds} does.
+     *
+     * @param staleSinceMillis when a soft invalidation made it stale, -1 when none did: what counts is the longer of that and
+     *     what its age says
      */
-    static StaleServing of(RequestHead request, StoredHead stored, long nowMillis, CacheSettings settings) {
-        RefusalReason reason = refusal(request, stored, nowMillis, settings);
+    static StaleServing of(
+            RequestHead request, StoredHead stored, long nowMillis, CacheSettings settings, long staleSinceMillis) {
+        RefusalReason reason = refusal(request, stored, nowMillis, settings, staleSinceMillis);
         return reason == null ? ALLOWED : new Refused(reason);
     }
 
     private static @Nullable RefusalReason refusal(
-            RequestHead request, StoredHead stored, long nowMillis, CacheSettings settings) {
+            RequestHead request, StoredHead stored, long nowMillis, CacheSettings settings, long staleSinceMillis) {
         if (stored.isVaryMarker()
                 || !settings.enabled()
                 || !settings.key().selectors().isWithin(stored.variance())
@@ -117,8 +126,17 @@ public sealed interface StaleServing {
         if (!granted && banned) {
             return RefusalReason.SHARED_MAX_AGE;
         }
-        long staleSeconds = -settings.lifetimes().ttlSeconds(stored, nowMillis);
+        long staleSeconds = staleSeconds(stored, nowMillis, settings, staleSinceMillis);
         long limit = granted ? stored.staleIfErrorSeconds() : settings.stale().maxStaleSeconds();
         return staleSeconds > Math.max(limit, control.staleIfErrorSeconds()) ? RefusalReason.TOO_STALE : null;
+    }
+
+    /** For how long it has been stale, as of {@link #of}; negative while it is fresh. */
+    static long staleSeconds(StoredHead stored, long nowMillis, CacheSettings settings, long staleSinceMillis) {
+        long byAge = -settings.lifetimes().ttlSeconds(stored, nowMillis);
+        // At once: where nothing stale is to be served, this is not either.
+        return staleSinceMillis < 0
+                ? byAge
+                : Math.max(byAge, Math.max(1, Math.floorDiv(nowMillis - staleSinceMillis, 1000L)));
     }
 }

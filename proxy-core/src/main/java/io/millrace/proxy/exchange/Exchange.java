@@ -307,7 +307,12 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
     private boolean mayServeStale() {
         return stale.isPresentFor(request)
                 && !stale.isGone(home.invalidations(), current().keyUrl())
-                && stale.mayAnswer(request, home.clock().millis(), current().cacheSettings());
+                && stale.mayAnswer(
+                        request,
+                        home.clock().millis(),
+                        current().cacheSettings(),
+                        home.invalidations(),
+                        current().keyUrl());
     }
 
     // answers
@@ -315,6 +320,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
     private void sendStale(String why) {
         StoredObject<StoredHead> object = stale.take();
         report.stale(why, object.head());
+        report.staleSince(home.invalidations().staleSinceMillis(current().keyUrl(), object.head()));
         StoredHead head = StaleServing.answer(
                 object.head(), home.clock().millis(), current().cacheSettings());
         sendStored(object, head, CacheResult.STALE, ExchangeOutcome.STALE);

@@ -52,6 +52,7 @@ final class ExchangeReport {
     private LogOutcome logOutcome = LogOutcome.OK;
     private @Nullable String originHost;
     private @Nullable String detail;
+    private long staleSinceMillis = -1;
     private @Nullable CacheSettings settings;
     private @Nullable String cacheRules;
     private @Nullable String contentType;
@@ -155,6 +156,11 @@ final class ExchangeReport {
         }
     }
 
+    /** Since when it is stale by a soft invalidation, in epoch milliseconds; -1 when it is not. */
+    void staleSince(long millis) {
+        staleSinceMillis = millis;
+    }
+
     void stored(StoredHead head, CacheResult how, boolean resident) {
         result = how;
         fromRam = resident && !fromDisk;
@@ -186,7 +192,7 @@ final class ExchangeReport {
         ByteBuf value = head.cacheStatus();
         long ttl = settings == null
                 ? from.ttlSeconds(nowMillis)
-                : settings.lifetimes().ttlSeconds(from, nowMillis);
+                : -StaleServing.staleSeconds(from, nowMillis, settings, staleSinceMillis);
         if (forwardReason == null && detail == null && cacheRules == null && !collapsed) {
             cacheStatus.hit(value, ttl);
             return;

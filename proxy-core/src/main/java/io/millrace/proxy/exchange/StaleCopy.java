@@ -29,10 +29,22 @@ final class StaleCopy {
         return copy != null && StoredParts.of(request, copy) == StoredParts.PRESENT;
     }
 
-    boolean mayAnswer(RequestHead request, long nowMillis, CacheSettings settings) {
+    /** Whether it may answer, be it stale by its age or since a soft purge. */
+    boolean mayAnswer(
+            RequestHead request,
+            long nowMillis,
+            CacheSettings settings,
+            Invalidations invalidations,
+            TargetUri keyUrl) {
         StoredObject<StoredHead> copy = object;
         return copy != null
-                && StaleServing.of(request, copy.head(), nowMillis, settings) instanceof StaleServing.Allowed;
+                && StaleServing.of(
+                                request,
+                                copy.head(),
+                                nowMillis,
+                                settings,
+                                invalidations.staleSinceMillis(keyUrl, copy.head()))
+                        instanceof StaleServing.Allowed;
     }
 
     /** Whether it was purged, not only made stale, since it was found. */

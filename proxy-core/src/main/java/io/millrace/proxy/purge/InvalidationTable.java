@@ -2,6 +2,7 @@ package io.millrace.proxy.purge;
 
 import io.millrace.proxy.caching.Invalidations;
 import io.millrace.proxy.caching.Outdated;
+import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.http.TargetUri;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe: read without a lock, changed under one.
  */
 public final class InvalidationTable implements Invalidations {
+    /** Bits for the stamps of one millisecond: what is above them is the time of day. */
+    static final int STAMP_BITS = 20;
+
     private static final int HOSTS_MAX = 1 << 14;
     private static final int GROUPS_MAX = 1 << 16;
 
@@ -64,6 +68,28 @@ public final class InvalidationTable implements Invalidations {
     @Override
     public @Nullable Outdated of(TargetUri url, long stamp, long[] groupHashes) {
         return stamp >= newest ? null : seek(url, stamp, groupHashes);
+    }
+
+    @Override
+    public long staleSinceMillis(TargetUri url, StoredHead head) {
+        long stamp = head.stamp();
+        if (stamp >= newest) {
+            return -1;
+        }
+        long host = hostHash(url);
+        long first = earlier(Long.MAX_VALUE, hosts.soft(host), stamp);
+        InvalidationEntry prefix = prefixes.isEmpty() ? null : prefixes.find(host, url, stamp, true);
+        first = earlier(first, prefix == null ? 0 : prefix.stamp(), stamp);
+        for (long group : head.groups()) {
+            first = earlier(first, groups.soft(group), stamp);
+        }
+        first = head.groups().length == 0 ? first : earlier(first, groupsSoft, stamp);
+        first = earlier(first, soft, stamp);
+        return first == Long.MAX_VALUE ? -1 : first >>> STAMP_BITS;
+    }
+
+    private static long earlier(long first, long softStamp, long stamp) {
+        return softStamp > stamp ? Math.min(first, softStamp) : first;
     }
 
     /** The narrow before the wide: a wide one is entered before those that it makes needless are taken out. */

@@ -23,9 +23,6 @@ import org.slf4j.LoggerFactory;
 public final class Invalidator implements Journal.Owner {
     private static final Logger log = LoggerFactory.getLogger(Invalidator.class);
 
-    /** Bits for the stamps of one millisecond. */
-    private static final int STAMP_BITS = 20;
-
     private final Journal journal;
     private final LongSupplier clockMillis;
     private final InvalidationTable table = new InvalidationTable();
@@ -119,7 +116,7 @@ public final class Invalidator implements Journal.Owner {
     }
 
     private long stampOfNow() {
-        return clockMillis.getAsLong() << STAMP_BITS;
+        return clockMillis.getAsLong() << InvalidationTable.STAMP_BITS;
     }
 
     @Override
