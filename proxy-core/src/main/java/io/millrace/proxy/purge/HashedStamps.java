@@ -1,10 +1,11 @@
 package io.millrace.proxy.purge;
 
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
  * Stamps by 64-bit hash: of each the newest hard and the newest soft one. Open addressing in one array; stamps only rise, and
- * nothing is taken out but all at once.
+ * what is taken out leaves in a new array without it.
  *
  * <pre>
  *   slot: hash (0: empty) | hard stamp | soft stamp
@@ -89,10 +90,66 @@ final class HashedStamps {
         return larger;
     }
 
-    /** Takes out all whose stamps another entry makes needless. */
-    void clear() {
-        size = 0;
-        slots = new AtomicLongArray(SLOT_LONGS * SLOTS_MIN);
+    /**
+     * Takes out what wider stamps make needless, which must be in force already: of who finds nothing here any more they are found.
+     *
+     * @param hardUpTo hard stamps up to this one, 0 for none
+     * @param softUpTo soft stamps up to this one, 0 for none
+     */
+    void forget(long hardUpTo, long softUpTo) {
+        AtomicLongArray from = slots;
+        int left = 0;
+        for (int at = 0; at < from.length(); at += SLOT_LONGS) {
+            left += isLeft(from, at, hardUpTo, softUpTo) ? 1 : 0;
+        }
+        int count = SLOTS_MIN;
+        while (left * 2 > count) {
+            count *= 2;
+        }
+        AtomicLongArray fresh = new AtomicLongArray(SLOT_LONGS * count);
+        for (int at = 0; at < from.length(); at += SLOT_LONGS) {
+            if (isLeft(from, at, hardUpTo, softUpTo)) {
+                int to = find(fresh, from.get(at));
+                fresh.set(to, from.get(at));
+                fresh.set(to + 1, beyond(from.get(at + 1), hardUpTo));
+                fresh.set(to + 2, beyond(from.get(at + 2), Math.max(hardUpTo, softUpTo)));
+            }
+        }
+        slots = fresh;
+        size = left;
+    }
+
+    private static boolean isLeft(AtomicLongArray slots, int at, long hardUpTo, long softUpTo) {
+        return slots.get(at) != 0 && (slots.get(at + 1) > hardUpTo || slots.get(at + 2) > Math.max(hardUpTo, softUpTo));
+    }
+
+    private static long beyond(long stamp, long upTo) {
+        return stamp > upTo ? stamp : 0;
+    }
+
+    /** Whether a quarter is free, and one entry at least. */
+    boolean hasRoom() {
+        return size < entriesMax && size <= entriesMax / 4 * 3;
+    }
+
+    /**
+     * The stamp that half of them do not exceed; 0 when they are too few for that to be far from the newest, less than a quarter
+     * of the table.
+     *
+     * @param soft whether among the soft stamps of those that have no hard one; else among the hard ones
+     */
+    long middle(boolean soft) {
+        AtomicLongArray now = slots;
+        long[] stamps = new long[size];
+        int count = 0;
+        for (int at = 0; at < now.length(); at += SLOT_LONGS) {
+            long hard = now.get(at + 1);
+            if (now.get(at) != 0 && (hard > 0) != soft) {
+                stamps[count++] = soft ? now.get(at + 2) : hard;
+            }
+        }
+        Arrays.sort(stamps, 0, count);
+        return count == 0 || count < entriesMax / 4 ? 0 : stamps[(count - 1) / 2];
     }
 
     interface Visitor {

@@ -4,17 +4,22 @@ import io.millrace.proxy.caching.Invalidations;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.http.TargetUri;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The stamps in force: one for everything, one for each host and each group that was ever invalidated, and short lists of
  * prefixes. Each of them in two, for what is gone and for what is stale. A response that was asked for under the newest stamp of
  * all is outdated by nothing, which costs one comparison; any other one probe in the hosts, and one for each of its groups.
  *
- * <p>It is bounded: where hosts or groups are more than it takes, everything, or all groups, are invalidated instead, which empties it.
+ * <p>It is bounded. Where hosts or groups are more than it takes, it forgets those that a wider stamp covers; then it raises a
+ * <em>floor</em>: the wide stamp of everything, or of all groups, to one that has half of the others below it, first of the soft
+ * stamps alone, then of the hard ones. So what was asked for of late is not outdated by it, and there is room for as many again.
  *
  * <p>Thread-safe: read without a lock, changed under one.
  */
@@ -24,6 +29,8 @@ public final class InvalidationTable implements Invalidations {
 
     private static final int HOSTS_MAX = 1 << 14;
     private static final int GROUPS_MAX = 1 << 16;
+
+    private static final Logger log = LoggerFactory.getLogger(InvalidationTable.class);
 
     private final ReentrantLock lock = new ReentrantLock();
     private final HashedStamps hosts;
@@ -141,7 +148,7 @@ public final class InvalidationTable implements Invalidations {
      * @param hash of the host or group
      * @param prefix of a prefix, else null; taken over
      * @param stampMin the stamp is no lower than this
-     * @return what was entered: more than was asked for where there was no room
+     * @return what was entered: a host where it has too many prefixes
      */
     InvalidationEntry invalidate(
             InvalidationKind kind, boolean softly, long hash, byte @Nullable [] prefix, long stampMin) {
@@ -168,75 +175,103 @@ public final class InvalidationTable implements Invalidations {
     }
 
     private InvalidationEntry enter(InvalidationEntry wanted) {
-        InvalidationEntry entry = wanted;
-        while (!put(entry)) {
-            entry = InvalidationEntry.of(widened(entry.kind()), entry.isSoft(), entry.stamp(), widenedHash(entry));
-        }
+        InvalidationEntry entry = put(wanted);
         newest = Math.max(newest, entry.stamp());
         return entry;
     }
 
-    private static InvalidationKind widened(InvalidationKind kind) {
-        return switch (kind) {
-            case PREFIX -> InvalidationKind.HOST;
-            case GROUP -> InvalidationKind.ALL_GROUPS;
-            case ALL, HOST, ALL_GROUPS, STAMPED -> InvalidationKind.ALL;
-        };
-    }
-
-    private static long widenedHash(InvalidationEntry entry) {
-        return entry.kind() == InvalidationKind.PREFIX ? entry.hash() : 0;
-    }
-
-    private boolean put(InvalidationEntry entry) {
+    private InvalidationEntry put(InvalidationEntry entry) {
         long stamp = entry.stamp();
         switch (entry.kind()) {
-            case ALL -> putAll(entry);
-            case ALL_GROUPS -> putAllGroups(entry);
+            case ALL -> {
+                raiseAll(stamp, entry.isSoft());
+                forgetCovered();
+            }
+            case ALL_GROUPS -> {
+                raiseAllGroups(stamp, entry.isSoft());
+                forgetCoveredGroups();
+            }
             case STAMPED -> stamped = Math.max(stamped, stamp);
             case HOST -> {
-                if (!hosts.raise(entry.hash(), stamp, entry.isSoft())) {
-                    return false;
+                while (!hosts.raise(entry.hash(), stamp, entry.isSoft())) {
+                    makeRoomForHosts();
                 }
                 prefixes = prefixes.without(entry);
             }
             case PREFIX -> {
                 PrefixStamps with = prefixes.with(entry);
                 if (with == null) {
-                    return false;
+                    return put(InvalidationEntry.of(InvalidationKind.HOST, entry.isSoft(), stamp, entry.hash()));
                 }
                 prefixes = with;
             }
             case GROUP -> {
-                return groups.raise(entry.hash(), stamp, entry.isSoft());
+                while (!groups.raise(entry.hash(), stamp, entry.isSoft())) {
+                    makeRoomForGroups();
+                }
             }
         }
-        return true;
+        return entry;
     }
 
-    private void putAll(InvalidationEntry entry) {
-        if (entry.isSoft()) {
-            soft = Math.max(soft, entry.stamp());
-            return;
-        }
-        hard = Math.max(hard, entry.stamp());
-        if (hard >= newest) {
-            // Whatever there is has a lower stamp.
-            hosts.clear();
-            groups.clear();
-            prefixes = PrefixStamps.NONE;
-            soft = 0;
+    private void raiseAll(long stamp, boolean softly) {
+        if (softly) {
+            soft = Math.max(soft, stamp);
+        } else {
+            hard = Math.max(hard, stamp);
         }
     }
 
-    private void putAllGroups(InvalidationEntry entry) {
-        if (entry.isSoft()) {
-            groupsSoft = Math.max(groupsSoft, entry.stamp());
-            return;
+    private void raiseAllGroups(long stamp, boolean softly) {
+        if (softly) {
+            groupsSoft = Math.max(groupsSoft, stamp);
+        } else {
+            groupsHard = Math.max(groupsHard, stamp);
         }
-        groupsHard = Math.max(groupsHard, entry.stamp());
-        if (groupsHard >= newest) {
-            groups.clear();
+    }
+
+    /** What the wide stamps cover is taken out after they were raised: who does not find it any more finds them. */
+    private void forgetCovered() {
+        soft = soft > hard ? soft : 0;
+        hosts.forget(hard, soft);
+        prefixes = prefixes.above(hard, soft);
+        forgetCoveredGroups();
+    }
+
+    private void forgetCoveredGroups() {
+        long gone = Math.max(hard, groupsHard);
+        groupsSoft = groupsSoft > gone ? groupsSoft : 0;
+        groups.forget(gone, Math.max(soft, groupsSoft));
+    }
+
+    private void makeRoomForHosts() {
+        forgetCovered();
+        for (boolean softly = true; !hosts.hasRoom(); softly = !softly) {
+            long floor = hosts.middle(softly);
+            raiseAll(floor, softly);
+            forgetCovered();
+            say("hosts", floor, softly, "everything");
+        }
+    }
+
+    private void makeRoomForGroups() {
+        forgetCoveredGroups();
+        for (boolean softly = true; !groups.hasRoom(); softly = !softly) {
+            long floor = groups.middle(softly);
+            raiseAllGroups(floor, softly);
+            forgetCoveredGroups();
+            say("groups", floor, softly, "all of any group");
+        }
+    }
+
+    private static void say(String what, long floor, boolean softly, String all) {
+        if (floor > 0) {
+            log.warn(
+                    "the table of invalidated {} is full: {} that was asked for before {} counts as {}",
+                    what,
+                    all,
+                    Instant.ofEpochMilli(floor >>> STAMP_BITS),
+                    softly ? "stale" : "gone");
         }
     }
 

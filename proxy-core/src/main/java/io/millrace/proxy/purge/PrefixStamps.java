@@ -119,6 +119,23 @@ final class PrefixStamps {
         return with(host.hash(), list);
     }
 
+    /** Without those that wider stamps make needless: hard ones up to one stamp, soft ones up to the higher of both. */
+    PrefixStamps above(long hardUpTo, long softUpTo) {
+        PrefixStamps left = this;
+        for (int at = 0; at < hosts.length; at++) {
+            List<InvalidationEntry> list = new ArrayList<>();
+            for (InvalidationEntry entry : entries[at]) {
+                if (entry.stamp() > (entry.isSoft() ? Math.max(hardUpTo, softUpTo) : hardUpTo)) {
+                    list.add(entry);
+                }
+            }
+            if (list.size() < entries[at].length) {
+                left = left.with(hosts[at], list);
+            }
+        }
+        return left;
+    }
+
     private PrefixStamps with(long hash, List<InvalidationEntry> list) {
         List<Long> order = new ArrayList<>();
         for (long host : hosts) {

@@ -162,26 +162,6 @@ final class InvalidationTableTest {
     }
 
     @Test
-    void moreHostsThanFitAreEverythingAndMoreGroupsAllGroups() {
-        InvalidationTable small = new InvalidationTable(3, 3);
-        for (int i = 0; i < 3; i++) {
-            assertEquals(
-                    InvalidationKind.HOST,
-                    host(small, "http://h" + i + "/", false).kind());
-            small.invalidate(InvalidationKind.GROUP, false, i + 1, null, 0);
-        }
-        long before = small.stamp();
-        assertEquals(
-                InvalidationKind.ALL_GROUPS,
-                small.invalidate(InvalidationKind.GROUP, false, 9, null, 0).kind());
-        assertEquals(Outdated.BY_GROUP, small.of(url("http://x/"), before, new long[] {123}));
-        assertNull(small.of(url("http://x/"), before, Invalidations.NO_GROUPS));
-        assertEquals(InvalidationKind.ALL, host(small, "http://h9/", false).kind());
-        assertEquals(Outdated.BY_ALL, small.of(url("http://x/"), before, Invalidations.NO_GROUPS));
-        assertEquals(0, small.entries(InvalidationKind.HOST));
-    }
-
-    @Test
     void stampsRiseAndAreNeverBelowTheLeastThatIsAskedFor() {
         assertEquals(
                 5000,
