@@ -9,6 +9,7 @@ import io.millrace.store.disk.Volume;
 import io.millrace.store.index.Location;
 import io.millrace.store.memory.RamTier;
 import java.io.IOException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -52,6 +53,7 @@ final class HeadUpdates<H> {
             throw new IllegalArgumentException("not an object of this store: " + object);
         }
         StoreKey key = given.key();
+        AtomicReference<@Nullable PendingChange<H>> made = new AtomicReference<>();
         pending.change(key, before -> {
             if (closed.getAsBoolean()) {
                 return before;
@@ -65,10 +67,17 @@ final class HeadUpdates<H> {
             if (given instanceof FillingObject<H> filling) {
                 filling.body().update(newHead);
             }
-            return updateCurrent(key, given, before, current, newHead);
+            PendingChange<H> after = updateCurrent(key, given, before, current, newHead);
+            made.set(after == before ? null : after);
+            return after;
         });
+        PendingChange<H> change = made.get();
+        if (change != null) {
+            pending.end(key, change);
+        }
     }
 
+    /** Answers with what is pending now; a change of its own has one part more, for who has made it to end. */
     private @Nullable PendingChange<H> updateCurrent(
             StoreKey key,
             StoreObject<H> given,
@@ -97,11 +106,13 @@ final class HeadUpdates<H> {
         }
         PendingWrite.VolumeWrite write = working -> appendHead(working, given, newHead);
         PendingChange<H> change = PendingChange.stored(updated);
+        change.begin();
         if (!pending.enqueueAtOnce(volume, key, change, write)) {
             volumes.missed(key, given.volume(), volume);
             change.release();
             return before;
         }
+        pending.takeOver(key, volume, before, change);
         return change;
     }
 

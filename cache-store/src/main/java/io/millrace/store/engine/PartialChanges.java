@@ -158,30 +158,39 @@ final class PartialChanges<H> {
      * @param published whether the key was given the object
      */
     void withdraw(FillTarget target, FillingObject<H> object, boolean published) {
-        StoreKey key = target.key();
-        Volume volume = target.volume();
-        if (volume == null) {
+        if (target.volume() == null) {
             return;
         }
         if (published) {
-            pending.change(key, before -> {
-                if (target.ticket().isInvalidated() || target.ticket().isReplaced()) {
-                    return before;
-                }
-                PendingChange<H> change = PendingChange.removed();
-                // The volume may have been out and be back, as another one, since the fill began.
-                Volume now = volumes.working(object.volume());
-                if (now != null && pending.enqueueAtOnce(now, key, change, working -> dropNow(working, object))) {
-                    return change;
-                }
-                volumes.missed(key, object.volume(), now);
-                // As with a removal, at least this process sees it until the volume can be told.
-                boolean later =
-                        (life.isSuspended() || now != null) && pending.size() < ObjectChanges.DEFERRED_REMOVALS_MAX;
-                return later ? change : before;
-            });
+            drop(target, object);
         }
         onVolume(target, object, working -> object.body().dropBlocks());
+    }
+
+    private void drop(FillTarget target, FillingObject<H> object) {
+        StoreKey key = target.key();
+        PendingChange<H> change = PendingChange.removed();
+        change.begin();
+        boolean[] queued = {false};
+        pending.change(key, before -> {
+            if (target.ticket().isInvalidated() || target.ticket().isReplaced()) {
+                return before;
+            }
+            // The volume may have been out and be back, as another one, since the fill began.
+            Volume now = volumes.working(object.volume());
+            if (now != null && pending.enqueueAtOnce(now, key, change, working -> dropNow(working, object))) {
+                pending.takeOver(key, now, before, change);
+                queued[0] = true;
+                return change;
+            }
+            volumes.missed(key, object.volume(), now);
+            // As with a removal, at least this process sees it until the volume can be told.
+            boolean later = (life.isSuspended() || now != null) && pending.size() < ObjectChanges.DEFERRED_REMOVALS_MAX;
+            return later ? change : before;
+        });
+        if (queued[0]) {
+            pending.end(key, change);
+        }
     }
 
     /** On the volume's thread: the key holds nothing there, if it holds that object. */

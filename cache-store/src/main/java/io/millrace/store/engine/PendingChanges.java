@@ -89,6 +89,16 @@ final class PendingChanges<H> {
         return any[0];
     }
 
+    /**
+     * The change takes the place of one that may be hiding older objects in other volumes still: it stays pending until they are
+     * hidden. Inside a change of the key.
+     */
+    void takeOver(StoreKey key, Volume volume, @Nullable PendingChange<H> before, PendingChange<H> change) {
+        if (before != null) {
+            hideElsewhere(key, volume, true, change);
+        }
+    }
+
     /** Whether the volume works; one that does not is told what it missed if it returns. */
     private boolean hide(Volume volume, StoreKey key, PendingChange<H> change) {
         change.begin();

@@ -20,6 +20,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -180,6 +181,34 @@ class VolumeCommandsTest {
             assertTrue(left.get());
             assertNull(test.head(key));
             volumes.put(slot);
+        }
+    }
+
+    /** A new head takes the place of the change that was to hide an older object elsewhere, and has to see to it. */
+    @Test
+    void anOlderObjectDoesNotShowBecauseTheNewerOneGotAnotherHeadMeanwhile() throws IOException {
+        CountDownLatch go = new CountDownLatch(1);
+        try (TestStore test = two()) {
+            VolumeGroup volumes = ((StoreEngine<TextHead>) test.store).volumes();
+            int home = volumes.home(test.key("k"), "default");
+            Path other = home == 0 ? SECOND : FIRST;
+            offline(test, home == 0 ? FIRST : SECOND);
+            test.put("k", "old", TestStore.body(1, 900));
+            test.sync();
+            online(test, home == 0 ? FIRST : SECOND);
+            VolumeGroup.Slot slot = volumes.slots()[home];
+            io.beforeNextWrite(other, () -> TestStore.awaitLatch(go));
+            test.put("k", "new", TestStore.body(2, 900));
+            test.update("k", "newer");
+            slot.volume().drain();
+            volumes.put(slot.without(new Absence("a test")));
+            assertEquals("newer", test.head("k"));
+            go.countDown();
+            volumes.put(slot);
+            test.sync();
+            assertEquals("newer", test.head("k"));
+        } finally {
+            go.countDown();
         }
     }
 
