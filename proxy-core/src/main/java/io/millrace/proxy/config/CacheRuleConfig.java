@@ -21,7 +21,7 @@ public record CacheRuleConfig(
      * @param domain the host, or one below it; without a dot before it, {@code .} for every host
      * @param host the host in lower case
      * @param hostRegex found in the host
-     * @param urlRegex found in the URL in the normal form of cache keys
+     * @param urlRegex found in the URL that cache keys have: in their normal form and without what they leave out
      * @param prefix begins the path, in normal form
      * @param suffix ends the path, in normal form
      * @param methods of which the request has one

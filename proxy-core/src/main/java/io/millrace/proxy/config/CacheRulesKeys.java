@@ -30,8 +30,8 @@ public final class CacheRulesKeys {
             .says("The expression is found in the client's host, which is in lower case.");
     public static final ConfigKey<String> URL_REGEX = draft("cache_rules[].url_regex", ValueType.REGEX)
             .like("url_regex")
-            .says("The expression is found in the client's URL, written as in cache keys:"
-                    + " http://host/path?query.");
+            .says("The expression is found in the URL that the cache key has, http://host/path?query: without what"
+                    + " cache.key leaves out, and in its normal form.");
     public static final ConfigKey<String> PREFIX = draft("cache_rules[].prefix", ValueType.PATH_PREFIX)
             .like("prefix")
             .says("The path begins with this, once encodings that mean nothing are decoded.");

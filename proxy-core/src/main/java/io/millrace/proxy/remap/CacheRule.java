@@ -56,10 +56,11 @@ final class CacheRule {
     /**
      * Whether the rule is for the request. Allocates nothing unless it has an expression or the path has encodings.
      *
+     * @param mapped what maps the request: it says what keys have of the URL, which is all that an expression sees
      * @param client the client's address, null when not known
      * @param minuteOfDay 0 to 1439
      */
-    boolean matches(RequestHead request, @Nullable InetAddress client, int minuteOfDay) {
+    boolean matches(Mapped mapped, RequestHead request, @Nullable InetAddress client, int minuteOfDay) {
         TargetUri url = request.target();
         if (when.secure() != null && when.secure() != url.isSecure()) {
             return false;
@@ -73,7 +74,7 @@ final class CacheRule {
         if (when.time() != null && !when.time().contains(minuteOfDay)) {
             return false;
         }
-        return isHost(url.hostBytes()) && isFrom(client) && isPath(url) && isFound(url);
+        return isHost(url.hostBytes()) && isFrom(client) && isPath(url) && isFound(mapped, url);
     }
 
     private boolean isHost(byte[] asked) {
@@ -117,12 +118,12 @@ final class CacheRule {
         return to - from >= prefix.length && isAt(bytes, from, prefix) && endsWith(bytes, from, to, suffix);
     }
 
-    private boolean isFound(TargetUri url) {
+    private boolean isFound(Mapped mapped, TargetUri url) {
         if (hostPattern != null && !hostPattern.matcher(url.hostBytes()).find()) {
             return false;
         }
         return urlPattern == null
-                || urlPattern.matcher(CacheKey.of(url).bytes()).find();
+                || urlPattern.matcher(CacheKey.of(mapped.keyUrl(url)).bytes()).find();
     }
 
     private static boolean endsWith(byte[] bytes, int from, int to, byte[] end) {

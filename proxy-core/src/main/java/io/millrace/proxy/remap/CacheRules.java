@@ -69,7 +69,7 @@ public final class CacheRules {
         RuledSettings found = without(mapped);
         int minute = asksForTime ? minuteOfDay(nowMillis) : 0;
         for (CacheRule rule : rules) {
-            if (rule.matches(request, client, minute)) {
+            if (rule.matches(mapped, request, client, minute)) {
                 found = found.with(rule.config(), room);
             }
         }

@@ -110,6 +110,26 @@ final class CacheRulesTest {
         assertEquals(!matches, found.settings().enabled());
     }
 
+    @ParameterizedTest(name = "{0}: {1} matches {2}: {3}")
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "ignore_query: true            | '[?&]x='            | http://a/b?x=1           | false",
+                "ignore_query: true            | 'a/b$'              | http://a/b?x=1           | true",
+                "excluded_params: [utm_*]      | 'utm_'              | http://a/b?id=1&utm_x=2  | false",
+                "excluded_params: [utm_*]      | '[?]id=1$'          | http://a/b?utm_x=2&id=1  | true",
+                "included_params: [id]         | '[?]id=1$'          | http://a/b?x=2&id=1&y    | true",
+                "sorted_params: true           | '[?]a=1&b=2$'       | http://a/b?b=2&a=1       | true",
+                "host: shared                  | '^http://shared/b'  | http://a/b               | true",
+                "host: shared                  | '^http://a/b'       | http://a/b               | false",
+                "generation: 3                 | 'b[?]x$'            | http://a/b?x             | true",
+            })
+    void anExpressionSeesTheUrlThatTheKeyHas(String key, String regex, String url, boolean matches) {
+        Table table = new Table(
+                "cache: {key: {" + key + "}}", ZoneId.of("UTC"), "url_regex: '" + regex + "', action: never_cache");
+        assertEquals(matches, table.match(url).text() != null);
+    }
+
     @Test
     void matchesByMethodAndClient() throws Exception {
         Table table = new Table("method: [GET], src_ip: [10.0.0.0/8, '2001:db8::/32'], action: never_cache");
