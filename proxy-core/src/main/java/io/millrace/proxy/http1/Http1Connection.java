@@ -16,6 +16,7 @@ import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
+import io.netty.util.ReferenceCounted;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
@@ -98,6 +99,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
+        context.channel().config().setMessageSizeEstimator(ContentSizeEstimator.INSTANCE);
         if (context.channel().isActive()) {
             begin();
         }
@@ -490,8 +492,9 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
     }
 
-    void write(ByteBuf bytes) {
-        ctx.write(bytes, ctx.voidPromise());
+    /** Bytes, or a part of a file; takes ownership. */
+    void write(ReferenceCounted content) {
+        ctx.write(content, ctx.voidPromise());
     }
 
     void flush() {
