@@ -124,6 +124,9 @@ public interface CacheStore<H> extends Closeable {
      */
     void resumeWrites() throws IOException;
 
+    /** Sets what says which pinned objects are still to be kept for that; before, all are. */
+    void pinCheck(PinCheck<H> check);
+
     /** Sets how many bytes of records are verified in the background per second, over all volumes; 0 for none. */
     void scrubRate(long bytesPerSecond);
 

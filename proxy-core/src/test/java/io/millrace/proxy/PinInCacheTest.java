@@ -5,9 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.admin.InvalidationService.Kind;
+import io.millrace.proxy.admin.InvalidationService.Scope;
 import io.millrace.proxy.admin.LookupSource;
 import io.millrace.proxy.config.CacheRulesKeys;
 import io.millrace.proxy.config.ConfigValues;
+import io.millrace.store.StoreStatistics;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,11 +21,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What {@code pin_in_cache} keeps on a disk that is full many times over. */
 class PinInCacheTest {
     private static final int LENGTH = 200_000;
+    private static final int DISK = 8 << 20;
     private static final String FIELDS = "Cache-Control: max-age=60\r\nETag: \"1\"\r\n";
 
     @RegisterExtension
@@ -38,14 +43,16 @@ class PinInCacheTest {
     private void start(String permit, String more) throws IOException {
         proxy.start(
                 request -> {
+                    String path = request.head().split(" ", 3)[1];
+                    String fields = path.startsWith("/pin") ? FIELDS + more : FIELDS;
                     if (request.head().contains("\r\nIf-None-Match:")) {
-                        request.send("HTTP/1.1 304 Not Modified\r\n" + FIELDS + more + "\r\n");
+                        request.send("HTTP/1.1 304 Not Modified\r\n" + fields + "\r\n");
                     } else {
-                        sent.add(request.head().split(" ", 3)[1]);
-                        request.ok(FIELDS + more, ProxyExtension.content(LENGTH));
+                        sent.add(path);
+                        request.ok(fields, ProxyExtension.content(LENGTH));
                     }
                 },
-                config -> config.storage(directory, 8 << 20)
+                config -> config.storage(directory, DISK)
                         .set("cache.ram_size", "1MiB")
                         .set("store.disk_admission", "second_hit")
                         .set("cache.permit_pinning", permit)
@@ -60,13 +67,18 @@ class PinInCacheTest {
                 ProxyExtension.content(LENGTH), proxy.getAndSettle(path).content());
     }
 
-    /** Stores other responses, twice as much as the disk takes. */
+    /** Stores other responses, half as much again as the disk takes: they are asked for twice, as admission wants it. */
     private void fill(int round) throws IOException {
-        for (int i = 0; i < 2 * (8 << 20) / LENGTH; i++) {
+        long until = written() + DISK / 2 * 3;
+        for (int i = 0; written() < until; i++) {
+            assertTrue(i < 1000, "the disk takes nothing: " + ring());
             get("/other/" + round + "/" + i);
-            // Asked for again: admission takes it then.
             get("/other/" + round + "/" + i);
         }
+    }
+
+    private long written() {
+        return ring().bytesWritten() - ring().bytesCarried();
     }
 
     /** Whether the origin had to send the content, not only to confirm it. */
@@ -100,6 +112,32 @@ class PinInCacheTest {
         start("true", "");
         get("/pin/a");
         proxy.purge("/pin/a");
+        assertTrue(isFetched("/pin/a"));
+    }
+
+    private StoreStatistics.Ring ring() {
+        return proxy.proxy().store().statistics().volumes().get(0).ring();
+    }
+
+    /** Of a purge of the URL itself the disk knows only the marker; of one of the host nothing. */
+    @ParameterizedTest
+    @CsvSource({"true, true", "true, false", "false, false"})
+    void whatAPurgeHasOutdatedIsNotKeptUntilItsPinEnds(boolean varies, boolean ofTheUrl) throws Exception {
+        start("true", varies ? "Vary: Accept-Language\r\n" : "");
+        get("/pin/a");
+        assertTrue(ring().bytesPinned() > LENGTH);
+        if (ofTheUrl) {
+            proxy.purge("/pin/a");
+        } else {
+            new ScopedPurges(proxy.proxy())
+                    .invalidate(new Scope(Kind.HOST, "test.example", null, false))
+                    .toCompletableFuture()
+                    .get();
+        }
+        fill(1);
+        fill(2);
+        assertTrue(ring().bytesPinned() < 1000, ring()::toString);
+        assertEquals(0, ring().pinsBroken());
         assertTrue(isFetched("/pin/a"));
     }
 

@@ -64,7 +64,7 @@ final class CarryForward {
 
     private KeepPolicy policy = KeepPolicy.BY_HITS;
     private boolean enabled;
-    private boolean pinsHonoured = true;
+    private PinPolicy pins = PinPolicy.ALL;
     /** Sequence of the active segment that this is about. */
     private long round;
     /** What a record must be worth; of those that are worth just that, {@link #atLimitLeft} bytes are carried. */
@@ -107,9 +107,8 @@ final class CarryForward {
         policy = keepPolicy;
     }
 
-    /** Whether what is pinned is kept for that. Before the volume is started. */
-    void honourPins(boolean honoured) {
-        pinsHonoured = honoured;
+    void pinPolicy(PinPolicy pinPolicy) {
+        pins = pinPolicy;
     }
 
     /** Records so far that were given up, or seemed so, while they were pinned. Any thread. */
@@ -257,7 +256,7 @@ final class CarryForward {
     }
 
     private boolean isPinned(long pinnedUntil) {
-        return pinsHonoured && pinnedUntil > 0 && pinnedUntil > System.currentTimeMillis() / 1000;
+        return pinnedUntil > 0 && pins.isHonoured() && pinnedUntil > System.currentTimeMillis() / 1000;
     }
 
     private static int worthOfPinned(int hits) {
@@ -291,7 +290,8 @@ final class CarryForward {
             reads++;
             DiskRecord record = readAt(location);
             RecordHeader header = record.header();
-            known = new KeyHead(header.objectId(), header.hashHigh(), header.pinnedUntil());
+            boolean held = !isPinned(header.pinnedUntil()) || pins.isHeld(record.key(), record.head());
+            known = new KeyHead(header.objectId(), header.hashHigh(), held ? header.pinnedUntil() : 0);
             record.release();
             heads.put(location, known);
         }
@@ -356,7 +356,7 @@ final class CarryForward {
         atLimitLeft -= worth == limit ? cost : 0;
         left -= Math.min(left, cost);
         if (cost <= log.room()) {
-            carry(victim, entry);
+            carry(victim, entry, worth >= Victim.PINNED);
         } else {
             leave(victim, number);
         }
@@ -380,7 +380,7 @@ final class CarryForward {
         }
     }
 
-    private void carry(Victim victim, SegmentSummary.Entry entry) throws IOException {
+    private void carry(Victim victim, SegmentSummary.Entry entry, boolean pinned) throws IOException {
         DiskRecord record;
         try {
             record = reader.readWhole(victim.segment(), entry.offset(), victim.tag(), entry.length());
@@ -392,9 +392,11 @@ final class CarryForward {
         try {
             long now = index.find(entry.hashHigh(), entry.hashLow());
             if (now == Location.pack(victim.segment(), entry.offset(), entry.length(), victim.tag())) {
-                copy(record, entry);
+                if (entry.type() == RecordType.BLOCK || !pinned || pins.isHeld(record.key(), record.head())) {
+                    copy(record, entry);
+                }
             } else if (now != Location.NONE && entry.type() == RecordType.COMPLETE) {
-                merge(record, victim, entry, now);
+                merge(record, victim, entry, now, pinned);
             }
         } finally {
             record.release();
@@ -428,7 +430,8 @@ final class CarryForward {
     }
 
     /** Appends body and newer head as one record. */
-    private void merge(DiskRecord body, Victim victim, SegmentSummary.Entry entry, long newer) throws IOException {
+    private void merge(DiskRecord body, Victim victim, SegmentSummary.Entry entry, long newer, boolean pinned)
+            throws IOException {
         DiskRecord head;
         try {
             head = readAt(newer);
@@ -437,7 +440,7 @@ final class CarryForward {
             return;
         }
         try {
-            if (!isBodyOf(head, victim, entry)) {
+            if (!isBodyOf(head, victim, entry) || (pinned && !pins.isHeld(head.key(), head.head()))) {
                 return;
             }
             DiskKey key = new DiskKey(body.key(), entry.hashHigh(), entry.hashLow());

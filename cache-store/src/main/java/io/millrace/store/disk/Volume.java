@@ -101,11 +101,11 @@ public final class Volume {
     /**
      * Sets what says which records are kept when their segment is given up. Before {@link #start}.
      *
-     * @param pinsHonoured whether pinned ones are, whatever the policy says
+     * @param pins which pinned ones are, whatever the policy says
      */
-    public void keep(KeepPolicy policy, boolean pinsHonoured) {
+    public void keep(KeepPolicy policy, PinPolicy pins) {
         carry.policy(policy);
-        carry.honourPins(pinsHonoured);
+        carry.pinPolicy(pins);
     }
 
     /** Starts the volume's thread. */

@@ -4,6 +4,7 @@ import com.dynatrace.hash4j.hashing.HashValue128;
 import com.dynatrace.hash4j.hashing.Hasher128;
 import com.dynatrace.hash4j.hashing.Hashing;
 import io.millrace.store.CacheStore;
+import io.millrace.store.CorruptHeadException;
 import io.millrace.store.HeadCodec;
 import io.millrace.store.InventoryStatistics;
 import io.millrace.store.Journal;
@@ -11,6 +12,7 @@ import io.millrace.store.ListCallback;
 import io.millrace.store.ListVisitor;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.OpenCallback;
+import io.millrace.store.PinCheck;
 import io.millrace.store.RemoveCallback;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.StoreKey;
@@ -382,6 +384,19 @@ public final class StoreEngine<H> implements CacheStore<H> {
         } finally {
             lifeCycle.unlock();
         }
+    }
+
+    @Override
+    public void pinCheck(PinCheck<H> check) {
+        HeadCodec<H> codec = changes.codec();
+        volumes.policies().pinCheck((key, head) -> {
+            try {
+                return check.isHeld(key, codec.decode(head));
+            } catch (CorruptHeadException | RuntimeException e) {
+                // Whoever asks for it finds that out.
+                return true;
+            }
+        });
     }
 
     @Override

@@ -4,8 +4,11 @@ import io.millrace.store.DiskAdmission;
 import io.millrace.store.StoreKey;
 import io.millrace.store.admission.AdmissionRule;
 import io.millrace.store.admission.SpacePolicy;
+import io.millrace.store.disk.PinPolicy;
 import io.millrace.store.disk.Volume;
+import io.netty.buffer.ByteBuf;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,17 +18,41 @@ import org.jspecify.annotations.Nullable;
  */
 final class VolumePolicies {
     private final AdmissionRule rule;
-    private final boolean pinsHonoured;
+    private final Pins pins;
     private final AtomicReferenceArray<@Nullable SpacePolicy> policies;
 
     VolumePolicies(DiskAdmission admission, boolean pinsHonoured, int volumes) {
-        this.pinsHonoured = pinsHonoured;
+        this.pins = new Pins(pinsHonoured);
         rule = switch (admission) {
             case ALWAYS -> AdmissionRule.ALWAYS;
             case SECOND_HIT -> AdmissionRule.SECOND_HIT;
             case FREQUENCY -> AdmissionRule.FREQUENCY;
         };
         policies = new AtomicReferenceArray<>(volumes);
+    }
+
+    /** Says which pinned objects are still to be kept, by the bytes of key and head. */
+    void pinCheck(BiPredicate<byte[], ByteBuf> check) {
+        pins.check = check;
+    }
+
+    private static final class Pins implements PinPolicy {
+        private final boolean honoured;
+        private volatile BiPredicate<byte[], ByteBuf> check = (key, head) -> true;
+
+        Pins(boolean honoured) {
+            this.honoured = honoured;
+        }
+
+        @Override
+        public boolean isHonoured() {
+            return honoured;
+        }
+
+        @Override
+        public boolean isHeld(byte[] key, ByteBuf head) {
+            return check.test(key, head);
+        }
     }
 
     /** Makes a volume that is not started yet ask its policy. */
@@ -36,7 +63,7 @@ final class VolumePolicies {
             policy = new SpacePolicy(rule, volume.bytesMax(), segments);
             policies.set(number, policy);
         }
-        volume.keep(policy, pinsHonoured);
+        volume.keep(policy, pins);
     }
 
     private @Nullable SpacePolicy policy(int number) {
@@ -71,7 +98,7 @@ final class VolumePolicies {
     }
 
     private boolean isPinned(long untilSeconds) {
-        return pinsHonoured && untilSeconds > 0 && untilSeconds > System.currentTimeMillis() / 1000;
+        return pins.isHonoured() && untilSeconds > 0 && untilSeconds > System.currentTimeMillis() / 1000;
     }
 
     /** New objects that the volume did not take. */

@@ -281,6 +281,29 @@ class PinnedObjectsTest {
     }
 
     @Test
+    void whatItsOwnerHasNoUseForIsNotKeptForItsPin() {
+        test.store.pinCheck((key, head) -> !head.text().equals("useless"));
+        for (String key : List.of("useless", "useless in blocks", "useless since", "useful")) {
+            put(
+                    key,
+                    TextHead.pinned(key.split(" ", 2)[0].equals("useful") ? "useful" : "useless", LATER),
+                    TestStore.body(25, key.endsWith("blocks") ? 20_000 : 5000));
+        }
+        put("useless since", TextHead.pinned("useful", LATER), TestStore.body(25, 5000));
+        test.sync();
+        turns(0.2);
+        update("useless since", TextHead.pinned("useless", LATER));
+        turns(3);
+        assertEquals("useful", test.head("useful"));
+        assertNull(test.head("useless"));
+        assertNull(test.head("useless in blocks"));
+        assertNull(test.head("useless since"));
+        assertEquals(0, ring().pinsBroken());
+        assertTrue(ring().bytesPinned() < 6000, ring()::toString);
+        test.close();
+    }
+
+    @Test
     void bytesOfPinnedRecordsAreKnownAfterARestart() throws Exception {
         put("small", TextHead.pinned("small", LATER), TestStore.body(23, 5000));
         put("large", TextHead.pinned("large", LATER), TestStore.body(24, 50_000));

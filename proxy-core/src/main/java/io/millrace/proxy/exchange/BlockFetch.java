@@ -154,7 +154,6 @@ final class BlockFetch implements OriginResponseHandler {
             return;
         }
         home.store().update(object, plan.stamped(update, object.head()));
-        home.variants().pinMarker(plan, update);
         fill = new BlockFill(home.loop(), writer, from, claim.position(), until, this::onFlow);
         end.onBlocksComing();
     }

@@ -24,6 +24,7 @@ import io.millrace.proxy.observe.ViaCodes;
 import io.millrace.proxy.observe.log.AccessLogRing;
 import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.purge.Invalidator;
+import io.millrace.proxy.purge.PinnedResponses;
 import io.millrace.proxy.purge.Purger;
 import io.millrace.proxy.remap.RemapRule;
 import io.millrace.proxy.serve.LocalAnswers;
@@ -66,12 +67,14 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
         /** The parts of a new proxy over a store. */
         public static Shared over(CacheStore<StoredHead> store, WallClock clock, Supplier<ExchangeSettings> settings) {
             Collapser<OriginLeg> collapser = new Collapser<>();
+            Invalidator invalidator = Invalidator.over(store.journal(), clock::millis);
+            store.pinCheck(new PinnedResponses(store, invalidator.invalidations()));
             return new Shared(
                     store,
                     collapser,
                     new UncacheableKeys(),
                     new Purger(store, collapser, url -> settings.get().remap().key(url)),
-                    Invalidator.over(store.journal(), clock::millis),
+                    invalidator,
                     clock,
                     settings);
         }

@@ -16,6 +16,7 @@ import io.millrace.proxy.observe.Counter;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -237,6 +238,9 @@ final class LegStorage {
         // the writer, or the marker that leads to it.
         if (isPurged()) {
             writer.abort();
+            if (!Arrays.equals(key.bytes(), plan.primaryBytes())) {
+                home.variants().removeMarker(plan);
+            }
             return null;
         }
         opened = key;
@@ -285,7 +289,9 @@ final class LegStorage {
         if (outcome instanceof Validation.Freshened freshened) {
             StoredHead head = plan.stamped(freshened.head(), stale.head());
             home.store().update(stale, head);
-            home.variants().pinMarker(plan, head);
+            if (home.variants().pinMarker(plan, head) && !isCurrent()) {
+                home.variants().removeMarker(plan);
+            }
             return head;
         }
         if (outcome instanceof Validation.Unstorable unstorable) {

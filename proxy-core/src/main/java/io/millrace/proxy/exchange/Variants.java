@@ -82,17 +82,33 @@ final class Variants {
         }
     }
 
-    /** A variant's pin was renewed: the marker that leads to it is to stay as long. */
-    void pinMarker(LegPlan plan, StoredHead variant) {
+    /**
+     * A variant's pin was renewed: the marker that leads to it is to stay as long.
+     *
+     * @return whether it was written
+     */
+    boolean pinMarker(LegPlan plan, StoredHead variant) {
         StoreKey primary = plan.primaryKey();
         StoredHead seen = plan.marker();
         if (primary == null || seen == null || variant.pinnedUntilSeconds() <= seen.pinnedUntilSeconds()) {
-            return;
+            return false;
         }
         StoredHead now = marker(primary, seen);
-        if (now != null && variant.pinnedUntilSeconds() > now.pinnedUntilSeconds()) {
-            write(plan, primary, pinned(now, plan, variant));
+        if (now == null || variant.pinnedUntilSeconds() <= now.pinnedUntilSeconds()) {
+            return false;
         }
+        write(plan, primary, pinned(now, plan, variant));
+        return true;
+    }
+
+    /** The URL was purged while its marker was written: that must not lead to what there was before. */
+    void removeMarker(LegPlan plan) {
+        StoreKey primary = plan.primaryKey();
+        shared.store()
+                .remove(
+                        primary == null ? shared.store().key(plan.primaryBytes()) : primary,
+                        Runnable::run,
+                        (wasPresent, failure) -> {});
     }
 
     /** Pinned for longer than the variant, by what that is pinned for: not to be written with each of them. */
