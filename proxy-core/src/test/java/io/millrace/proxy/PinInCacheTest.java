@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,6 +37,8 @@ class PinInCacheTest {
     @TempDir
     Path directory;
 
+    private volatile Runnable beforeConfirming = () -> {};
+
     /** Paths that the origin was asked for without a condition. */
     private final Set<String> sent = ConcurrentHashMap.newKeySet();
 
@@ -46,6 +49,7 @@ class PinInCacheTest {
                     String path = request.head().split(" ", 3)[1];
                     String fields = path.startsWith("/pin") ? FIELDS + more : FIELDS;
                     if (request.head().contains("\r\nIf-None-Match:")) {
+                        beforeConfirming.run();
                         request.send("HTTP/1.1 304 Not Modified\r\n" + fields + "\r\n");
                     } else {
                         sent.add(path);
@@ -138,6 +142,18 @@ class PinInCacheTest {
         fill(2);
         assertTrue(ring().bytesPinned() < 1000, ring()::toString);
         assertEquals(0, ring().pinsBroken());
+        assertTrue(isFetched("/pin/a"));
+    }
+
+    @Test
+    void aPurgeBeforeA304LeavesNoMarkerToWhatWasPinned() throws Exception {
+        start("true", "Vary: Accept-Language\r\n");
+        get("/pin/a");
+        // So long that the marker's pin is to be renewed too.
+        proxy.advanceSeconds(TimeUnit.DAYS.toSeconds(4000));
+        beforeConfirming = () -> proxy.purge("/pin/a");
+        assertFalse(isFetched("/pin/a"), "a 304 confirms it for the one who asked");
+        beforeConfirming = () -> {};
         assertTrue(isFetched("/pin/a"));
     }
 

@@ -40,7 +40,7 @@ final class PrefixStamps {
         return count;
     }
 
-    /** The newest entry of that hardness that covers the URL and has a stamp beyond; null for none. */
+    /** Of the entries of that hardness that cover the URL and have a stamp beyond, the one that came first; null for none. */
     @Nullable
     InvalidationEntry find(long hostHash, TargetUri url, long beyond, boolean soft) {
         int at = Arrays.binarySearch(hosts, hostHash);
@@ -56,15 +56,17 @@ final class PrefixStamps {
             from = 0;
             end = normal.length;
         }
+        InvalidationEntry first = null;
         for (InvalidationEntry entry : entries[at]) {
             byte[] prefix = entry.prefix();
             boolean begins = end - from >= prefix.length
                     && Arrays.equals(bytes, from, from + prefix.length, prefix, 0, prefix.length);
-            if (begins && entry.isSoft() == soft && entry.stamp() > beyond) {
-                return entry;
+            boolean counts = begins && entry.isSoft() == soft && entry.stamp() > beyond;
+            if (counts && (first == null || entry.stamp() < first.stamp())) {
+                first = entry;
             }
         }
-        return null;
+        return first;
     }
 
     /** Path and query of a URL as prefixes are compared with them. */

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.caching.Invalidations;
 import io.millrace.proxy.caching.Outdated;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.Variance;
 import io.millrace.proxy.http.TargetUri;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -159,6 +161,34 @@ final class InvalidationTableTest {
         assertEquals(1, table.entries(InvalidationKind.PREFIX));
         prefix(table, "http://h/", "/a/", true);
         assertEquals(2, table.entries(InvalidationKind.PREFIX));
+    }
+
+    @Test
+    void aResponseIsStaleSinceTheFirstSoftOneThatCoversIt() {
+        StoredHead head = StoredHead.varyMarker(Variance.NONE, 1, 0).withStamp(100L << 20, url("http://h/a/b"));
+        assertEquals(-1, table.staleSinceMillis(url("http://h/a/b"), head));
+        softly(InvalidationKind.HOST, "http://h/", null, 50);
+        softly(InvalidationKind.PREFIX, "http://h/", "/c", 150);
+        softly(InvalidationKind.PREFIX, "http://h/", "/a/b", 200);
+        softly(InvalidationKind.PREFIX, "http://h/", "/a", 300);
+        softly(InvalidationKind.HOST, "http://other/", null, 350);
+        table.invalidate(InvalidationKind.ALL, true, 0, null, 400L << 20);
+        table.invalidate(InvalidationKind.HOST, false, InvalidationTable.hostHash(url("http://h/")), null, 500L << 20);
+        assertEquals(400, table.staleSinceMillis(url("http://h/a/b"), head), "the narrower ones are forgotten");
+        softly(InvalidationKind.PREFIX, "http://h/", "/a/b", 600);
+        softly(InvalidationKind.PREFIX, "http://h/", "/a/", 700);
+        softly(InvalidationKind.HOST, "http://h2/", null, 800);
+        StoredHead later = head.withStamp(550L << 20, url("http://h/a/b"));
+        assertEquals(
+                700, table.staleSinceMillis(url("http://h/a/b"), later), "a shorter prefix takes a longer one's place");
+        softly(InvalidationKind.PREFIX, "http://h/", "/a/b", 900);
+        assertEquals(700, table.staleSinceMillis(url("http://h/a/b"), later));
+        assertEquals(-1, table.staleSinceMillis(url("http://h/c"), later));
+    }
+
+    private void softly(InvalidationKind kind, String url, String prefix, long millis) {
+        byte[] bytes = prefix == null ? null : bytes(prefix);
+        table.invalidate(kind, true, InvalidationTable.hostHash(url(url)), bytes, millis << 20);
     }
 
     @Test
