@@ -21,22 +21,24 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
  * A proxy in front of a scripted origin for one test, on real sockets, with a clock that the test moves. After the test
  * everything is closed, and every buffer of the proxy must have been given back.
  */
-public final class ProxyExtension implements AfterEachCallback {
+public final class ProxyExtension implements BeforeEachCallback, AfterEachCallback {
     /** 2026-01-01T00:00:00Z. */
     static final long START_MILLIS = 1_767_225_600_000L;
 
     /** {@code false} lets all tests serve their clients in channels. */
-    private static final String FAST_LANE = System.getProperty("millrace.test.fast_lane", "true");
+    private static final boolean FAST_LANE = !"false".equals(System.getProperty("millrace.test.fast_lane"));
 
     private final AtomicLong clock = new AtomicLong(START_MILLIS);
     private final AtomicInteger faultAfter = new AtomicInteger();
     private final List<AutoCloseable> open = Collections.synchronizedList(new ArrayList<>());
+    private boolean fastLane = FAST_LANE;
     private ProxyServer proxy;
     private ProxyConfig config;
     private PooledByteBufAllocator pool;
@@ -51,7 +53,7 @@ public final class ProxyExtension implements AfterEachCallback {
                 .set("cache.ram_size", "32MiB")
                 .set("log.access.enabled", "false")
                 .set("worker.event_loops", "1")
-                .set("worker.fast_lane", FAST_LANE);
+                .set("worker.fast_lane", String.valueOf(fastLane));
         config = more.apply(fresh).build();
         return start();
     }
@@ -197,11 +199,17 @@ public final class ProxyExtension implements AfterEachCallback {
     }
 
     @Override
+    public void beforeEach(ExtensionContext context) {
+        fastLane &= !context.getRequiredTestClass().isAnnotationPresent(InChannels.class);
+    }
+
+    @Override
     public void afterEach(ExtensionContext context) throws Exception {
         for (AutoCloseable each : open) {
             each.close();
         }
         if (proxy != null) {
+            assertTrue(fastLane || counted(Counter.FAST_LANE_ANSWERED) == 0, "answered in the fast lane");
             proxy.close();
         }
         if (origin != null) {

@@ -470,7 +470,7 @@ public final class ConfigKeys {
             .relaunch()
             .says("How sockets are polled; auto takes epoll where there is one.");
     public static final ConfigKey<Boolean> WORKER_FAST_LANE = draft("worker.fast_lane", ValueType.BOOLEAN)
-            .defaultsTo(false)
+            .defaultsTo(true)
             .says("Whether new connections without TLS get hits in RAM by a shorter way; with epoll only.");
     public static final ConfigKey<Long> WORKER_HEAP_SIZE = draft("worker.heap_size", ValueType.SIZE)
             .within(64 * MIB, TIB)
