@@ -75,6 +75,8 @@ class BothLanesTest {
         cases.put("stored redirection", GET.replace("/hit", "/moved") + "\r\n");
         cases.put("204", GET.replace("/hit", "/none") + "\r\n");
         cases.put("long content", GET.replace("/hit", "/long") + "\r\n");
+        cases.put("HEAD of long content", "HEAD /long HTTP/1.1\r\n" + HOST + "\r\n");
+        cases.put("If-None-Match of long content", GET.replace("/hit", "/long") + "If-None-Match: \"e\"\r\n\r\n");
         cases.put("content of the most that is copied", GET.replace("/hit", "/most") + "\r\n");
         cases.put("stale", GET.replace("/hit", "/stale") + "\r\n");
         cases.put("variant", GET.replace("/hit", "/vary") + "Accept-Language: de\r\n\r\n");

@@ -33,12 +33,18 @@ final class DirectHits {
     DecidedRequest answer(ClientStream stream, RequestHead head) {
         Decision decision = null;
         try {
+            long receivedMillis = home.clock().millis();
+            long receivedNanos = System.nanoTime();
             decision = home.decider().decide(head, 0, stream.clientAddress().getAddress());
             Selection selection = selectionOf(decision);
             if (selection == null) {
                 return new Decided(home, decision, null);
             }
-            send(stream, decision, selection);
+            send(
+                    new ExchangeReport(home, stream, head, receivedMillis, receivedNanos),
+                    stream,
+                    decision,
+                    selection);
             return null;
         } catch (RuntimeException | Error e) {
             return new Decided(home, decision, e);
@@ -52,19 +58,23 @@ final class DirectHits {
             return null;
         }
         StoredHead stored = object.head();
-        if (StoredParts.isPart(stored) || object.length() > LENGTH_MAX) {
+        if (StoredParts.isPart(stored)) {
             return null;
         }
         Selection selection = Selection.of(decision.request(), stored, object.length());
         return switch (selection.kind()) {
-            case WHOLE, NOT_MODIFIED -> selection;
+            case WHOLE -> isWithoutContent(decision, selection) || object.length() <= LENGTH_MAX ? selection : null;
+            case NOT_MODIFIED -> selection;
             case PART, PARTS, PRECONDITION_FAILED, UNSATISFIABLE -> null;
         };
     }
 
-    private void send(ClientStream stream, Decision decision, Selection selection) {
+    private static boolean isWithoutContent(Decision decision, Selection selection) {
+        return decision.request().method() == Method.HEAD || !selection.hasContent();
+    }
+
+    private void send(ExchangeReport report, ClientStream stream, Decision decision, Selection selection) {
         RequestHead request = decision.request();
-        ExchangeReport report = new ExchangeReport(home, stream, request);
         int length = 0;
         try {
             StoredObject<StoredHead> object = decision.takeObject();
@@ -73,7 +83,7 @@ final class DirectHits {
                 report.stored(object.head(), CacheResult.HIT, true);
                 ClientAnswer.sendHead(home, stream, request, report, selection, object.head(), object.length());
                 ByteBuf body = object.residentBody();
-                if (body != null && selection.hasContent() && request.method() != Method.HEAD) {
+                if (body != null && !isWithoutContent(decision, selection)) {
                     length = (int) object.length();
                     stream.writeCopy(body, body.readerIndex(), length);
                 }

@@ -68,11 +68,21 @@ final class ExchangeReport {
     private int status;
 
     ExchangeReport(ExchangeLoop home, ClientStream stream, @Nullable RequestHead request) {
+        this(home, stream, request, home.clock().millis(), System.nanoTime());
+    }
+
+    /** Of a request that was received before something was done about it. */
+    ExchangeReport(
+            ExchangeLoop home,
+            ClientStream stream,
+            @Nullable RequestHead request,
+            long receivedMillis,
+            long receivedNanos) {
         this.home = home;
         this.stream = stream;
         this.request = request;
-        this.receivedMillis = home.clock().millis();
-        this.receivedNanos = System.nanoTime();
+        this.receivedMillis = receivedMillis;
+        this.receivedNanos = receivedNanos;
         home.counters().increment(Counter.REQUESTS_ACTIVE);
     }
 
