@@ -40,11 +40,7 @@ final class DirectHits {
             if (selection == null) {
                 return new Decided(home, decision, null);
             }
-            send(
-                    new ExchangeReport(home, stream, head, receivedMillis, receivedNanos),
-                    stream,
-                    decision,
-                    selection);
+            send(new ExchangeReport(home, stream, head, receivedMillis, receivedNanos), stream, decision, selection);
             return null;
         } catch (RuntimeException | Error e) {
             return new Decided(home, decision, e);

@@ -286,6 +286,7 @@ public final class FastLane implements PlainReceiver {
 
     /** Gives the lane's buffers back; after the connections are closed. */
     public void close() {
+        stream.end();
         if (in != null) {
             in.release();
             in = null;

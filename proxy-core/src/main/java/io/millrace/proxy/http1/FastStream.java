@@ -7,6 +7,7 @@ import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientStream;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import io.netty.util.concurrent.EventExecutor;
 
 /**
@@ -19,14 +20,14 @@ final class FastStream implements ClientStream {
     private final EventExecutor loop;
     private final ByteBufAllocator allocator;
 
-    private ByteBuf out;
+    private ByteBuf out = Unpooled.EMPTY_BUFFER;
     private ClientConnection facts;
     private int minorVersion;
     private boolean close;
     private boolean finished;
     private int start;
 
-    @SuppressWarnings("NullAway.Init") // out and facts are set by begin, before anything else
+    @SuppressWarnings("NullAway.Init") // facts are set by begin, before anything else
     FastStream(EventExecutor loop, ByteBufAllocator allocator) {
         this.loop = loop;
         this.allocator = allocator;
@@ -46,6 +47,11 @@ final class FastStream implements ClientStream {
         close = last;
         finished = false;
         start = buffer.writerIndex();
+    }
+
+    /** Forgets the buffer: one that is released still leads to the pool that it came from. */
+    void end() {
+        out = Unpooled.EMPTY_BUFFER;
     }
 
     /** Takes back what was written of the response. */
