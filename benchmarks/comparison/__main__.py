@@ -48,14 +48,17 @@ def compare(args, todo, results):
     lock, about = MachineLock(say), machine.description()
     sound = True
     bench = Bench(make_folder(args.work), args.mode, say)
+    fleet = Fleet(bench, chosen, say)
     try:
-        with bench, Fleet(bench, chosen, say) as fleet:
+        with bench, fleet:
             try:
                 for case in todo:
                     sound = run_case(case, fleet, bench, plan, servers_of(case, wanted, chosen), about, results) and sound
             finally:
                 hold_signals()
     finally:
+        stop_on_signals()
+        fleet.clear()
         lock.file.close()
     return sound
 
@@ -84,8 +87,7 @@ def run_case(case, fleet, bench, plan, names, about, results):
     measured["machine"] = about
     results.put(measured)
     print("\n".join([*report.case_table(measured), "", *report.targets([measured]), ""]), flush=True)
-    failed = any(why_failed for (_, _), (_, why_failed) in fleet.left_out.items())
-    return not measured["faults"] and not failed
+    return not measured["faults"] and not fleet.any_failed
 
 
 def finish(args, results, sound):

@@ -16,6 +16,7 @@ from comparison.processes import Child, Ledger
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIRST_PORT = 21200
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 NATIVE = ("origin", "limit", "client")
 
 
@@ -179,15 +180,15 @@ class Bench:
 
 
 def stop_on_signals():
-    """SIGTERM and SIGHUP end the run as Ctrl-C does: with everything that was started."""
+    """Ctrl-C, SIGTERM and SIGHUP end the run with everything that was started."""
     def interrupt(number, frame):
         raise KeyboardInterrupt
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in STOPPING:
         signal.signal(number, interrupt)
 
 
 def hold_signals():
     """From here on nothing interrupts the ending of what was started."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in STOPPING:
         signal.signal(number, signal.SIG_IGN)

@@ -1,4 +1,6 @@
 """The servers that run now: started when a case needs them, ended when none does any more."""
+import shutil
+
 from comparison.errors import ComparisonError, NotAvailable
 from comparison.peers import KINDS
 from comparison.product import Millrace
@@ -14,6 +16,7 @@ class Fleet:
         self.say = say
         self.running = {}
         self.left_out = {}
+        self.folders = set()
 
     def __enter__(self):
         return self
@@ -39,6 +42,21 @@ class Fleet:
         """Ends a server that failed, so that the next case starts it anew."""
         self._end((server.name, server.small_ram))
 
+    def clear(self):
+        """Removes the folders of servers that have ended, caches and all."""
+        for folder in self.folders:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def why_left_out(self, names, case):
+        """{name: reason} for those of these names that a case has to do without."""
+        return {name: why for (name, small_ram), (why, _) in self.left_out.items()
+                if name in names and small_ram == case.small_ram}
+
+    @property
+    def any_failed(self):
+        """Whether a server that is installed did not start."""
+        return any(failed for _, failed in self.left_out.values())
+
     def _server(self, name, small_ram):
         key = (name, small_ram)
         if key in self.running:
@@ -48,6 +66,7 @@ class Fleet:
         try:
             server = self._make(name, small_ram)
             self.running[key] = server
+            self.folders.add(server.folder)
             server.start()
             return server
         except NotAvailable as e:

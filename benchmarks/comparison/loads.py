@@ -39,29 +39,30 @@ class Load:
 
     def measure(self, bench, server, seconds):
         command = self.command(bench, server, seconds)
-        lanes, origin_requests = server.lane_requests(), bench.origin.requests()
+        lane, origin_requests = server.fast_lane_requests(), bench.origin.requests()
         with Meter(server.tree, bench.origin.pid) as meter:
             text, meter.generator_seconds = bench.run_client(command, seconds + GRACE_SECONDS)
         sample = self.parse(bench, text)
-        if sample is None or not sample["requests"]:
-            raise WrongAnswer(f"{self.tool} came to no result: {text.strip()[-300:]}")
+        if sample is None:
+            raise WrongAnswer(f"{self.tool} came to no result: {' '.join(text.split())[-200:]}")
+        if not sample["requests"]:
+            raise WrongAnswer(f"{self.tool} got no answer within {seconds} s")
         usage = meter.usage
         sample.update(
             cpu_us=usage.cpu * 1e6 / sample["requests"], user_share=usage.user / max(usage.cpu, 1e-9),
             busy=usage.cpu / usage.seconds, resident_mib=usage.resident_bytes / (1 << 20), others=usage.others,
             stolen=usage.stolen, origin_requests=bench.origin.requests() - origin_requests,
-            fast_lane_share=share_of_fast_lane(lanes, server.lane_requests()))
+            fast_lane_share=share_of_fast_lane(lane, server.fast_lane_requests()))
         if meter.replaced:
             sample["problems"].append("its processes changed during the round")
         return sample
 
 
 def share_of_fast_lane(before, after):
-    """Both are {lane: requests so far}, or None from a server that does not count them."""
-    if not before or not after:
+    """Both are (requests in the fast lane, all) so far, or None from a server that does not count them."""
+    if before is None or after is None or after[1] == before[1]:
         return None
-    grown = {lane: after[lane] - before.get(lane, 0) for lane in after}
-    return grown.get("fast", 0) / max(1, sum(grown.values()))
+    return (after[0] - before[0]) / (after[1] - before[1])
 
 
 @dataclass(frozen=True)

@@ -75,13 +75,10 @@ class Varnish(Peer):
                 "-p", "default_grace=10", "-p", "workspace_client=64k"]
 
     def end(self):
-        if self.child is not None:
-            self.child.end()
-            self.child = None
+        super().end()
         state = os.path.join(self.folder, "state")
         if os.path.ismount(state):
             subprocess.run(["umount", state], check=False)
-        super().end()
 
 
 class TrafficServer(Peer):

@@ -97,13 +97,14 @@ class Millrace(Server):
             time.sleep(0.5)
             quiet = quiet + 1 if sum(cpu_seconds(self.tree())) - before < 0.05 else 0
 
-    def lane_requests(self):
+    def fast_lane_requests(self):
         try:
             page = asking.get_over_unix_socket(self._admin_socket(), "/metrics")
         except OSError:
             return None
-        lanes = {}
-        for name, labels, value in parsing.prometheus(page):
-            if name.startswith("millrace_") and name.endswith("requests_total") and "lane" in labels:
-                lanes[labels["lane"]] = lanes.get(labels["lane"], 0) + value
-        return lanes or None
+        sums = {}
+        for name, _, value in parsing.prometheus(page):
+            sums[name] = sums.get(name, 0) + value
+        if "millrace_fast_lane_requests_total" not in sums:
+            return None
+        return sums["millrace_fast_lane_requests_total"], sums.get("millrace_requests_total", 0)

@@ -3,9 +3,8 @@ import datetime
 import os
 from dataclasses import dataclass
 
-from comparison import checks
-from comparison.errors import WrongAnswer
-from comparison import asking
+from comparison import asking, checks
+from comparison.errors import NotAvailable, WrongAnswer
 from comparison.loads import H2load
 
 
@@ -21,13 +20,16 @@ def run(case, fleet, bench, names, plan, say):
     """Returns what the results file keeps of the case: samples and faults by server, and when it ran."""
     began = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
     load_before = os.getloadavg()[0]
-    samples, faults = {}, {}
+    samples, faults, left_out = {}, {}, {}
     servers = []
     for server in fleet.for_case(case, names):
         try:
             ready(case, server, bench, plan)
             servers.append(server)
             samples[server.name] = []
+        except NotAvailable as e:
+            left_out[server.name] = str(e)
+            say(f"  {case.name}: {e}")
         except (WrongAnswer, OSError) as e:
             fail(case, server, fleet, faults, str(e), say)
     for number in range(plan.rounds):
@@ -46,13 +48,12 @@ def run(case, fleet, bench, names, plan, say):
     return {"case": case.name, "mode": bench.mode, "began": began, "load_before": load_before, "rounds": plan.rounds,
             "seconds": plan.seconds, "samples": samples, "faults": faults,
             "versions": {server.name: server.version() for server in servers},
-            "left_out": {name: why for (name, small), (why, _) in fleet.left_out.items()
-                         if name in names and small == case.small_ram}}
+            "left_out": {**fleet.why_left_out(names, case), **left_out}}
 
 
 def ready(case, server, bench, plan):
     if isinstance(case.load, H2load) and not asking.speaks_http2(server.tls_port):
-        raise WrongAnswer("it does not speak HTTP/2")
+        raise NotAvailable(f"{server.name} does not speak HTTP/2")
     checks.prepare(case, server, bench)
     if plan.warm_seconds:
         case.load.warm_up(bench, server, plan.warm_seconds * server.warm_factor)

@@ -8,7 +8,7 @@ LIMIT = "limit"
 PEERS = ("nginx", "varnish", "ats", "squid", "haproxy")
 BEST_PEER = "the best peer"
 SHOWN = {"nginx": "nginx", "varnish": "Varnish", "ats": "Traffic Server", "squid": "Squid",
-         "haproxy": "haproxy", LIMIT: "the C limit", BEST_PEER: BEST_PEER}
+         "haproxy": "haproxy", PRODUCT: "Millrace", LIMIT: "the C limit", BEST_PEER: BEST_PEER}
 
 
 @dataclass(frozen=True)

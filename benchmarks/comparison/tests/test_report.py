@@ -32,7 +32,7 @@ class ReportTest(unittest.TestCase):
         m = measured(millrace=[sample(10)], nginx=[sample(20)])
         m["faults"] = {"millrace": ["round 1: 5 requests reached the origin, which hits do not"]}
         text = report.document([m])
-        self.assertIn("**millrace: round 1: 5 requests reached the origin, which hits do not**", text)
+        self.assertIn("**Millrace: round 1: 5 requests reached the origin, which hits do not**", text)
         self.assertIn("0.50 (nginx) | not valid, see the faults |", text)
 
     def test_who_is_left_out_is_named_with_the_reason(self):
