@@ -54,6 +54,17 @@ class Origin:
             s.sendall(b"GET /requests HTTP/1.0\r\n\r\n")
             return int(s.makefile("rb").read().rsplit(b"\r\n\r\n", 1)[1])
 
+    def settled_requests(self):
+        """The same, once nobody asks any more: what a server still fetches for the last round is not of the next."""
+        before = self.requests()
+        for _ in range(50):
+            time.sleep(0.1)
+            now = self.requests()
+            if now == before:
+                break
+            before = now
+        return before
+
     def end(self):
         self.child.end()
 

@@ -39,7 +39,7 @@ class Load:
 
     def measure(self, bench, server, seconds):
         command = self.command(bench, server, seconds)
-        lane, origin_requests = server.fast_lane_requests(), bench.origin.requests()
+        lane, origin_requests = server.fast_lane_requests(), bench.origin.settled_requests()
         with Meter(server.tree, bench.origin.pid) as meter:
             text, meter.generator_seconds = bench.run_client(command, seconds + GRACE_SECONDS)
         sample = self.parse(bench, text)
@@ -51,7 +51,7 @@ class Load:
         sample.update(
             cpu_us=usage.cpu * 1e6 / sample["requests"], user_share=usage.user / max(usage.cpu, 1e-9),
             busy=usage.cpu / usage.seconds, resident_mib=usage.resident_bytes / (1 << 20), others=usage.others,
-            stolen=usage.stolen, origin_requests=bench.origin.requests() - origin_requests,
+            stolen=usage.stolen, origin_requests=bench.origin.settled_requests() - origin_requests,
             fast_lane_share=share_of_fast_lane(lane, server.fast_lane_requests()))
         if meter.replaced:
             sample["problems"].append("its processes changed during the round")

@@ -107,7 +107,7 @@ def notes(m, unit):
     lines = []
     for name, rounds in m["samples"].items():
         who = SHOWN.get(name, name)
-        for text in server_notes(rounds, unit):
+        for text in server_notes(name, rounds, unit):
             lines.append(f"- {who}: {text}")
     for name, faults in m["faults"].items():
         lines += [f"- **{SHOWN.get(name, name)}: {text}**" for text in faults]
@@ -116,13 +116,13 @@ def notes(m, unit):
     return [""] + lines if lines else []
 
 
-def server_notes(rounds, unit):
+def server_notes(name, rounds, unit):
     if not rounds:
         return
     if median(rounds, "stolen") > 0.02:
         yield f"the host gave {median(rounds, 'stolen'):.0%} of the machine to others"
     asked, fetched = sum(s["requests"] for s in rounds), sum(s["origin_requests"] for s in rounds)
-    if 0 < fetched < 0.99 * asked and unit == "req":
+    if 0 < fetched < 0.99 * asked and unit == "req" and name != LIMIT:
         yield f"{fetched:,} requests to the origin, {fetched / asked:.2%} of all"
     if rounds[0].get("fast_lane_share") is not None:
         yield f"{median(rounds, 'fast_lane_share'):.1%} answered in the fast lane"

@@ -10,7 +10,7 @@ from comparison.errors import ComparisonError, NotAvailable
 from comparison.processes import Child
 
 TEMPLATES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers")
-READY_SECONDS = 90
+READY_SECONDS = 180
 
 
 def program(name):

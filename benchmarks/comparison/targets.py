@@ -129,7 +129,7 @@ class Bound:
     def judge(self, results, others=None):
         values = [s[self.key] for s in results.get(PRODUCT) or () if s.get(self.key) is not None]
         if not values:
-            return not_measured(self.name)
+            return not_measured(self.name if results.get(PRODUCT) else "Millrace")
         worst = statistics.median(values) if self.as_median else min(values) if self.at_least else max(values)
         met = worst >= self.bound if self.at_least else worst <= self.bound
         return Verdict(self.form.format(worst), met)

@@ -217,24 +217,45 @@ static int herd(const char *path, int count, int64_t length) {
     return 0;
 }
 
+// Opens the connections, some at a time, each with one request. Returns how many had an answer; the others have no fd.
+static int open_idle(struct connection *all, const char *path, int count) {
+    struct epoll_event events[256];
+    int epoll = epoll_create1(0), next = 0, asking = 0, ready = 0;
+    while (next < count || asking) {
+        for (; asking < 64 && next < count; next++) {
+            struct connection *c = &all[next];
+            c->fd = dial(next);
+            if (c->fd < 0 || !ask(c, path, "")) continue;
+            watch(epoll, c);
+            asking++;
+        }
+        int n = epoll_wait(epoll, events, 256, 30000);
+        if (n == 0) break;
+        for (int i = 0; i < n; i++) {
+            struct connection *c = events[i].data.ptr;
+            enum step step = receive(c, MSG_DONTWAIT);
+            if (step == MORE) continue;
+            epoll_ctl(epoll, EPOLL_CTL_DEL, c->fd, 0);
+            asking--;
+            if (step == DONE) {
+                ready++;
+            } else {
+                close(c->fd);
+                c->fd = -1;
+            }
+        }
+    }
+    return ready;
+}
+
 static int idle(const char *path, int count) {
     struct connection *all = calloc(count, sizeof *all);
-    int ready = 0, alive = 0;
-    for (int i = 0; i < count; i++) {
-        struct connection *c = &all[ready];
-        enum step step = MORE;
-        c->fd = dial(i);
-        if (c->fd < 0 || !ask(c, path, "")) continue;
-        while (step == MORE) step = receive(c, 0);
-        if (step == DONE) ready++;
-        else close(c->fd);
-    }
+    int ready = open_idle(all, path, count), alive = 0;
     printf("ready %d bad %d\n", ready, count - ready);
-    fflush(stdout);
     while (getchar() != EOF) {}
-    for (int i = 0; i < ready; i++) {
+    for (int i = 0; i < count; i++) {
         struct pollfd p = {.fd = all[i].fd, .events = POLLIN | POLLRDHUP};
-        if (poll(&p, 1, 0) == 0) alive++;
+        if (all[i].fd >= 0 && poll(&p, 1, 0) == 0) alive++;
     }
     printf("alive %d\n", alive);
     return 0;
