@@ -12,16 +12,18 @@ import org.jspecify.annotations.Nullable;
  * serves on another.
  *
  * @param bytes allocated by an operation
- * @param multiple of the yardstick's time
+ * @param multiple of the yardstick's time; NaN where time has no budget
  */
 record Budget(double bytes, double multiple) {
     /** Bytes by which allocation may be above the budget: what profilers see of threads that are none of ours. */
     private static final double BYTES_SPARED = 1;
+    /** Stands for a multiple that is not there. */
+    private static final String NO_TIME = "-";
     /** Part by which time may be above the budget, beside its error: compilers do not inline alike in every process. */
     private static final double TIME_SPARED = 0.25;
 
     /**
-     * Reads lines of name, bytes and multiple, apart by blanks; those that begin with # are for people.
+     * Reads lines of name, bytes and multiple, apart by blanks; those that begin with # are for people. A multiple of - is none.
      *
      * @throws IllegalArgumentException naming the line that is none
      */
@@ -37,7 +39,8 @@ record Budget(double bytes, double multiple) {
                 if (parts.length != 3) {
                     throw new NumberFormatException("parts: actual=" + parts.length + ", expected=3");
                 }
-                budgets.put(parts[0], new Budget(Double.parseDouble(parts[1]), Double.parseDouble(parts[2])));
+                double multiple = parts[2].equals(NO_TIME) ? Double.NaN : Double.parseDouble(parts[2]);
+                budgets.put(parts[0], new Budget(Double.parseDouble(parts[1]), multiple));
             } catch (NumberFormatException e) {
                 throw new IllegalArgumentException("line " + (i + 1) + ": " + line + ": " + e.getMessage(), e);
             }
@@ -45,12 +48,25 @@ record Budget(double bytes, double multiple) {
         return budgets;
     }
 
-    /** The lines of budgets that this run would just meet. */
-    static List<String> write(Map<String, Measured> measured, Measured yardstick) {
+    /**
+     * The lines of budgets that this run would just meet.
+     *
+     * @param timed whether the run tells anything of time
+     */
+    static List<String> write(Map<String, Measured> measured, Measured yardstick, boolean timed) {
         List<String> lines = new ArrayList<>();
         measured.forEach((name, found) -> lines.add(String.format(
-                Locale.ROOT, "%-60s %8.1f %8.3f", name, found.bytes(), found.nanos() / yardstick.nanos())));
+                Locale.ROOT,
+                "%-60s %8.1f %8s",
+                name,
+                found.bytes(),
+                timed ? String.format(Locale.ROOT, "%.3f", found.nanos() / yardstick.nanos()) : NO_TIME)));
         return lines;
+    }
+
+    /** The same budget for allocation alone. */
+    Budget withoutTime() {
+        return new Budget(bytes, Double.NaN);
     }
 
     /** Why it is exceeded; null when it is kept. */

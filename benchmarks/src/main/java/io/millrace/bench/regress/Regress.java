@@ -29,7 +29,8 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
  * Runs the benchmarks of a hit's stages and compares them with their budgets: {@code Regress [--quick] [FILE]}, or with {@code
- * --write FILE} writes budgets that this run just meets. Exit 0 when all are kept, 1 when one is not, 2 when it was not asked right.
+ * --write FILE} writes budgets that this run just meets. A quick run is one process for each benchmark and judges allocation
+ * alone: what waits for memory takes a half more time in one process than in another. Exit 0 when all are kept, 1 when one is not, 2 when it was not asked right.
  */
 public final class Regress {
     private static final String BUDGETS = "budgets.txt";
@@ -60,8 +61,11 @@ public final class Regress {
         Map<String, Measured> measured = run(quick);
         Measured yardstick = Objects.requireNonNull(measured.remove(YARDSTICK), YARDSTICK);
         if (write) {
-            Files.write(Objects.requireNonNull(file), Budget.write(measured, yardstick));
+            Files.write(Objects.requireNonNull(file), Budget.write(measured, yardstick, !quick));
             System.exit(0);
+        }
+        if (quick) {
+            budgets.replaceAll((name, budget) -> budget.withoutTime());
         }
         System.exit(report(budgets, measured, yardstick) ? 0 : 1);
     }

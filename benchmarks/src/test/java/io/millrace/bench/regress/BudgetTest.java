@@ -53,8 +53,18 @@ class BudgetTest {
     @Test
     void whatIsWrittenIsReadAndKept() {
         Measured found = took(64.04, 100, 3);
-        Map<String, Budget> budgets = Budget.read(Budget.write(Map.of("A.b", found), YARDSTICK));
+        Map<String, Budget> budgets = Budget.read(Budget.write(Map.of("A.b", found), YARDSTICK, true));
         assertNull(budgets.get("A.b").excess(found, YARDSTICK));
+        assertNotNull(budgets.get("A.b").excess(took(64.04, 1000, 3), YARDSTICK));
+    }
+
+    @Test
+    void aBudgetWithoutTimeJudgesAllocationAlone() {
+        Budget written = Budget.read(Budget.write(Map.of("A.b", took(64, 100, 3)), YARDSTICK, false))
+                .get("A.b");
+        assertNull(written.excess(took(64, 100_000, 3), YARDSTICK));
+        assertNotNull(written.excess(took(72, 100, 3), YARDSTICK));
+        assertNull(BUDGET.withoutTime().excess(took(64, 100_000, 3), YARDSTICK));
     }
 
     @Test
