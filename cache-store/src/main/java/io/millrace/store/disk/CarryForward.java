@@ -29,7 +29,8 @@ import org.slf4j.LoggerFactory;
  * best. The old segment stays as it is until it is given up, so whatever happens in between is as if it had not begun.
  *
  * <p>What is pinned comes before all else, and of that what was read. So pins never stall a writer: where more is pinned than
- * the share, the rest of it is lost, and counted as broken. A block is pinned when the head of its key is.
+ * the share, the rest of it is lost, and counted as broken. What of the share is not needed goes to the next segment that has more
+ * pinned than that: some of it is carried early. A block is pinned when the head of its key is.
  *
  * <p>A record is carried only if the index says that it is its key's newest, at the moment it is appended; it gets a new
  * sequence. Expired ones are not. A body whose head was replaced is carried together with the newer head, as one record
@@ -50,6 +51,10 @@ final class CarryForward {
 
     /** When something is to be carried, one part in so many of a segment is carried ahead: not a little each time. */
     private static final int AHEAD_SHARE = 64;
+    /** Of a segment, one part in so many is how exactly is hit what is to be pinned in it: records have lengths. */
+    private static final int PIN_MARGIN_SHARE = 16;
+    /** Segments of which something is carried early, before one is given up. */
+    private static final int EARLY_MAX = 4;
 
     private final SegmentLog log;
     private final MappedIndex index;
@@ -73,6 +78,9 @@ final class CarryForward {
     private long atLimitLeft;
     private long total;
     private long left;
+    /** Whether it is known what is carried of the segment that is given up next. */
+    private boolean chosen;
+
     private int reads;
     /** Until when the newer head that was looked at last is pinned. */
     private long newerPinnedUntil;
@@ -155,6 +163,7 @@ final class CarryForward {
         toCarry.clear();
         heads.clear();
         left = 0;
+        chosen = false;
         if (!enabled || round == 0 || log.hasFree()) {
             return;
         }
@@ -194,19 +203,25 @@ final class CarryForward {
             Victim victim = toLookAt.element();
             if (victim.next() == victim.size()) {
                 victim.rewind();
+                if (victim.isEarly()) {
+                    log.pinned().found(victim.segment(), victim.pinnedBytes());
+                }
                 toCarry.add(toLookAt.remove());
                 continue;
             }
             SegmentSummary.Entry entry = victim.entry(victim.next());
             int worth = entry == null ? 0 : worth(victim, entry);
-            victim.worth(victim.next(), worth);
-            if (entry != null && worth > 0) {
+            victim.worth(victim.next(), worth, entry == null ? 0 : entry.length());
+            if (entry != null && worth > 0 && !victim.isEarly()) {
                 bytesByWorth[worth] += entry.length() + SegmentLog.overhead();
             }
             victim.advance();
         }
         if (toLookAt.isEmpty()) {
-            choose();
+            if (!chosen) {
+                choose();
+            }
+            chooseEarly();
         }
     }
 
@@ -222,6 +237,7 @@ final class CarryForward {
             total += atLimitLeft;
         }
         left = total;
+        chosen = true;
     }
 
     private int worth(Victim victim, SegmentSummary.Entry entry) {
@@ -244,7 +260,7 @@ final class CarryForward {
                 return 0;
             }
             long pinnedUntil = current ? entry.pinnedUntil() : newerPinnedUntil;
-            return isPinned(pinnedUntil) ? worthOfPinned(hits) : policy.worth(entry.hashLow(), hits);
+            return isPinned(pinnedUntil) ? worthOfPinned(hits) : worthOf(victim, entry.hashLow(), hits);
         } catch (IOException e) {
             LOG.debug("not carried: {}", e.toString());
             return 0;
@@ -257,6 +273,11 @@ final class CarryForward {
 
     private boolean isPinned(long pinnedUntil) {
         return pinnedUntil > 0 && pins.isHonoured() && pinnedUntil > System.currentTimeMillis() / 1000;
+    }
+
+    /** Of what is not pinned; the policy learns from each question, and of a later segment it is too early. */
+    private int worthOf(Victim victim, long keyHash, int hits) {
+        return victim.isEarly() ? 0 : policy.worth(keyHash, hits);
     }
 
     private static int worthOfPinned(int hits) {
@@ -273,7 +294,7 @@ final class CarryForward {
                 return 0;
             }
             int read = Math.max(hits, index.hits(head.hashHigh(), header.keyHash()));
-            return isPinned(head.pinnedUntil()) ? worthOfPinned(read) : policy.worth(header.keyHash(), read);
+            return isPinned(head.pinnedUntil()) ? worthOfPinned(read) : worthOf(victim, header.keyHash(), read);
         } finally {
             record.release();
         }
@@ -341,6 +362,10 @@ final class CarryForward {
             left = toCarry.isEmpty() ? 0 : left;
             return;
         }
+        if (victim.isEarly()) {
+            carryEarly(victim);
+            return;
+        }
         int worth = victim.worth(victim.next());
         int number = victim.next();
         SegmentSummary.Entry entry = worth == 0 ? null : victim.entry(number);
@@ -359,6 +384,51 @@ final class CarryForward {
             carry(victim, entry, worth >= Victim.PINNED);
         } else {
             leave(victim, number);
+        }
+    }
+
+    private void carryEarly(Victim victim) throws IOException {
+        int number = victim.next();
+        SegmentSummary.Entry entry = victim.worth(number) < Victim.PINNED ? null : victim.entry(number);
+        victim.advance();
+        int cost = entry == null ? 0 : entry.length() + SegmentLog.overhead();
+        if (entry == null || !victim.mayLose(cost, margin()) || cost > log.room()) {
+            return;
+        }
+        victim.lose(cost);
+        left -= Math.min(left, cost);
+        long before = bytesCarried.get();
+        carry(victim, entry, true);
+        if (bytesCarried.get() > before) {
+            log.pinned().left(victim.segment(), entry.length());
+        }
+    }
+
+    private long margin() {
+        return segments.segmentBytes() / PIN_MARGIN_SHARE;
+    }
+
+    /** Finds the next segment with more pinned records than can be carried when its turn comes, where there is room for some now. */
+    private void chooseEarly() {
+        long room = (long) (segments.segmentBytes() * CARRIED_SHARE) - total;
+        long wanted = (long) (segments.segmentBytes() * CARRIED_SHARE) - margin();
+        if (room <= 0 || !pins.isHonoured()) {
+            return;
+        }
+        long now = System.currentTimeMillis() / 1000;
+        long behind = 0;
+        int early = 0;
+        for (Victim victim : toCarry) {
+            behind = Math.max(behind, table.sequence(victim.segment()));
+            early += victim.isEarly() ? 1 : 0;
+        }
+        int next = early < EARLY_MAX ? log.pinned().nextAbove(wanted, behind, now) : -1;
+        SegmentSummary records = next < 0 ? null : summary(next);
+        if (records != null) {
+            long bytes = Math.min(room, log.pinned().of(next, now) - wanted);
+            total += bytes;
+            left += bytes;
+            toLookAt.add(new Victim(next, table.tag(next), records, bytes));
         }
     }
 

@@ -46,6 +46,36 @@ final class PinnedBytes {
         }
     }
 
+    /** A record of the segment is pinned elsewhere now. */
+    void left(int segment, int length) {
+        bytes.addAndGet(segment, -length);
+    }
+
+    /** So many bytes of its pinned records still count. */
+    void found(int segment, long pinnedBytes) {
+        bytes.set(segment, pinnedBytes);
+    }
+
+    /** The sealed segment begun next after that sequence that has more than so many bytes pinned; -1 when there is none. */
+    int nextAbove(long most, long sequence, long nowSeconds) {
+        int found = -1;
+        for (int segment = 0; segment < table.usable(); segment++) {
+            if (table.state(segment) == SegmentTable.State.SEALED
+                    && table.sequence(segment) > sequence
+                    && of(segment, nowSeconds) > most
+                    && (found < 0 || table.sequence(segment) < table.sequence(found))) {
+                found = segment;
+            }
+        }
+        return found;
+    }
+
+    /** Bytes of the segment's pinned records, as far as known; 0 when all their pins have ended. */
+    long of(int segment, long nowSeconds) {
+        boolean known = tags.get(segment) != 0 && tags.get(segment) == table.tag(segment);
+        return known && lastEnds.get(segment) > nowSeconds ? bytes.get(segment) : 0;
+    }
+
     /** Reads the footer of one segment more. */
     long step() {
         if (next == tags.length()) {

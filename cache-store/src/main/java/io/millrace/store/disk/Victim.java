@@ -17,13 +17,46 @@ final class Victim {
     private final long tag;
     private final SegmentSummary records;
     private final byte[] worth;
+    private final boolean early;
+    /** Bytes of it that are still to be carried early. */
+    private long toLose;
+
+    private long pinnedBytes;
+
     private int next;
 
+    /** As the other, of a segment that is given up next. */
     Victim(int segment, long tag, SegmentSummary records) {
+        this(segment, tag, records, 0);
+    }
+
+    /**
+     * A segment of which nothing was looked at yet.
+     *
+     * @param toLose when its turn comes later: bytes of what is pinned in it that are carried before; else 0
+     */
+    Victim(int segment, long tag, SegmentSummary records, long toLose) {
+        this.early = toLose > 0;
+        this.toLose = toLose;
         this.segment = segment;
         this.tag = tag;
         this.records = records;
         this.worth = new byte[records.size()];
+    }
+
+    /** Whether its turn comes later. */
+    boolean isEarly() {
+        return early;
+    }
+
+    /** Whether so many more bytes may be carried early: a little more than was planned, at the end. */
+    boolean mayLose(int bytes, long margin) {
+        return toLose > 0 && bytes <= toLose + margin;
+    }
+
+    /** So many bytes are carried early. */
+    void lose(int bytes) {
+        toLose -= bytes;
     }
 
     int segment() {
@@ -47,8 +80,14 @@ final class Victim {
         return worth[n] & 0xFF;
     }
 
-    void worth(int n, int value) {
+    void worth(int n, int value, int length) {
         worth[n] = (byte) value;
+        pinnedBytes += value >= PINNED ? length : 0;
+    }
+
+    /** Bytes of the pinned records that were found. */
+    long pinnedBytes() {
+        return pinnedBytes;
     }
 
     /** The next record to look at; {@link #size} when all are done. */

@@ -20,6 +20,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Objects that are to stay until a time, asked for or not. Closing the store checks every volume. */
 class PinnedObjectsTest {
@@ -221,6 +222,26 @@ class PinnedObjectsTest {
         test.sync();
         assertEquals("small", test.head("small"));
         assertEquals("large", test.head("large"));
+        test.close();
+    }
+
+    /** As when a site is fetched once and pinned: whole segments of it, one after the other. */
+    @ParameterizedTest
+    @ValueSource(ints = {3000, 40_000})
+    void aRunOfPinnedObjectsLosesNothingWhereTheRingHasRoom(int length) {
+        turns(0.2);
+        int pinned = 5 * SEGMENT_BYTES / length;
+        for (int i = 0; i < pinned; i++) {
+            assertTrue(put("pinned" + i, TextHead.pinned("pinned", LATER), TestStore.body(i, length)));
+        }
+        test.sync();
+        turns(6);
+        assertEquals(0, ring().pinsBroken(), () -> ring().toString());
+        for (int i = 0; i < pinned; i++) {
+            assertArrayEquals(TestStore.body(i, length), test.read("pinned" + i), "pinned" + i);
+        }
+        // Each turn copies what is pinned once, and what is spread once more.
+        assertTrue(ring().bytesCarried() < 12L * 5 * SEGMENT_BYTES, () -> ring().toString());
         test.close();
     }
 
