@@ -93,6 +93,21 @@ class FastLaneTest {
         awaitNoConnection();
     }
 
+    /** It is back before the client can have the answer and ask again. */
+    @Test
+    void connectionThatHadManyHitsComesBackAtOnce() throws Exception {
+        start();
+        RawClient client = proxy.client();
+        for (int round = 0; round < 20; round++) {
+            long before = answered();
+            for (int i = 0; i < 8; i++) {
+                client.get("/a").response();
+            }
+            assertEquals(before + 8, answered(), "round " + round);
+            client.get("/miss").response();
+        }
+    }
+
     @Test
     void whatIsReadBeforeAMoveIsNotLost() throws Exception {
         start();

@@ -1,5 +1,7 @@
 package io.millrace.proxy.caching;
 
+import io.millrace.proxy.http.FieldLexer;
+import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.HttpDates;
 import io.millrace.proxy.http.RequestHead;
@@ -37,6 +39,8 @@ public final class StoredHead {
     /** The time of expiry of what never expires: the largest unsigned 32-bit number. */
     public static final long NEVER_EXPIRES = 0xffff_ffffL;
 
+    private static final int NOT_LOOKED_FOR = -2;
+
     static final int MUST_REVALIDATE = 1;
     static final int PROXY_REVALIDATE = 1 << 1;
     static final int NO_CACHE = 1 << 2;
@@ -72,6 +76,8 @@ public final class StoredHead {
     final int etagEnd;
     /** Built at the first 304; a race builds it twice, to the same bytes. */
     private byte @Nullable [] notModified;
+    /** Found at the first hit that asks; a race finds it twice. */
+    private int contentTypeStart = NOT_LOOKED_FOR;
 
     StoredHead(StoredHeadBuilder parts) {
         varyMarker = parts.varyMarker;
@@ -345,6 +351,27 @@ public final class StoredHead {
         FieldSection fields = FieldSection.parse(wire, fieldsStart, wire.length);
         assert fields != null : "a stored head's fields are well formed";
         return fields == null ? FieldSection.EMPTY : fields;
+    }
+
+    /** Where the value of Content-Type begins in {@link #wireBytes}; -1 without one. Read once, for the logs of many hits. */
+    public int contentTypeStart() {
+        int start = contentTypeStart;
+        if (start == NOT_LOOKED_FOR) {
+            FieldSection fields = fields();
+            int line = fields.find(FieldName.CONTENT_TYPE);
+            start = line < 0 ? -1 : fields.valueStart(line);
+            contentTypeStart = start;
+        }
+        return start;
+    }
+
+    /** Where the value that begins there ends: before the white space and the end of its line. */
+    public int contentTypeEnd(int start) {
+        int end = start;
+        while (wire[end] != '\r') {
+            end++;
+        }
+        return FieldLexer.trimEnd(wire, start, end);
     }
 
     /**

@@ -57,7 +57,7 @@ final class ExchangeReport {
     private @Nullable String cacheRules;
     private @Nullable String contentType;
     private @Nullable FieldSection originFields;
-    private @Nullable FieldSection storedFields;
+    private @Nullable StoredHead storedHead;
     private boolean wentToOrigin;
     private boolean collapsed;
     private boolean stored;
@@ -174,10 +174,7 @@ final class ExchangeReport {
     void stored(StoredHead head, CacheResult how, boolean resident) {
         result = how;
         fromRam = resident && !fromDisk;
-        if (home.log() != null) {
-            storedFields = head.fields();
-            contentType = head.fields().get(FieldName.CONTENT_TYPE);
-        }
+        storedHead = head;
     }
 
     void refusedAs(ExchangeOutcome outcome, @Nullable String why) {
@@ -318,12 +315,12 @@ final class ExchangeReport {
         }
     }
 
-    private @Nullable FieldSection fieldsOf(LogCapture.Source source) {
+    private @Nullable FieldSection fieldsOf(LogCapture.Source source, @Nullable FieldSection stored) {
         return switch (source) {
             case CLIENT_REQUEST -> request == null ? null : request.fields();
             case ORIGIN_RESPONSE -> originFields;
-            case CACHED_RESPONSE -> storedFields;
-            case PROXY_RESPONSE -> storedFields == null ? originFields : storedFields;
+            case CACHED_RESPONSE -> stored;
+            case PROXY_RESPONSE -> stored == null ? originFields : stored;
         };
     }
 
@@ -353,20 +350,40 @@ final class ExchangeReport {
         if (wentToOrigin) {
             record.text(LogField.ORIGIN_HOST, originHost);
         }
-        record.text(LogField.CONTENT_TYPE, contentType);
+        contentType(record);
         record.text(LogField.DETAIL, told());
-        for (LogCapture capture : ring.captures()) {
-            FieldSection from = fieldsOf(capture.source());
-            if (from != null) {
-                field(record, capture.slot(), from, capture.name());
-            }
-        }
+        captures(ring, record);
         RequestHead head = request;
         if (head != null) {
             record.version(1, head.minorVersion()).text(LogField.METHOD, head.methodName());
             url(record, head.target());
             field(record, LogField.REFERER, head.fields(), FieldName.REFERER);
             field(record, LogField.USER_AGENT, head.fields(), FieldName.USER_AGENT);
+        }
+    }
+
+    private void contentType(AccessLogRecord record) {
+        StoredHead from = storedHead;
+        int start = from == null ? -1 : from.contentTypeStart();
+        if (from == null) {
+            record.text(LogField.CONTENT_TYPE, contentType);
+        } else if (start >= 0) {
+            record.text(LogField.CONTENT_TYPE, from.wireBytes(), start, from.contentTypeEnd(start) - start);
+        }
+    }
+
+    /** The fields that the log's template names; those of a stored response are read only for it. */
+    private void captures(AccessLogRing ring, AccessLogRecord record) {
+        LogCapture[] captures = ring.captures();
+        if (captures.length == 0) {
+            return;
+        }
+        FieldSection storedFields = storedHead == null ? null : storedHead.fields();
+        for (LogCapture capture : captures) {
+            FieldSection from = fieldsOf(capture.source(), storedFields);
+            if (from != null) {
+                field(record, capture.slot(), from, capture.name());
+            }
         }
     }
 

@@ -24,6 +24,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
 
     private int slot = -1;
     private int requests;
+    private final int requestsBefore;
     private boolean closing;
     private boolean gone;
     private int discarded;
@@ -45,6 +46,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
         this.settings = settings;
         this.deadline = deadline;
         this.requests = requests;
+        this.requestsBefore = requests;
     }
 
     PlainSocket socket() {
@@ -65,6 +67,11 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
 
     int requests() {
         return requests;
+    }
+
+    /** Whether it was worth being here: then it comes back as soon as it can, and else at a tick. */
+    boolean isAtHome() {
+        return requests - requestsBefore >= FastLane.REQUESTS_WORTH_A_MOVE;
     }
 
     boolean isClosing() {

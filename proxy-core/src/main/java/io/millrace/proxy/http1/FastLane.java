@@ -23,7 +23,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The fast lane of one event loop: plain requests are read into one buffer of the loop, answered into another, and sent by one system call.
  * A connection whose bytes are anything else, or whose request needs more than a hit in RAM, is promoted: it becomes a channel with an
- * {@link Http1Connection}, which gets what was read and not answered, and what was decided. It returns when it is idle.
+ * {@link Http1Connection}, which gets what was read and not answered, and what was decided. It returns when it is idle: at once
+ * when it had many answers here, else at the next tick, so that a client that is promoted for every request pays for a few moves a second.
  *
  * <p>Confined to its event loop.
  */
@@ -32,6 +33,9 @@ public final class FastLane implements PlainReceiver {
     private static final int READ_BYTES = 32 * 1024;
     /** Answers to pipelined requests leave when they are that many bytes; the last one may go beyond. */
     private static final int SEND_BYTES = 64 * 1024;
+
+    /** Answers in this lane that save what a connection's way into a channel and back costs. */
+    static final int REQUESTS_WORTH_A_MOVE = 8;
 
     private static final Logger log = LoggerFactory.getLogger(FastLane.class);
 

@@ -59,6 +59,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private boolean taking;
     private boolean closing;
     private boolean leaving;
+    private boolean returnsAtOnce;
     private boolean anyBytes;
     private long discarded;
 
@@ -88,6 +89,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         Http1Connection connection = new Http1Connection(from.settings(), receiver, connections, from.deadline(), lane);
         connection.facts = from.facts();
         connection.requests = from.requests();
+        connection.returnsAtOnce = from.isAtHome();
         connection.addTo(channel);
         return connection;
     }
@@ -339,6 +341,20 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         } else if (!taking) {
             takePending();
         }
+        if (returnsAtOnce) {
+            ctx.executor().execute(this::leaveIfIdle);
+        }
+    }
+
+    /** Goes back to where it came from; true when it is on its way. */
+    private boolean leaveIfIdle() {
+        if (lane == null || leaving || !isIdle() || !lane.takesBack()) {
+            return leaving;
+        }
+        leaving = true;
+        ctx.channel().config().setAutoRead(false);
+        lane.takeBack(this, ctx.channel());
+        return true;
     }
 
     private void takePending() {
@@ -424,10 +440,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     @Override
     public void onTick(long nowNanos) {
-        if (lane != null && !leaving && isIdle() && lane.takesBack()) {
-            leaving = true;
-            ctx.channel().config().setAutoRead(false);
-            lane.takeBack(this, ctx.channel());
+        if (leaveIfIdle()) {
             return;
         }
         Http1Stream current = stream;

@@ -14,6 +14,7 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 
 final class StoredHeadTest {
@@ -36,6 +37,18 @@ final class StoredHeadTest {
         assertEquals("Some Reason", stored.reason());
         assertEquals(200, stored.status());
         assertEquals(5, stored.currentAgeSeconds(NOW));
+    }
+
+    @Test
+    void contentTypeIsFoundInTheWireHead() {
+        for (String type : new String[] {"text/plain", "text/html; charset=utf-8", ""}) {
+            StoredHead stored = Heads.stored(Heads.bare(200, "ETag: \"a\"^content-type: " + type + "^X: y"));
+            int start = stored.contentTypeStart();
+            int length = stored.contentTypeEnd(start) - start;
+            assertEquals(type, new String(stored.wireBytes(), start, length, StandardCharsets.ISO_8859_1));
+            assertEquals(start, stored.contentTypeStart());
+        }
+        assertEquals(-1, Heads.stored(Heads.bare(200, "ETag: \"a\"")).contentTypeStart());
     }
 
     @Test
