@@ -58,7 +58,7 @@ def compare(args, todo, results):
                 hold_signals()
     finally:
         stop_on_signals()
-        fleet.clear()
+        bench.clear_servers()
         lock.file.close()
     return sound
 
@@ -95,8 +95,7 @@ def finish(args, results, sound):
         measured = results.all()
         if not measured:
             raise ComparisonError(f"nothing was measured under this tag; {results.folder} is empty")
-        with open(args.report, "w") as out:
-            out.write(report.document(measured))
+        report.write(args.report, measured)
         say(f"{args.report} is written")
     return 0 if sound else 1
 

@@ -45,7 +45,7 @@ def _keys(name, order, count, targets=(), **more):
 CASES = (
     Case("W1.ka", "500 B hit, keep-alive, 1,800 connections", Wrk(1800, "/s/500"), paths=("/s/500",),
          targets=(CpuPerRequest(0.62, BEST_PEER), CpuPerRequest(1.8, LIMIT), NO_ERRORS, LatencyOf("p99_ms", "nginx"))),
-    Case("W1.100", "the same, reconnecting every 100 requests",
+    Case("W1.100", "500 B hit, reconnecting every 100 requests, 1,800 connections",
          Wrk(1800, "/s/500", "reconnecting", ("/s/500", "100")), paths=("/s/500",),
          targets=(CpuPerRequest(0.70, BEST_PEER),)),
     Case("W2.c20.ka", "1/5/10 KiB hits in turn, 20 connections", Wrk(20, "/", "in_turn", ("keep",) + MIX), paths=MIX,

@@ -1,6 +1,4 @@
 """The servers that run now: started when a case needs them, ended when none does any more."""
-import shutil
-
 from comparison.errors import ComparisonError, NotAvailable
 from comparison.peers import KINDS
 from comparison.product import Millrace
@@ -16,7 +14,6 @@ class Fleet:
         self.say = say
         self.running = {}
         self.left_out = {}
-        self.folders = set()
 
     def __enter__(self):
         return self
@@ -42,11 +39,6 @@ class Fleet:
         """Ends a server that failed, so that the next case starts it anew."""
         self._end((server.name, server.small_ram))
 
-    def clear(self):
-        """Removes the folders of servers that have ended, caches and all."""
-        for folder in self.folders:
-            shutil.rmtree(folder, ignore_errors=True)
-
     def why_left_out(self, names, case):
         """{name: reason} for those of these names that a case has to do without."""
         return {name: why for (name, small_ram), (why, _) in self.left_out.items()
@@ -66,7 +58,6 @@ class Fleet:
         try:
             server = self._make(name, small_ram)
             self.running[key] = server
-            self.folders.add(server.folder)
             server.start()
             return server
         except NotAvailable as e:

@@ -45,7 +45,7 @@ def description():
         "memory": f"{memory_kib / (1 << 20):.0f} GiB",
         "kernel": platform.system() + " " + platform.release(),
         "system": _first("/etc/os-release", r'^PRETTY_NAME="?([^"\n]*)') or "unknown",
-        "JDK": version_of([java, "-version"], r'"[^"]+"') or "unknown",
+        "JDK": version_of([java, "-version"], r'(?<=")[^"]+') or "unknown",
         "commit": commit(),
         "load generators": ", ".join(f"{name} {version_of(command) or '?'}" for name, command in tools.items()
                                      if shutil.which(name)),

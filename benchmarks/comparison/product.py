@@ -26,13 +26,17 @@ def packed():
     return max(archives, key=os.path.getmtime)
 
 
-def unpacked(archive, folder):
-    """Unpacks an archive below the folder, once for each content, and returns the folder with bin/."""
+def digest_of(path):
     digest = hashlib.sha256()
-    with open(archive, "rb") as content:
+    with open(path, "rb") as content:
         for piece in iter(lambda: content.read(1 << 20), b""):
             digest.update(piece)
-    home = os.path.join(folder, "product-" + digest.hexdigest()[:12])
+    return digest.hexdigest()
+
+
+def unpacked(archive, folder):
+    """Unpacks an archive below the folder, once for each content, and returns the folder with bin/."""
+    home = os.path.join(folder, "product-" + digest_of(archive)[:12])
     if not os.path.isdir(home):
         with tarfile.open(archive) as tar:
             tar.extractall(home + ".new")
@@ -60,7 +64,11 @@ class Millrace(Server):
             raise ComparisonError(f"{self.executable} is not there; --product takes the folder of an unpacked product")
 
     def version(self):
-        return version_of([self.executable, "--version"])
+        # Builds of one version differ, and their files have no times of their own.
+        content = hashlib.sha256()
+        for jar in sorted(glob.glob(os.path.join(self.home, "lib", "*.jar"))):
+            content.update(digest_of(jar).encode())
+        return f"{version_of([self.executable, '--version'])} (content {content.hexdigest()[:8]})"
 
     def prepare(self):
         certificate, key = self.bench.certificate

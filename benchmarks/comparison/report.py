@@ -1,18 +1,40 @@
 """Results as Markdown: the targets with what was measured, then a table for each case."""
+import os
+
 from comparison.cases import CASES
 from comparison.targets import LIMIT, PEERS, PRODUCT, SHOWN, cheapest_peer, median
 
 BY_NAME = {case.name: case for case in CASES}
 
 
-def document(measured, title="Side by side"):
-    """The whole report for what Results.all() gives."""
-    parts = [f"# {title}", "", *machine(measured), ""]
+BEGIN, END = "<!-- compare: begin -->", "<!-- compare: end -->"
+
+
+def write(path, measured):
+    """Writes the whole report; into a page that has the two marks, only what is short, and only between them."""
+    page = ""
+    if os.path.exists(path):
+        with open(path) as text:
+            page = text.read()
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    with open(path, "w") as out:
+        if begin and end:
+            out.write(f"{before}{BEGIN}\n\n{document(measured, brief=True)}\n{END}{after}")
+        else:
+            out.write(document(measured))
+
+
+def document(measured, brief=False):
+    """The report for what Results.all() gives; a brief one has no title and no table for each case."""
+    parts = [] if brief else ["# Side by side", ""]
+    parts += [*machine(measured), ""]
     for mode in ("pinned", "free"):
         of_mode = [m for m in measured if m["mode"] == mode]
         if of_mode:
-            parts += [f"## {mode.capitalize()}: {MODES[mode]}", "", *targets(of_mode), "", *overview(of_mode), ""]
-            for m in of_mode:
+            heading = "### " if brief else "## "
+            parts += [f"{heading}{mode.capitalize()}: {MODES[mode]}", "", *targets(of_mode), "", *overview(of_mode), ""]
+            for m in of_mode if not brief else ():
                 parts += [*case_table(m), ""]
     return "\n".join(parts).rstrip() + "\n"
 
@@ -53,8 +75,9 @@ def targets(measured):
             word = verdict.word
             if word == "met" and PRODUCT in m["faults"]:
                 word = "not valid, see the faults"
-            rows.append(f"| {case.name} | {case.work} | {target.text} | {verdict.measured} |"
-                        f" {'**missed**' if word == 'missed' else word} |")
+            first = target is case.targets[0]
+            rows.append(f"| {case.name if first else ''} | {case.work if first else ''} | {target.text} |"
+                        f" {verdict.measured} | {'**missed**' if word == 'missed' else word} |")
     return rows if len(rows) > 2 else ["No case with a target was run."]
 
 

@@ -48,7 +48,7 @@ class Server:
         self.bench = bench
         self.small_ram = small_ram
         self.instance = self.name + ("-small" if small_ram else "")
-        self.folder = bench.path(self.instance)
+        self.folder = bench.path("servers", self.instance)
         self.port = self.tls_port = None
         self.child = None
         self.had_idle = False

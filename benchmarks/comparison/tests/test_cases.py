@@ -59,8 +59,12 @@ class FaultTest(unittest.TestCase):
         self.assertIn("50.0%", self.fault_of("W6.pass", 1000, 500))
 
     def test_of_browsers_requests_three_in_a_hundred_are_misses(self):
-        self.assertIsNone(self.fault_of("W11.browsers", 1000, 30))
-        self.assertIsNotNone(self.fault_of("W11.browsers", 1000, 70))
+        self.assertIsNone(self.fault_of("W11.browsers", 100000, 3000))
+        self.assertIsNotNone(self.fault_of("W11.browsers", 100000, 7000))
+        self.assertIsNotNone(self.fault_of("W11.browsers", 100000, 300))
+
+    def test_of_few_requests_of_browsers_those_left_unanswered_count(self):
+        self.assertIsNone(self.fault_of("W11.browsers", 440, 55))
 
 
 class OptionsTest(unittest.TestCase):

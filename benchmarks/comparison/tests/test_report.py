@@ -1,4 +1,5 @@
 """The report says what was measured, against what, and what is wrong with it."""
+import os
 import tempfile
 import unittest
 
@@ -34,6 +35,20 @@ class ReportTest(unittest.TestCase):
         text = report.document([m])
         self.assertIn("**Millrace: round 1: 5 requests reached the origin, which hits do not**", text)
         self.assertIn("0.50 (nginx) | not valid, see the faults |", text)
+
+    def test_a_page_with_marks_gets_the_short_report_between_them_and_keeps_the_rest(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = os.path.join(folder, "page.md")
+            with open(page, "w") as out:
+                out.write(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n")
+            for _ in range(2):
+                report.write(page, [measured(millrace=[sample(10)], nginx=[sample(20)])])
+                with open(page) as text:
+                    written = text.read()
+            self.assertTrue(written.startswith("before\n") and written.endswith("after\n"), written)
+            self.assertNotIn("old", written)
+            self.assertEqual(1, written.count("0.50 (nginx)"))
+            self.assertNotIn("RSS", written)
 
     def test_who_is_left_out_is_named_with_the_reason(self):
         m = measured(millrace=[sample(10)])
