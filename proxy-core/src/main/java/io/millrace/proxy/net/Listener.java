@@ -8,6 +8,7 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.ServerChannel;
+import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.unix.UnixChannelOption;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
@@ -39,12 +40,12 @@ public final class Listener {
 
     private final String address;
     private final boolean secure;
-    private final List<Channel> channels;
+    private final List<Channel> channels = new ArrayList<>();
+    private final List<PlainAcceptor> acceptors = new ArrayList<>();
 
-    private Listener(String address, boolean secure, List<Channel> channels) {
+    private Listener(String address, boolean secure) {
         this.address = address;
         this.secure = secure;
-        this.channels = channels;
     }
 
     /**
@@ -62,17 +63,19 @@ public final class Listener {
             boolean secure,
             Function<EventLoop, Serving> serving)
             throws IOException {
-        List<Channel> bound = new ArrayList<>();
+        Listener listener = new Listener(address, secure);
         try {
             if (transport.hasReusePort()) {
                 InetSocketAddress next = socketAddress;
                 for (EventLoop loop : loops) {
-                    ServerBootstrap bootstrap = bootstrap(loop, loop, transport::newServerChannel, serving.apply(loop));
+                    Serving served = serving.apply(loop);
+                    ServerBootstrap bootstrap = bootstrap(loop, loop, transport::newServerChannel, served);
                     if (loops.size() > 1) {
                         bootstrap.option(UnixChannelOption.SO_REUSEPORT, true);
                     }
                     Channel channel = await(bootstrap.bind(next), address);
-                    bound.add(channel);
+                    listener.channels.add(channel);
+                    listener.accept(channel, served);
                     next = (InetSocketAddress) channel.localAddress();
                 }
             } else {
@@ -90,13 +93,13 @@ public final class Listener {
                         children == null ? accepting : children,
                         transport::newServerChannel,
                         new Serving(spread, null));
-                bound.add(await(bootstrap.bind(socketAddress), address));
+                listener.channels.add(await(bootstrap.bind(socketAddress), address));
             }
         } catch (IOException e) {
-            bound.forEach(Channel::close);
+            listener.close();
             throw e;
         }
-        return new Listener(address, secure, bound);
+        return listener;
     }
 
     /**
@@ -111,20 +114,23 @@ public final class Listener {
             boolean secure,
             Function<EventLoop, Serving> serving)
             throws IOException {
-        List<Channel> adopted = new ArrayList<>();
+        Listener listener = new Listener(address, secure);
         try {
             for (int i = 0; i < descriptors.size(); i++) {
                 int descriptor = descriptors.get(i);
                 EventLoop loop = loops.get(i % loops.size());
+                Serving served = serving.apply(loop);
                 ServerBootstrap bootstrap =
-                        bootstrap(loop, loop, () -> transport.adoptServerChannel(descriptor), serving.apply(loop));
-                adopted.add(await(bootstrap.register(), address));
+                        bootstrap(loop, loop, () -> transport.adoptServerChannel(descriptor), served);
+                Channel channel = await(bootstrap.register(), address);
+                listener.channels.add(channel);
+                listener.accept(channel, served);
             }
         } catch (IOException e) {
-            adopted.forEach(Channel::close);
+            listener.close();
             throw e;
         }
-        return new Listener(address, secure, adopted);
+        return listener;
     }
 
     private static ServerBootstrap bootstrap(
@@ -140,8 +146,15 @@ public final class Listener {
                 .childOption(ChannelOption.TCP_NODELAY, true)
                 .childOption(ChannelOption.ALLOW_HALF_CLOSURE, false)
                 .childHandler(serving.initializer());
+        return serving.plain() == null ? bootstrap : bootstrap.option(ChannelOption.AUTO_READ, false);
+    }
+
+    /** Lets the fast lane accept where there is one. */
+    private void accept(Channel channel, Serving serving) throws IOException {
         PlainReceiver plain = serving.plain();
-        return plain == null ? bootstrap : bootstrap.handler(new PlainAcceptor(plain));
+        if (plain != null && channel instanceof EpollServerSocketChannel epoll) {
+            acceptors.add(PlainAcceptor.begin(epoll, plain, serving.initializer()));
+        }
     }
 
     private static Channel await(ChannelFuture future, String address) throws IOException {
@@ -170,6 +183,8 @@ public final class Listener {
 
     /** Stops accepting. Connections go on; a launcher's copies of the sockets keep queueing clients. */
     public List<Future<?>> close() {
+        acceptors.forEach(PlainAcceptor::end);
+        acceptors.clear();
         List<Future<?>> closing = new ArrayList<>(channels.size());
         for (Channel channel : channels) {
             closing.add(channel.close());

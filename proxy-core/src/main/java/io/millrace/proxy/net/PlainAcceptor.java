@@ -1,32 +1,155 @@
 package io.millrace.proxy.net;
 
-import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoop;
+import io.netty.channel.IoEvent;
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.IoRegistration;
+import io.netty.channel.epoll.EpollIoHandle;
+import io.netty.channel.epoll.EpollIoOps;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.unix.FileDescriptor;
+import io.netty.channel.unix.NativeInetAddress;
+import io.netty.channel.unix.Socket;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Takes accepted connections out of the channels that Netty makes for them, before those are registered, and hands the sockets over.
+ * Accepts in place of a listening channel, so that a connection that needs no channel never has one. The channel bound or adopted the
+ * socket and goes on owning its descriptor, which it closes; it has left the event loop, which polls the descriptor by this handle.
  *
- * <p>Confined to its listening channel's event loop, which serves the connections too.
+ * <p>Confined to its event loop, which serves the connections too.
  */
-final class PlainAcceptor extends ChannelInboundHandlerAdapter {
-    private final PlainReceiver receiver;
+final class PlainAcceptor implements EpollIoHandle {
+    /** Connections taken before the loop looks at others again. */
+    private static final int ACCEPTS_MAX = 16;
+    /** Without a descriptor left, or memory, the next try would fail as well. */
+    private static final long PAUSE_MILLIS = 1000;
+    /** What the kernel writes: a length, and the longest address with its port and scope. */
+    private static final int ADDRESS_LENGTH = 26;
 
-    PlainAcceptor(PlainReceiver receiver) {
+    private static final Logger log = LoggerFactory.getLogger(PlainAcceptor.class);
+
+    private final EventLoop loop;
+    private final Socket listening;
+    private final @Nullable InetSocketAddress bound;
+    private final PlainReceiver receiver;
+    private final ChannelInitializer<Channel> initializer;
+    private final byte[] address = new byte[ADDRESS_LENGTH];
+
+    private @Nullable IoRegistration registration;
+
+    private PlainAcceptor(
+            EpollServerSocketChannel channel, PlainReceiver receiver, ChannelInitializer<Channel> initializer) {
+        this.loop = channel.eventLoop();
+        this.listening = (Socket) channel.fd();
+        InetSocketAddress local = channel.localAddress();
+        this.bound = local.getAddress() == null || local.getAddress().isAnyLocalAddress() ? null : local;
         this.receiver = receiver;
+        this.initializer = initializer;
+    }
+
+    /**
+     * Begins to accept; not on the event loop.
+     *
+     * @param channel listening, and not reading; it leaves its event loop
+     * @throws IOException when the event loop does not take the descriptor
+     */
+    static PlainAcceptor begin(
+            EpollServerSocketChannel channel, PlainReceiver receiver, ChannelInitializer<Channel> initializer)
+            throws IOException {
+        PlainAcceptor acceptor = new PlainAcceptor(channel, receiver, initializer);
+        // What Linux lets accepted sockets inherit.
+        acceptor.listening.setTcpNoDelay(true);
+        channel.deregister().awaitUninterruptibly();
+        var begun = ((IoEventLoop) acceptor.loop).register(acceptor).awaitUninterruptibly();
+        if (!begun.isSuccess()) {
+            throw new IOException("listen: cannot poll " + channel.localAddress(), begun.cause());
+        }
+        IoRegistration registered = begun.getNow();
+        acceptor.loop
+                .submit(() -> {
+                    acceptor.registration = registered;
+                    registered.submit(EpollIoOps.EPOLLIN);
+                })
+                .awaitUninterruptibly();
+        return acceptor;
+    }
+
+    /** Accepts no more; not on the event loop. The channel is to be closed afterwards. */
+    void end() {
+        loop.submit(this::close).awaitUninterruptibly();
     }
 
     @Override
-    public void channelRead(ChannelHandlerContext ctx, Object message) {
-        if (receiver.isOpen() && message instanceof SocketChannel accepted) {
-            PlainSocket socket = PlainSocket.of(accepted, ctx.channel().eventLoop());
-            // A client that is gone already has no address any more; the channel finds out.
-            if (socket != null && accepted.remoteAddress() != null && accepted.localAddress() != null) {
-                receiver.onAccepted(
-                        socket, new ClientConnection(accepted.remoteAddress(), accepted.localAddress(), false));
-                return;
+    public FileDescriptor fd() {
+        return listening;
+    }
+
+    @Override
+    public void handle(IoRegistration from, IoEvent event) {
+        try {
+            for (int i = 0; i < ACCEPTS_MAX && registration != null; i++) {
+                int descriptor = listening.accept(address);
+                if (descriptor < 0) {
+                    return;
+                }
+                accepted(descriptor);
             }
+        } catch (IOException | RuntimeException e) {
+            log.warn("{}: accepts nothing for {} ms", bound == null ? listening : bound, PAUSE_MILLIS, e);
+            pause();
         }
-        ctx.fireChannelRead(message);
+    }
+
+    private void pause() {
+        IoRegistration current = registration;
+        if (current != null) {
+            current.submit(EpollIoOps.NONE);
+            loop.schedule(
+                    () -> {
+                        if (registration != null) {
+                            registration.submit(EpollIoOps.EPOLLIN);
+                        }
+                    },
+                    PAUSE_MILLIS,
+                    TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void accepted(int descriptor) {
+        PlainSocket socket = new PlainSocket(loop, new Socket(descriptor));
+        if (!receiver.isOpen()) {
+            Channel channel = socket.toChannel();
+            channel.pipeline().addLast(initializer);
+            loop.register(channel).addListener(registered -> {
+                if (!registered.isSuccess()) {
+                    channel.unsafe().closeForcibly();
+                }
+            });
+            return;
+        }
+        InetSocketAddress local = bound == null ? socket.localAddress() : bound;
+        if (local == null) {
+            // The client is gone already.
+            socket.close();
+            return;
+        }
+        InetSocketAddress remote = NativeInetAddress.address(address, 1, address[0]);
+        receiver.onAccepted(socket, new ClientConnection(remote, local, false));
+    }
+
+    @Override
+    public void close() {
+        IoRegistration current = registration;
+        registration = null;
+        if (current != null) {
+            current.cancel();
+        }
     }
 }

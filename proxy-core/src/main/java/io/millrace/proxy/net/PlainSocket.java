@@ -14,6 +14,7 @@ import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.unix.FileDescriptor;
 import io.netty.channel.unix.Socket;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,7 +23,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A client's TCP connection on an event loop's epoll, with no channel, pipeline or buffer.
  *
- * <p><b>Who owns the descriptor.</b> Always one: the channel that accepted it, until {@link #of}; this socket, until {@link #close} closes it
+ * <p><b>Who owns the descriptor.</b> Always one: the socket that was accepted, until {@link #close} closes it
  * or {@link #toChannel} gives it away; then that channel, until it is closed or, deregistered, gives it to the next socket by {@link #of}.
  * Who gave it away never touches it again, since the number may be another connection's by then.
  *
@@ -46,13 +47,13 @@ public final class PlainSocket implements EpollIoHandle {
     private @Nullable IoRegistration registration;
     private boolean owner = true;
 
-    private PlainSocket(EventLoop loop, Socket socket) {
+    PlainSocket(EventLoop loop, Socket socket) {
         this.loop = loop;
         this.socket = socket;
     }
 
     /**
-     * Takes the descriptor of a channel that is registered with no event loop (not yet, or not any more) and that nobody uses again.
+     * Takes the descriptor of a channel that has left its event loop and that nobody uses again.
      *
      * @return null when the channel's kind has no descriptor
      */
@@ -77,6 +78,12 @@ public final class PlainSocket implements EpollIoHandle {
         }
         registration = done;
         done.submit(EpollIoOps.EPOLLIN);
+    }
+
+    /** Our end; null when the connection is gone. */
+    @Nullable
+    InetSocketAddress localAddress() {
+        return socket.localAddress();
     }
 
     /**
