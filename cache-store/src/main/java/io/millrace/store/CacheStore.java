@@ -36,6 +36,9 @@ public interface CacheStore<H> extends Closeable {
     @Nullable
     StoredObject<H> get(StoreKey key);
 
+    /** Whether {@link #get} would find it now; counts as no request for it. Never blocks. */
+    boolean isInRam(StoreKey key);
+
     /**
      * Whether the key may be stored: false means surely not. True may turn out wrong in {@link #open} (damage, or a
      * volume whose index is still being rebuilt). Never blocks.

@@ -5,14 +5,30 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.exchange.ExchangeLoop;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.OutboundHead;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.net.ClientStream;
+import io.millrace.proxy.net.DecidedRequest;
 import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.LoopCounters;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.EventLoop;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
@@ -254,6 +270,90 @@ class FastLaneTest {
         start("worker.transport", "nio");
         assertArrayEquals(CONTENT, proxy.get("/a").content());
         assertEquals(0, answered());
+    }
+
+    /** Making the channel takes so long that another loop's fetch may end meanwhile. */
+    @Test
+    void whatIsStoredWhileAMissMovesIsNotFetchedAgain() throws Exception {
+        start();
+        ServingLoop serving = proxy.proxy().loops().get(0);
+        ExchangeLoop exchanges =
+                new ExchangeLoop(serving.loop(), proxy.proxy().shared(), serving.origins(), new LoopCounters(), null);
+        AnsweredStream stream = new AnsweredStream(serving.loop());
+        RequestHead head = RequestHead.of(
+                "GET",
+                (TargetUri) TargetUri.parseAbsolute("http://test.example/b"),
+                FieldSection.builder().add("Host", "test.example").build());
+        DecidedRequest missed = serving.loop()
+                .submit(() -> exchanges.onDirectRequest(stream, head))
+                .awaitUninterruptibly()
+                .getNow();
+        proxy.get("/b");
+        proxy.settle();
+        int requests = proxy.origin().requests();
+        serving.loop().submit(() -> missed.resume(stream, head).onRequestEnd()).awaitUninterruptibly();
+        ProxyExtension.await("the answer", () -> stream.bytes.get() == CONTENT.length);
+        assertEquals(requests, proxy.origin().requests());
+    }
+
+    /** A client's stream that takes everything. */
+    private static final class AnsweredStream implements ClientStream {
+        private final AtomicInteger bytes = new AtomicInteger();
+        private final EventLoop loop;
+
+        AnsweredStream(EventLoop loop) {
+            this.loop = loop;
+        }
+
+        @Override
+        public EventLoop eventLoop() {
+            return loop;
+        }
+
+        @Override
+        public ByteBufAllocator alloc() {
+            return UnpooledByteBufAllocator.DEFAULT;
+        }
+
+        @Override
+        public ClientConnection connection() {
+            InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 80);
+            return new ClientConnection(address, address, false);
+        }
+
+        @Override
+        public void writeInterim(OutboundHead head) {}
+
+        @Override
+        public void writeHead(OutboundHead head) {}
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void write(ByteBuf content) {
+            bytes.addAndGet(content.readableBytes());
+            content.release();
+        }
+
+        @Override
+        public void finish() {}
+
+        @Override
+        public void abort() {}
+
+        @Override
+        public boolean isWritable() {
+            return true;
+        }
+
+        @Override
+        public void readContent(boolean on) {}
+
+        @Override
+        public long bytesSent() {
+            return bytes.get();
+        }
     }
 
     /** Whatever becomes of a connection, its descriptor is closed once, and no other's instead. */

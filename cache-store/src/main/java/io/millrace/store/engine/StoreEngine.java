@@ -192,6 +192,11 @@ public final class StoreEngine<H> implements CacheStore<H> {
         return object;
     }
 
+    @Override
+    public boolean isInRam(StoreKey key) {
+        return !changes.isClosed() && ram.peek(key.hashLow(), key.bytes()) != null;
+    }
+
     /** A hit in RAM counts on disk too: there lies what RAM forgets. Off the event loops. */
     private void hitInRam(ResidentObject<H> object) {
         StoreKey key = object.key();

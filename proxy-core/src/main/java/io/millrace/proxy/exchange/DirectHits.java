@@ -119,12 +119,21 @@ final class DirectHits {
                 return exchange;
             }
             try {
-                decision.keep(head);
-                exchange.begin(decision);
+                if (isOvertaken(decision)) {
+                    exchange.begin();
+                } else {
+                    decision.keep(head);
+                    exchange.begin(decision);
+                }
             } catch (RuntimeException | Error e) {
                 exchange.onFault(e);
             }
             return exchange;
+        }
+
+        /** Whether another loop has stored, while the channel was made, what was missing: else it would be fetched once more. */
+        private boolean isOvertaken(Decision missed) {
+            return missed.kind() == Decision.Kind.MISS && home.store().isInRam(missed.key());
         }
 
         @Override
