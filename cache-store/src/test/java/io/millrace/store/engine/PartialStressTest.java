@@ -27,6 +27,9 @@ class PartialStressTest {
     private static final int THREADS = 4;
 
     private final AtomicInteger asked = new AtomicInteger();
+    /** Reads of a range that is said to be there, of which one must succeed. */
+    private static final int READ_TRIES = 5;
+
     private final AtomicInteger told = new AtomicInteger();
     private final AtomicInteger read = new AtomicInteger();
     private final AtomicInteger seeds = new AtomicInteger();
@@ -135,17 +138,21 @@ class PartialStressTest {
     }
 
     private void readSome(StoredObject<TextHead> object, byte[] body, int from, int count) throws IOException {
-        byte[] some;
-        try {
-            some = TestStore.readSome(object, from, count);
-        } catch (IOException e) {
-            // Only what was taken back or given up between answer and read may be gone.
-            if (object.hasRange(from, count)) {
-                throw e;
+        IOException failure = null;
+        for (int tries = 0; tries < READ_TRIES; tries++) {
+            try {
+                byte[] some = TestStore.readSome(object, from, count);
+                assertArrayEquals(Arrays.copyOfRange(body, from, from + some.length), some);
+                read.incrementAndGet();
+                return;
+            } catch (IOException e) {
+                // Only what was taken back or given up between answer and read may be gone; another may have filled it since.
+                if (!object.hasRange(from, count)) {
+                    return;
+                }
+                failure = e;
             }
-            return;
         }
-        assertArrayEquals(Arrays.copyOfRange(body, from, from + some.length), some);
-        read.incrementAndGet();
+        throw failure;
     }
 }
