@@ -78,15 +78,6 @@ public interface StoredObject<H> {
      */
     void read(long position, int length, Executor replyOn, ReadCallback reply);
 
-    /**
-     * The part of the body from {@code position} on as it lies in a file, up to {@code length} bytes of it; null when it is to
-     * be {@link #read}, because it is not in a file, not verified yet, or would have to be fetched from the disk first. A
-     * system call or two, and no access to the disk. The caller owns it.
-     */
-    default @Nullable FileSlice fileSlice(long position, int length) {
-        return null;
-    }
-
     /** Adds a reference; only for who holds one already. */
     StoredObject<H> retain();
 

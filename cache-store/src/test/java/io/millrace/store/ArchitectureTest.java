@@ -47,8 +47,6 @@ class ArchitectureTest {
             .resideOutsideOfPackage("io.millrace.store.io")
             .and()
             .doNotHaveSimpleName("CountedBuffer") // hands on the methods of a Netty buffer, channels among them
-            .and()
-            .haveNameNotMatching(".*\\.(FileSlice|HeldSlice)") // hand the channel to whoever sends
             .should()
             .dependOnClassesThat()
             .haveNameMatching("java\\.nio\\.channels\\..*|java\\.nio\\.file\\.Files|java\\.io\\.(RandomAccessFile"

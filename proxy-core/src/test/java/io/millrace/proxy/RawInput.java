@@ -4,7 +4,6 @@ import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 
 /** HTTP/1 messages as they come from a socket, read without mercy: what is short fails. */
@@ -65,20 +64,6 @@ final class RawInput {
             throw new IOException("ended after " + bytes.length + " of " + length + " bytes");
         }
         return bytes;
-    }
-
-    /** What comes until the connection ends, in order or by a reset. */
-    byte[] readUntilItBreaks() throws IOException {
-        ByteArrayOutputStream all = new ByteArrayOutputStream();
-        byte[] some = new byte[64 * 1024];
-        try {
-            for (int count = in.read(some); count > 0; count = in.read(some)) {
-                all.write(some, 0, count);
-            }
-        } catch (SocketException e) {
-            // A reset is an end that shows, too.
-        }
-        return all.toByteArray();
     }
 
     byte[] readToEnd() throws IOException {

@@ -335,11 +335,6 @@ public final class RecordHeader {
         return metaOffset() + metaLength();
     }
 
-    /** Where the content of a block of that length starts, counted from the record. */
-    public static int blockContentOffset(int contentLength) {
-        return BYTES + (contentLength + CHUNK_BYTES - 1) / CHUNK_BYTES * Integer.BYTES;
-    }
-
     /** Bytes of the record, padding included. */
     public int recordLength() {
         int length = contentOffset() + contentLength;

@@ -7,7 +7,6 @@ import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Reads records by position and checks all it gives out: header, segment tag, and the CRC32C of every part.
@@ -22,18 +21,11 @@ public final class RecordReader {
 
     private final SegmentFile segments;
     private final ByteBufAllocator allocator;
-    private final @Nullable SoundContent sound;
 
     /** A reader of the segments, with buffers from the allocator. */
     public RecordReader(SegmentFile segments, ByteBufAllocator allocator) {
-        this(segments, allocator, null);
-    }
-
-    /** One that remembers what it found sound. */
-    RecordReader(SegmentFile segments, ByteBufAllocator allocator, @Nullable SoundContent sound) {
         this.segments = segments;
         this.allocator = allocator;
-        this.sound = sound;
     }
 
     /**
@@ -123,10 +115,6 @@ public final class RecordReader {
                 int length = Math.min(RecordHeader.CHUNK_BYTES, to - from - at);
                 if (crcs.getInt(RecordHeader.BYTES + chunk * Integer.BYTES) != Checksums.crc32c(bytes, at, length)) {
                     throw damaged(segment, offset, "CRC32C of content chunk " + chunk + " of " + header);
-                }
-                if (sound != null) {
-                    long start = offset + header.contentOffset() + (long) from + at;
-                    sound.add(segment, header.tag(), wanted, chunk, start, length);
                 }
                 at += length;
             }

@@ -2,7 +2,6 @@ package io.millrace.store.disk;
 
 import io.millrace.store.index.Location;
 import io.millrace.store.index.MappedIndex;
-import io.millrace.store.io.StoreFile;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
@@ -41,7 +40,6 @@ public final class Volume {
     private final MappedIndex index;
     private final SegmentTable table;
     private final SegmentFile segments;
-    private final SoundContent sound;
     private final RecordReader reader;
     private final SegmentLog log;
     private final CarryForward carry;
@@ -76,8 +74,7 @@ public final class Volume {
         index = parts.index();
         table = parts.table();
         segments = new SegmentFile(parts.file(), parts.superblock());
-        sound = new SoundContent(parts.file(), parts.superblock(), table.segments());
-        reader = new RecordReader(segments, allocator, sound);
+        reader = new RecordReader(segments, allocator);
         log = new SegmentLog(segments, parts, () -> listener.segmentSealed(this));
         health = new VolumeHealth(
                 parts.directory(), rebuild == null ? VolumeState.ONLINE : VolumeState.OPENING, this::givenUp);
@@ -146,28 +143,6 @@ public final class Volume {
     /** Reads its records. */
     public RecordReader reader() {
         return reader;
-    }
-
-    /** The file with its segments. */
-    public StoreFile file() {
-        return parts.file();
-    }
-
-    /**
-     * Bytes from {@code range.from()} on that can be sent from the file: verified, and in the page cache as far as the last
-     * page of them tells. 0 when they are to be read. The caller has pinned the segment.
-     *
-     * @param offset of the content in its segment
-     */
-    public int sendableBytes(int segment, long tag, long offset, ContentRange range) {
-        int bytes = isWorking() ? sound.soundBytes(segment, tag, offset, range) : 0;
-        long last = offset + range.from() + bytes - 1;
-        return bytes > 0 && sound.isResident(segment, (int) last) ? bytes : 0;
-    }
-
-    /** Where a segment's byte lies in {@link #file}. */
-    public long filePosition(int segment, long offset) {
-        return parts.superblock().segmentPosition(segment) + offset;
     }
 
     /** Verifies its records in the background. */

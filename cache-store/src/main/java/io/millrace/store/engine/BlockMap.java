@@ -5,17 +5,14 @@ import io.millrace.store.StoredObject;
 import io.millrace.store.disk.BodyPlace;
 import io.millrace.store.disk.ContentRange;
 import io.millrace.store.disk.DiskKey;
-import io.millrace.store.disk.RecordHeader;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.index.Location;
-import io.millrace.store.io.StoreFile;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Which blocks of one body are on its volume. Of the first {@link StoredObject#PINNED_BLOCKS_MAX} it knows the place and
@@ -42,9 +39,6 @@ final class BlockMap {
     private int count;
     /** Of the pinned blocks. */
     private long[] locations = new long[1];
-
-    /** Where the body starts in its one record, 0 when that is not known. */
-    private int bodyOffset;
 
     private BlockMap(Volume volume, long objectId, int blockBytes, boolean single) {
         this.volume = volume;
@@ -229,47 +223,11 @@ final class BlockMap {
         throw new BlockGoneException("block " + block + " of object " + Long.toHexString(objectId) + " is gone");
     }
 
-    /** The body is in one record and starts so far behind the record's start. */
-    void bodyOffset(int offset) {
-        bodyOffset = offset;
-    }
-
-    /**
-     * Part of a block as it lies in the file, not yet held; null when it is to be read. For who holds the pins.
-     *
-     * @param from first byte within the block
-     * @param contentLength of the whole block
-     */
-    @Nullable
-    Sendable sendable(int block, int from, int length, int contentLength) {
-        long location = location(block);
-        int start = single ? bodyOffset : RecordHeader.blockContentOffset(contentLength);
-        if (location == Location.NONE || start == 0) {
-            return null;
-        }
+    private ByteBuf readAt(int block, long location, long tag, int from, int length) throws IOException {
         ContentRange range = new ContentRange(objectId, single ? ContentRange.NO_BLOCK : block, from, length);
-        int segment = Location.segment(location);
-        long offset = Location.offset(location) + start;
-        int bytes = volume.sendableBytes(segment, tag(block), offset, range);
-        if (bytes == 0) {
-            return null;
-        }
-        noteHit(block, from);
-        return new Sendable(volume.file(), volume.filePosition(segment, offset + from), bytes);
-    }
-
-    /** Bytes in a file. */
-    record Sendable(StoreFile file, long position, int length) {}
-
-    private void noteHit(int block, int from) {
         if (!single && from == 0) {
             volume.hit(DiskKey.blockHashHigh(objectId), DiskKey.blockHashLow(objectId, block));
         }
-    }
-
-    private ByteBuf readAt(int block, long location, long tag, int from, int length) throws IOException {
-        ContentRange range = new ContentRange(objectId, single ? ContentRange.NO_BLOCK : block, from, length);
-        noteHit(block, from);
         try {
             return volume.reader().readContent(Location.segment(location), Location.offset(location), tag, range);
         } catch (IOException e) {

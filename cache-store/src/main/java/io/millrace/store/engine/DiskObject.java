@@ -1,11 +1,9 @@
 package io.millrace.store.engine;
 
-import io.millrace.store.FileSlice;
 import io.millrace.store.RangeCallback;
 import io.millrace.store.ReadCallback;
 import io.millrace.store.StoreKey;
 import io.millrace.store.disk.DamagedRecordException;
-import io.millrace.store.io.StoreFile;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.util.concurrent.Executor;
@@ -110,25 +108,6 @@ final class DiskObject<H> extends CountedObject<H> {
                 Math.min(count, READ_LENGTH_MAX),
                 () -> readNow(position, count, replyOn, reply),
                 () -> Replies.failed(replyOn, reply, new IOException("read queue full")));
-    }
-
-    @Override
-    public @Nullable FileSlice fileSlice(long position, int count) {
-        if (position < 0 || position >= length || count <= 0) {
-            return null;
-        }
-        long start = position / blocks.blockBytes() * blocks.blockBytes();
-        int contentLength = (int) Math.min(blocks.blockBytes(), length - start);
-        int from = (int) (position - start);
-        int wanted = Math.min(Math.min(count, READ_LENGTH_MAX), contentLength - from);
-        BlockMap.Sendable sendable = blocks.sendable((int) (start / blocks.blockBytes()), from, wanted, contentLength);
-        StoreFile.Descriptor descriptor =
-                sendable == null ? null : sendable.file().descriptor();
-        if (sendable == null || descriptor == null) {
-            return null;
-        }
-        addReference();
-        return new HeldSlice(this, descriptor, sendable.position(), sendable.length());
     }
 
     private void readNow(long position, int count, Executor replyOn, ReadCallback reply) {

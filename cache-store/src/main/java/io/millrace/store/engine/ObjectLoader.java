@@ -111,7 +111,6 @@ final class ObjectLoader<H> {
             return resident(key, head, body.writeBytes(content), place);
         }
         BlockMap map = BlockMap.ofRecord(volume, place.objectId());
-        map.bodyOffset(record.header().contentOffset());
         return withBlocks(
                 map, map.pinAndAdd(0, location), key, head, record.header().bodyLength(), place);
     }

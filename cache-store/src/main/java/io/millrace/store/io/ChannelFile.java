@@ -5,14 +5,8 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
-import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A file behind a {@link FileChannel}: a full disk or a bad sector is an {@link IOException}, never a signal.
@@ -21,17 +15,10 @@ import org.slf4j.LoggerFactory;
  * by a message and never interrupted.
  */
 final class ChannelFile implements StoreFile {
-    private static final Logger LOG = LoggerFactory.getLogger(ChannelFile.class);
-
     private final Path path;
     private final FileChannel channel;
     private final boolean fixed;
     private final Closeable closing;
-    /** Who uses the descriptor: the file until it is closed, and who holds it. The last one closes it. */
-    private final AtomicInteger users = new AtomicInteger(1);
-
-    private final AtomicBoolean closed = new AtomicBoolean();
-    private final Held held = new Held();
 
     ChannelFile(Path path, FileChannel channel) {
         this(path, channel, false, channel);
@@ -74,7 +61,6 @@ final class ChannelFile implements StoreFile {
 
     @Override
     public int read(ByteBuffer target, long position) throws IOException {
-        checkOpen();
         int total = 0;
         while (target.hasRemaining()) {
             int count = channel.read(target, position + total);
@@ -88,7 +74,6 @@ final class ChannelFile implements StoreFile {
 
     @Override
     public void write(ByteBuffer source, long position) throws IOException {
-        checkOpen();
         long at = position;
         while (source.hasRemaining()) {
             at += channel.write(source, at);
@@ -110,62 +95,9 @@ final class ChannelFile implements StoreFile {
         return new Region(channel.map(FileChannel.MapMode.READ_WRITE, position, length));
     }
 
-    private void checkOpen() throws IOException {
-        if (closed.get()) {
-            throw new ClosedChannelException();
-        }
-    }
-
-    @Override
-    public boolean hasDescriptor() {
-        return true;
-    }
-
-    @Override
-    public @Nullable Descriptor descriptor() {
-        int count = users.get();
-        while (count > 0 && !closed.get()) {
-            if (users.compareAndSet(count, count + 1)) {
-                return held;
-            }
-            count = users.get();
-        }
-        return null;
-    }
-
-    /** One for all who hold it: each release takes one user away. */
-    private final class Held implements Descriptor {
-        @Override
-        public FileChannel channel() {
-            return channel;
-        }
-
-        @Override
-        public boolean isOpen() {
-            return !closed.get();
-        }
-
-        @Override
-        public void release() {
-            try {
-                leave();
-            } catch (IOException e) {
-                LOG.warn("{}: closing: {}", path, e.toString());
-            }
-        }
-    }
-
     @Override
     public void close() throws IOException {
-        if (closed.compareAndSet(false, true)) {
-            leave();
-        }
-    }
-
-    private void leave() throws IOException {
-        if (users.decrementAndGet() == 0) {
-            closing.close();
-        }
+        closing.close();
     }
 
     @Override
@@ -174,11 +106,6 @@ final class ChannelFile implements StoreFile {
     }
 
     private record Region(MappedByteBuffer buffer) implements MappedRegion {
-        @Override
-        public boolean isResident(int index) {
-            return buffer.slice(index, 1).isLoaded();
-        }
-
         @Override
         public void force() throws IOException {
             try {

@@ -3,8 +3,6 @@ package io.millrace.store.io;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import org.jspecify.annotations.Nullable;
 
 /**
  * An open file, read and written by position.
@@ -38,33 +36,8 @@ public interface StoreFile extends Closeable {
     /** Maps a part of the file, shared and writable; it must lie within the file. */
     MappedRegion map(long position, long length) throws IOException;
 
-    /** Whether it has a {@link #descriptor} at all. */
-    default boolean hasDescriptor() {
-        return false;
-    }
-
-    /**
-     * The descriptor, for the system to send from; null when the file is closed, or has none. Until it is released it is not
-     * closed, and so does not become another file's.
-     */
-    default @Nullable Descriptor descriptor() {
-        return null;
-    }
-
     @Override
     void close() throws IOException;
-
-    /** A file's descriptor while it is held; released once. */
-    interface Descriptor {
-        /** The file's channel, which others use. */
-        FileChannel channel();
-
-        /** Whether the file was not closed since. */
-        boolean isOpen();
-
-        /** Gives it up. */
-        void release();
-    }
 
     /** A mapped part of a file. The mapping lives as long as the buffer is reachable, also after the file is closed. */
     interface MappedRegion {
@@ -73,10 +46,5 @@ public interface StoreFile extends Closeable {
 
         /** Forces what was stored into it to the device. */
         void force() throws IOException;
-
-        /** Whether the page of that byte is in memory, as the system says, without touching it. False where it cannot be told. */
-        default boolean isResident(int index) {
-            return false;
-        }
     }
 }

@@ -3,7 +3,6 @@ package io.millrace.proxy.exchange;
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
 import io.millrace.proxy.http.ContentSource;
-import io.millrace.proxy.http.FileContent;
 import io.millrace.proxy.net.ClientStream;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
@@ -99,27 +98,6 @@ final class BodyPump implements ContentSink {
         bytes += content.readableBytes();
         try {
             stream.write(content);
-            pump();
-        } catch (RuntimeException | Error e) {
-            end.onFault(e);
-        }
-    }
-
-    @Override
-    public boolean takesFiles() {
-        return stream.sendsFiles();
-    }
-
-    @Override
-    public void onFile(FileContent content) {
-        if (over) {
-            content.release();
-            return;
-        }
-        outstanding = false;
-        bytes += content.count();
-        try {
-            stream.writeFile(content);
             pump();
         } catch (RuntimeException | Error e) {
             end.onFault(e);

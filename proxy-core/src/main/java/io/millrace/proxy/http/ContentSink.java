@@ -11,17 +11,6 @@ public interface ContentSink {
     /** A piece of content; takes ownership. */
     void onContent(ByteBuf content);
 
-    /** Whether a piece may come as {@link #onFile}. */
-    default boolean takesFiles() {
-        return false;
-    }
-
-    /** A piece of content in a file; takes ownership. Only where {@link #takesFiles}. */
-    default void onFile(FileContent content) {
-        content.release();
-        throw new UnsupportedOperationException("no files here");
-    }
-
     /** There is no more, and it is whole. */
     void onEnd();
 

@@ -16,7 +16,6 @@ import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
-import io.netty.util.ReferenceCounted;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
@@ -101,7 +100,6 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
-        context.channel().config().setMessageSizeEstimator(ContentSizeEstimator.INSTANCE);
         if (context.channel().isActive()) {
             begin();
         }
@@ -505,9 +503,8 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
     }
 
-    /** Bytes, or a part of a file; takes ownership. */
-    void write(ReferenceCounted content) {
-        ctx.write(content, ctx.voidPromise());
+    void write(ByteBuf bytes) {
+        ctx.write(bytes, ctx.voidPromise());
     }
 
     void flush() {

@@ -1,6 +1,5 @@
 package io.millrace.proxy.http1;
 
-import io.millrace.proxy.http.FileContent;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http1.Http1HeadWriter.Framing;
 import io.millrace.proxy.http1.Http1HeadWriter.Persistence;
@@ -10,7 +9,6 @@ import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.net.RequestHandler;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.util.ReferenceCounted;
 import io.netty.util.concurrent.EventExecutor;
 import org.jspecify.annotations.Nullable;
 
@@ -181,34 +179,6 @@ final class Http1Stream implements ClientStream {
         }
     }
 
-    /** What goes through TLS is read first; chunks would need their sizes written between the files. */
-    @Override
-    public boolean sendsFiles() {
-        return headWritten && framing == Framing.LENGTH && !connection.facts().secure();
-    }
-
-    @Override
-    public void writeFile(FileContent content) {
-        if (gone || responseEnded || contentForbidden) {
-            content.release();
-            return;
-        }
-        count(content.count(), content);
-        bytesSent += content.count();
-        connection.write(content);
-        connection.flush();
-    }
-
-    /** Counts content; what goes beyond the announced length is released, and an error. */
-    private void count(long length, ReferenceCounted content) {
-        contentSent += length;
-        if (framing == Framing.LENGTH && contentSent > contentLength) {
-            content.release();
-            throw new IllegalStateException(
-                    "content beyond the announced length: actual=" + contentSent + ", limit=" + contentLength);
-        }
-    }
-
     @Override
     public void write(ByteBuf content) {
         int length = content.readableBytes();
@@ -216,7 +186,12 @@ final class Http1Stream implements ClientStream {
             content.release();
             return;
         }
-        count(length, content);
+        contentSent += length;
+        if (framing == Framing.LENGTH && contentSent > contentLength) {
+            content.release();
+            throw new IllegalStateException(
+                    "content beyond the announced length: actual=" + contentSent + ", limit=" + contentLength);
+        }
         if (framing == Framing.CHUNKED) {
             ByteBuf size = alloc().buffer(12);
             writeHex(size, length);

@@ -1,6 +1,5 @@
 package io.millrace.proxy.net;
 
-import io.millrace.proxy.http.FileContent;
 import io.millrace.proxy.http.OutboundHead;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -44,17 +43,6 @@ public interface ClientStream {
     /** Sends a piece of content that stays the caller's: {@code length} bytes from {@code index} on. */
     default void writeCopy(ByteBuf content, int index, int length) {
         write(content.retainedSlice(index, length));
-    }
-
-    /** Whether {@link #writeFile} may be used for this response; to be asked after its head was written. */
-    default boolean sendsFiles() {
-        return false;
-    }
-
-    /** Sends a piece of content that lies in a file; takes ownership. Only where {@link #sendsFiles}. */
-    default void writeFile(FileContent content) {
-        content.release();
-        throw new UnsupportedOperationException("no files here");
     }
 
     /** Ends the response. */

@@ -3,7 +3,6 @@ package io.millrace.proxy.serve;
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
 import io.millrace.proxy.http.ContentSource;
-import io.millrace.proxy.http.FileContent;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -59,16 +58,6 @@ public final class MultipartBody implements ContentSource, ContentSink {
     @Override
     public void onContent(ByteBuf content) {
         sink.onContent(content);
-    }
-
-    @Override
-    public boolean takesFiles() {
-        return sink.takesFiles();
-    }
-
-    @Override
-    public void onFile(FileContent content) {
-        sink.onFile(content);
     }
 
     /** One range is through. */

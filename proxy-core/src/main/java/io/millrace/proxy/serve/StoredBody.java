@@ -3,7 +3,6 @@ package io.millrace.proxy.serve;
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
 import io.millrace.proxy.http.ContentSource;
-import io.millrace.store.FileSlice;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
@@ -11,8 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A stored response's content, or a part of it, as a source: in pieces of at most
- * {@link StoredObject#READ_LENGTH_MAX}: slices of what is in RAM; of what is on disk slices of the file where the sink takes those
- * and they are verified and in the page cache, else reads off the event loop.
+ * {@link StoredObject#READ_LENGTH_MAX}: slices of what is in RAM, reads off the event loop of what is on disk.
  *
  * <p>Confined to the sink's event loop.
  */
@@ -54,14 +52,8 @@ public final class StoredBody implements ContentSource {
             sink.onContent(resident.retainedSlice(resident.readerIndex() + from, length));
             return;
         }
-        int length = (int) Math.min(StoredObject.READ_LENGTH_MAX, end - position);
-        FileSlice slice = sink.takesFiles() ? object.fileSlice(position, length) : null;
-        if (slice != null) {
-            position += slice.length();
-            sink.onFile(new StoredRegion(slice));
-            return;
-        }
         reading = true;
+        int length = (int) Math.min(StoredObject.READ_LENGTH_MAX, end - position);
         object.read(position, length, loop, (content, failure) -> onRead(content));
     }
 
