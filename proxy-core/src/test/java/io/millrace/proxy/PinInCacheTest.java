@@ -8,14 +8,20 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.admin.InvalidationService.Kind;
 import io.millrace.proxy.admin.InvalidationService.Scope;
 import io.millrace.proxy.admin.LookupSource;
+import io.millrace.proxy.caching.CacheKey;
+import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.config.CacheRulesKeys;
 import io.millrace.proxy.config.ConfigValues;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.store.StoreKey;
 import io.millrace.store.StoreStatistics;
+import io.millrace.store.StoredObject;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -143,6 +149,36 @@ class PinInCacheTest {
         assertTrue(ring().bytesPinned() < 1000, ring()::toString);
         assertEquals(0, ring().pinsBroken());
         assertTrue(isFetched("/pin/a"));
+    }
+
+    /** RFC 9111 s4.3.5: the answer to HEAD freshens what is stored, and renews its pin. */
+    @Test
+    void theMarkerIsPinnedAsLongAsWhatAHeadHasRenewed() throws Exception {
+        start("true", "Vary: Accept-Language\r\n");
+        get("/pin/a");
+        long before = marker("/pin/a").pinnedUntilSeconds();
+        proxy.advanceSeconds(TimeUnit.DAYS.toSeconds(4000));
+        try (RawClient client = proxy.client()) {
+            client.send("HEAD /pin/a HTTP/1.1\r\nHost: test.example\r\nCache-Control: no-cache\r\n\r\n");
+            assertEquals(200, client.head().status());
+        }
+        proxy.settle();
+        ProxyExtension.await(
+                "the marker's pin is renewed", () -> marker("/pin/a").pinnedUntilSeconds() > before);
+    }
+
+    private StoredHead marker(String path) {
+        TargetUri url = (TargetUri) TargetUri.parseAbsolute("http://test.example" + path);
+        StoreKey key = proxy.proxy().store().key(CacheKey.of(url).bytes());
+        CompletableFuture<StoredObject<StoredHead>> answer = new CompletableFuture<>();
+        proxy.proxy().store().open(key, Runnable::run, answer::complete);
+        StoredObject<StoredHead> marker = answer.join();
+        assertTrue(marker.head().isVaryMarker());
+        try {
+            return marker.head();
+        } finally {
+            marker.release();
+        }
     }
 
     @Test

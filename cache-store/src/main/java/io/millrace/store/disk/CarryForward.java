@@ -259,8 +259,8 @@ final class CarryForward {
             if (current ? isExpired(entry.expiry()) : !isBodyOf(now, victim, entry)) {
                 return 0;
             }
-            long pinnedUntil = current ? entry.pinnedUntil() : newerPinnedUntil;
-            return isPinned(pinnedUntil) ? worthOfPinned(hits) : worthOf(victim, entry.hashLow(), hits);
+            boolean pinned = current ? isHeld(victim, entry) : isPinned(newerPinnedUntil);
+            return pinned ? worthOfPinned(hits) : worthOf(victim, entry.hashLow(), hits);
         } catch (IOException e) {
             LOG.debug("not carried: {}", e.toString());
             return 0;
@@ -273,6 +273,20 @@ final class CarryForward {
 
     private boolean isPinned(long pinnedUntil) {
         return pinnedUntil > 0 && pins.isHonoured() && pinnedUntil > System.currentTimeMillis() / 1000;
+    }
+
+    /** Whether the entry's object is pinned and of use: what a purge has outdated takes no room from other pins. */
+    private boolean isHeld(Victim victim, SegmentSummary.Entry entry) throws IOException {
+        if (!isPinned(entry.pinnedUntil())) {
+            return false;
+        }
+        reads++;
+        DiskRecord record = reader.readHead(victim.segment(), entry.offset(), victim.tag());
+        try {
+            return pins.isHeld(record.key(), record.head());
+        } finally {
+            record.release();
+        }
     }
 
     /** Of what is not pinned; the policy learns from each question, and of a later segment it is too early. */
@@ -329,7 +343,8 @@ final class CarryForward {
         reads++;
         DiskRecord record = readAt(location);
         try {
-            newerPinnedUntil = record.header().pinnedUntil();
+            long pinnedUntil = record.header().pinnedUntil();
+            newerPinnedUntil = isPinned(pinnedUntil) && pins.isHeld(record.key(), record.head()) ? pinnedUntil : 0;
             return isBodyOf(record, victim, entry);
         } finally {
             record.release();

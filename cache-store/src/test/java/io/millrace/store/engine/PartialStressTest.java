@@ -146,7 +146,8 @@ class PartialStressTest {
                 read.incrementAndGet();
                 return;
             } catch (IOException e) {
-                // Only what was taken back or given up between answer and read may be gone; another may have filled it since.
+                // Only what was taken back or given up between answer and read may be gone; another may have filled it
+                // since.
                 if (!object.hasRange(from, count)) {
                     return;
                 }

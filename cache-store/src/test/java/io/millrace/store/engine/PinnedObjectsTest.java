@@ -344,4 +344,25 @@ class PinnedObjectsTest {
         assertEquals(pinned, ring().bytesPinned());
         test.close();
     }
+
+    /** What a purge has made useless takes no room from pins that still count: the two would not fit together. */
+    @Test
+    void whatItsOwnerHasNoUseForBreaksNoOtherPin() {
+        test.store.pinCheck((key, head) -> !head.text().equals("useless"));
+        for (int i = 0; i < 17; i++) {
+            put("useless" + i, TextHead.pinned("useless", LATER), TestStore.body(i, COLD_BYTES));
+        }
+        for (int i = 0; i < 3; i++) {
+            put("useful" + i, TextHead.pinned("useful", LATER), TestStore.body(i, COLD_BYTES));
+        }
+        test.sync();
+        for (int i = 0; i < 17; i++) {
+            assertEquals("useless", test.head("useless" + i));
+        }
+        turns(1.5);
+        for (int i = 0; i < 3; i++) {
+            assertEquals("useful", test.head("useful" + i), "useful" + i + " of " + ring());
+        }
+        test.close();
+    }
 }

@@ -133,8 +133,10 @@ final class BlockFetch implements OriginResponseHandler {
                 tooLittle = content.range().end() < Math.min(until, from + RangeRequest.PIECE_BYTES);
                 until = Math.min(until, content.range().end());
                 hasRest = content.range().end() > until;
+                // A part of it does not renew its pin: the marker that leads to it would have to be renewed too.
                 update = content.combinedWith(
-                        plan.request(), object.head(), requestMillis, nowMillis, plan.cacheSettings());
+                                plan.request(), object.head(), requestMillis, nowMillis, plan.cacheSettings())
+                        .withPin(object.head().pinnedUntilSeconds());
             }
         } else if (head.status() == 200 && framing.contentLength() == object.length()) {
             // The origin ignores ranges: what comes before the missing blocks is dropped.

@@ -288,10 +288,7 @@ final class LegStorage {
                 plan.cacheSettings());
         if (outcome instanceof Validation.Freshened freshened) {
             StoredHead head = plan.stamped(freshened.head(), stale.head());
-            home.store().update(stale, head);
-            if (home.variants().pinMarker(plan, head) && !isCurrent()) {
-                home.variants().removeMarker(plan);
-            }
+            update(stale, head);
             return head;
         }
         if (outcome instanceof Validation.Unstorable unstorable) {
@@ -318,15 +315,21 @@ final class LegStorage {
         if (outcome instanceof Validation.Freshened freshened) {
             // Without a validator it tells of nothing that what was made stale is good again.
             boolean confirmed = Validation.isConfirmed(known.head(), answer.fields());
-            home.store()
-                    .update(
-                            known,
-                            confirmed
-                                    ? plan.stamped(freshened.head(), known.head())
-                                    : freshened.head().withStamp(known.head().stamp(), plan.keyUrl()));
+            update(
+                    known,
+                    confirmed
+                            ? plan.stamped(freshened.head(), known.head())
+                            : freshened.head().withStamp(known.head().stamp(), plan.keyUrl()));
         } else if (outcome instanceof Validation.Mismatched
                 || (outcome instanceof Validation.Unstorable unstorable && unstorable.isRemoved())) {
             home.store().discard(known);
+        }
+    }
+
+    private void update(StoredObject<StoredHead> object, StoredHead head) {
+        home.store().update(object, head);
+        if (home.variants().pinMarker(plan, head) && !isCurrent()) {
+            home.variants().removeMarker(plan);
         }
     }
 
