@@ -28,7 +28,7 @@ public final class SpacePolicy implements KeepPolicy {
     private static final int HITS_MAX = 3;
     private static final int CLASSES = STEPS * (HITS_MAX + 2);
     /** Chance of an old object, in that of new ones, from which on it is kept. */
-    private static final double KEPT_FROM = 0.25;
+    private static final double KEPT_FROM = 0.2;
     /** Chance of a new object, in that of the least one kept, from which on it is taken. */
     private static final double TAKEN_FROM = 0.2;
     /** What is believed of new objects before anything is known. */
