@@ -25,6 +25,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
     private int slot = -1;
     private int requests;
     private final int requestsBefore;
+    private final int vainVisits;
     private boolean closing;
     private boolean gone;
     private int discarded;
@@ -32,6 +33,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
     /**
      * @param socket takes ownership
      * @param requests answered before
+     * @param vainVisits times, one after the other, that the connection left this lane without an answer of it
      */
     FastConnection(
             FastLane lane,
@@ -39,7 +41,8 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
             ClientConnection facts,
             Http1Settings settings,
             ConnectionDeadline deadline,
-            int requests) {
+            int requests,
+            int vainVisits) {
         this.lane = lane;
         this.socket = socket;
         this.facts = facts;
@@ -47,6 +50,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
         this.deadline = deadline;
         this.requests = requests;
         this.requestsBefore = requests;
+        this.vainVisits = vainVisits;
     }
 
     PlainSocket socket() {
@@ -72,6 +76,11 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
     /** Whether it was worth being here: then it comes back as soon as it can, and else at a tick. */
     boolean isAtHome() {
         return requests - requestsBefore >= FastLane.REQUESTS_WORTH_A_MOVE;
+    }
+
+    /** As given to the constructor, this visit counted. */
+    int vainVisits() {
+        return requests == requestsBefore ? vainVisits + 1 : 0;
     }
 
     boolean isClosing() {

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * The fast lane of one event loop: plain requests are read into one buffer of the loop, answered into another, and sent by one system call.
  * A connection whose bytes are anything else, or whose request needs more than a hit in RAM, is promoted: it becomes a channel with an
  * {@link Http1Connection}, which gets what was read and not answered, and what was decided. It returns when it is idle: at once
- * when it had many answers here, else at the next tick, so that a client that is promoted for every request pays for a few moves a second.
+ * when it had many answers here, else at a tick, and later with each visit that was in vain, so that a client which never hits hardly pays for moves.
  *
  * <p>Confined to its event loop.
  */
@@ -99,7 +99,7 @@ public final class FastLane implements PlainReceiver {
     public void onAccepted(PlainSocket socket, ClientConnection facts) {
         parts.events().onOpened();
         FastConnection connection =
-                new FastConnection(this, socket, facts, parts.settings().get(), new ConnectionDeadline(), 0);
+                new FastConnection(this, socket, facts, parts.settings().get(), new ConnectionDeadline(), 0, 0);
         if (connections().add(connection)) {
             begin(connection);
         } else {

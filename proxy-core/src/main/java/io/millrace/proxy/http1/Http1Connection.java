@@ -39,6 +39,9 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     /** Request content that is read and dropped after an early answer, so that the client reads the answer before a reset. */
     static final long DISCARD_BYTES_MAX = 256 * 1024;
 
+    /** The stay in a channel doubles that often: from a tick to 16 s. */
+    private static final int VAIN_VISITS_MAX = 6;
+
     private final Http1Settings settings;
     private final RequestReceiver receiver;
     private final ConnectionSet connections;
@@ -59,6 +62,8 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private boolean closing;
     private boolean leaving;
     private boolean returnsAtOnce;
+    private int vainVisits;
+    private int ticksToStay;
     private boolean anyBytes;
     private long discarded;
 
@@ -89,6 +94,8 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         connection.facts = from.facts();
         connection.requests = from.requests();
         connection.returnsAtOnce = from.isAtHome();
+        connection.vainVisits = from.vainVisits();
+        connection.ticksToStay = 1 << Math.min(VAIN_VISITS_MAX, Math.max(0, connection.vainVisits - 1));
         connection.addTo(channel);
         return connection;
     }
@@ -228,7 +235,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     /** Goes back to the fast lane, now that the channel is given up. */
     FastConnection demoted(FastLane to, PlainSocket socket) {
         closing = true;
-        return new FastConnection(to, socket, facts, settings, deadline, requests);
+        return new FastConnection(to, socket, facts, settings, deadline, requests, vainVisits);
     }
 
     /** Goes on in the channel, which was nearly given up. */
@@ -438,7 +445,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     @Override
     public void onTick(long nowNanos) {
-        if (leaveIfIdle()) {
+        if (--ticksToStay <= 0 && leaveIfIdle()) {
             return;
         }
         Http1Stream current = stream;
