@@ -281,8 +281,8 @@ class FetchTlsTest extends FetchFixture {
         return peer -> {
             try {
                 script.run(peer);
-            } catch (IOException e) {
-                assertTrue(e instanceof javax.net.ssl.SSLException, e.toString());
+            } catch (javax.net.ssl.SSLException e) {
+                // As it should be. Or the client is gone before our alert is written, which the origin forgives.
             }
         };
     }
