@@ -94,6 +94,9 @@ class BothLanesTest {
         cases.put("empty lines before", "\r\n\r\n" + GET + "\r\n");
         cases.put("loop", GET + "Via: 1.1 millrace\r\n\r\n");
         cases.put("purge", "PURGE /purged HTTP/1.1\r\n" + HOST + "\r\n");
+        cases.put(
+                "keys of the first WebSocket draft",
+                GET + "Sec-WebSocket-Key1: 1\r\nSec-WebSocket-Key2: 2\r\n\r\n" + GET + "\r\n");
         cases.put("no host", "GET /hit HTTP/1.1\r\n\r\n");
         cases.put("two hosts", GET + HOST + "\r\n");
         cases.put("folded", GET + "X: a\r\n b\r\n\r\n");
@@ -184,20 +187,25 @@ class BothLanesTest {
     private record Told(String answers, List<String> lines, Map<Counter, Long> counts) {}
 
     private static Told tell(ProxyExtension proxy, Path log, String wire) throws IOException {
+        awaitEnd(proxy);
         Map<Counter, Long> before = counts(proxy);
         List<String> linesBefore = lines(proxy, log);
         String answers;
         try (RawClient client = new RawClient(proxy.address())) {
             answers = new String(client.send(wire).in.readToEnd(), StandardCharsets.ISO_8859_1);
         }
-        proxy.settle();
-        ProxyExtension.await(
-                "the connection is over",
-                () -> proxy.counted(Counter.CLIENT_CONNECTIONS) == 0 && proxy.counted(Counter.REQUESTS_ACTIVE) == 0);
+        awaitEnd(proxy);
         List<String> lines = lines(proxy, log);
         Map<Counter, Long> counts = counts(proxy);
         before.forEach((counter, value) -> counts.merge(counter, -value, Long::sum));
         return new Told(answers, lines.subList(linesBefore.size(), lines.size()), counts);
+    }
+
+    private static void awaitEnd(ProxyExtension proxy) {
+        proxy.settle();
+        ProxyExtension.await(
+                "the connections are over",
+                () -> proxy.counted(Counter.CLIENT_CONNECTIONS) == 0 && proxy.counted(Counter.REQUESTS_ACTIVE) == 0);
     }
 
     private static Map<Counter, Long> counts(ProxyExtension proxy) {

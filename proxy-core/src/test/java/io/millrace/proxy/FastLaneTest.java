@@ -237,6 +237,74 @@ class FastLaneTest {
         drained.get(RawClient.WAIT_MILLIS, TimeUnit.MILLISECONDS);
     }
 
+    /** A reset that arrives after the loop's poll and before the drain's turn. */
+    @Test
+    void clientThatResetsDoesNotKeepTheOthersFromBeingDrained() throws Exception {
+        start();
+        List<RawClient> clients = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            RawClient client = proxy.client().get("/a");
+            assertArrayEquals(CONTENT, client.response().content());
+            clients.add(client);
+        }
+        ServingLoop serving = proxy.proxy().loops().get(0);
+        Throwable thrown = serving.loop()
+                .submit(() -> {
+                    clients.get(0).reset();
+                    serving.connections().drain(() -> {});
+                    return null;
+                })
+                .awaitUninterruptibly()
+                .cause();
+        assertNull(thrown);
+        for (RawClient client : clients.subList(1, 3)) {
+            assertEquals(0, client.in.readToEnd().length);
+        }
+    }
+
+    /** As it was accepted by the kernel, and is reset before the loop accepts it. */
+    @Test
+    void clientThatResetsBeforeItIsAcceptedLeavesNothingWhereTheLaneIsOff() throws Exception {
+        start("worker.fast_lane", "false");
+        awaitNoConnection();
+        ServingLoop serving = proxy.proxy().loops().get(0);
+        serving.loop()
+                .submit(() -> {
+                    for (int i = 0; i < 5; i++) {
+                        new RawClient(proxy.address()).reset();
+                    }
+                    return null;
+                })
+                .awaitUninterruptibly();
+        proxy.get("/a");
+        awaitNoConnection();
+    }
+
+    /** Some resets come before the request is read, some when it is decided and its channel is being made. */
+    @Test
+    void requestsOfClientsThatResetAreCountedLikeOthers() throws Exception {
+        start();
+        for (int i = 0; i < 100; i++) {
+            RawClient client = proxy.client().get("/a");
+            assertArrayEquals(CONTENT, client.response().content());
+            client.get("/miss").reset();
+        }
+        awaitNoConnection();
+        proxy.settle();
+        ProxyExtension.await("no request is left", () -> proxy.counted(Counter.REQUESTS_ACTIVE) == 0);
+        assertEquals(
+                sum(Counter.LOOKUPS_RAM, Counter.LOOKUPS_DISK, Counter.LOOKUPS_ABSENT),
+                sum(Counter.RESPONSES_2XX, Counter.RESPONSES_5XX, Counter.RESPONSES_NONE));
+    }
+
+    private long sum(Counter... counters) {
+        long sum = 0;
+        for (Counter counter : counters) {
+            sum += proxy.counted(counter);
+        }
+        return sum;
+    }
+
     @Test
     void requestsOfAConnectionAreCountedAcrossMoves() throws Exception {
         start("limits.requests_per_connection", "4");

@@ -148,6 +148,10 @@ public final class RawRequests {
                     post("Content-Length: " + length + "\r\n", "hello" + SMUGGLED),
                     400));
         }
+        cases.add(new Case(
+                "content of the first WebSocket draft",
+                get("Sec-WebSocket-Key1: 1\r\nsec-websocket-key2: 2\r\n") + "GET /smu" + SMUGGLED,
+                400));
         cases.add(new Case("length twice", post("Content-Length: 5\r\nContent-Length: 5\r\n", "hello"), 400));
         cases.add(new Case("lengths that differ", post("Content-Length: 0\r\nContent-Length: 5\r\n", "hello"), 400));
         cases.add(new Case("length in two cases", post("content-length: 0\r\nCONTENT-LENGTH: 5\r\n", "hello"), 400));

@@ -70,6 +70,8 @@ public final class FieldName {
     public static final FieldName RANGE = wellKnown("Range");
     public static final FieldName REFERER = wellKnown("Referer");
     public static final FieldName RETRY_AFTER = wellKnown("Retry-After");
+    public static final FieldName SEC_WEBSOCKET_KEY1 = wellKnown("Sec-WebSocket-Key1");
+    public static final FieldName SEC_WEBSOCKET_KEY2 = wellKnown("Sec-WebSocket-Key2");
     public static final FieldName SERVER = wellKnown("Server");
     public static final FieldName SET_COOKIE = wellKnown("Set-Cookie");
     public static final FieldName STRICT_TRANSPORT_SECURITY = wellKnown("Strict-Transport-Security");

@@ -188,10 +188,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     void goOn(Promotion promotion) {
         Channel channel = ctx.channel();
         if (!channel.isActive()) {
-            promotion.release();
-            if (slot >= 0) {
-                connections.remove(this);
-            }
+            goNowhere(promotion);
             channel.close();
             return;
         }
@@ -218,6 +215,21 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             channel.pipeline().fireChannelRead(promotion.rest());
         }
         channel.pipeline().fireChannelReadComplete();
+    }
+
+    /** The client is gone: a request that it sent is begun and ended, so that it is counted and logged as any other. */
+    private void goNowhere(Promotion promotion) {
+        ReferenceCountUtil.release(promotion.unsent());
+        ReferenceCountUtil.release(promotion.rest());
+        RequestReading reading = promotion.reading();
+        if (reading != null) {
+            try {
+                takeRequest(reading, promotion.decided());
+            } catch (RuntimeException | Error e) {
+                exceptionCaught(ctx, e);
+            }
+        }
+        channelInactive(ctx);
     }
 
     /** Whether nothing is under way in either direction, so that the connection may leave its channel. */

@@ -35,6 +35,7 @@ final class PlainRequestScanner {
         FieldName.EXPECT,
         FieldName.TRAILER,
         FieldName.HTTP2_SETTINGS,
+        FieldName.SEC_WEBSOCKET_KEY1,
         FieldName.RANGE
     };
 

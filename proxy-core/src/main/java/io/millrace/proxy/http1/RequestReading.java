@@ -129,6 +129,11 @@ record RequestReading(
     private static final long UNKNOWN_CODING = -3;
 
     private static long contentLength(FieldSection fields, int minorVersion) {
+        // The first draft of WebSocket had 8 bytes behind such a head, and Netty's decoder still takes them for its
+        // content.
+        if (fields.contains(FieldName.SEC_WEBSOCKET_KEY1) && fields.contains(FieldName.SEC_WEBSOCKET_KEY2)) {
+            return REFUSED;
+        }
         int length = fields.find(FieldName.CONTENT_LENGTH);
         int coding = fields.find(FieldName.TRANSFER_ENCODING);
         if (coding >= 0) {

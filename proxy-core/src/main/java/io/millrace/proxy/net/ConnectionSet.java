@@ -4,6 +4,7 @@ import io.netty.channel.EventLoop;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -72,7 +73,7 @@ public final class ConnectionSet {
             ticking.cancel(false);
         }
         for (Member member : List.copyOf(members)) {
-            member.onClose();
+            tell(member, Member::onClose);
         }
     }
 
@@ -120,7 +121,9 @@ public final class ConnectionSet {
         draining = true;
         onEmpty = whenEmpty;
         for (Member member : List.copyOf(members)) {
-            member.onDrain();
+            if (!tell(member, Member::onDrain)) {
+                tell(member, Member::onClose);
+            }
         }
         if (members.isEmpty()) {
             whenEmpty.run();
@@ -143,6 +146,17 @@ public final class ConnectionSet {
             if (i < members.size()) {
                 tick(members.get(i), nowNanos);
             }
+        }
+    }
+
+    /** A fault of one connection must not keep the others from being told; false when there was one. */
+    private static boolean tell(Member member, Consumer<Member> what) {
+        try {
+            what.accept(member);
+            return true;
+        } catch (RuntimeException e) {
+            log.error("a connection's fault at its end", e);
+            return false;
         }
     }
 

@@ -130,6 +130,9 @@ final class PlainAcceptor implements EpollIoHandle {
             loop.register(channel).addListener(registered -> {
                 if (!registered.isSuccess()) {
                     channel.unsafe().closeForcibly();
+                } else if (!channel.isActive()) {
+                    // Reset before it was accepted: nothing will ever happen to it.
+                    channel.close();
                 }
             });
             return;

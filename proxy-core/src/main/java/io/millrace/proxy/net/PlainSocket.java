@@ -16,6 +16,7 @@ import io.netty.channel.unix.Socket;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.NotYetConnectedException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -98,7 +99,8 @@ public final class PlainSocket implements EpollIoHandle {
             }
             ByteBuffer bytes = into.internalNioBuffer(0, into.capacity());
             return socket.read(bytes, bytes.position(), bytes.limit());
-        } catch (IOException e) {
+        } catch (IOException | NotYetConnectedException e) {
+            // A connection that was reset is none that was ever made, as Netty has it.
             log.debug("connection failed", e);
             return END;
         }
@@ -119,7 +121,8 @@ public final class PlainSocket implements EpollIoHandle {
                 ByteBuffer bytes = from.internalNioBuffer(start, from.readableBytes());
                 sent = socket.write(bytes, bytes.position(), bytes.limit());
             }
-        } catch (IOException e) {
+        } catch (IOException | NotYetConnectedException e) {
+            // A connection that was reset is none that was ever made, as Netty has it.
             log.debug("connection failed", e);
             return false;
         }
@@ -132,7 +135,8 @@ public final class PlainSocket implements EpollIoHandle {
         try {
             socket.shutdown(false, true);
             return true;
-        } catch (IOException e) {
+        } catch (IOException | NotYetConnectedException e) {
+            // A connection that was reset is none that was ever made, as Netty has it.
             log.debug("connection failed", e);
             return false;
         }
