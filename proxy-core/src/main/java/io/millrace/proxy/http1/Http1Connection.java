@@ -47,17 +47,15 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private final ConnectionSet connections;
     private final ArrayDeque<Object> pending = new ArrayDeque<>(0);
     private final ConnectionDeadline deadline;
-    private final SendWatch sending = new SendWatch();
     /** Where the connection came from, and goes when it is idle; null for one that began as a channel. */
     private final @Nullable FastLane lane;
 
     private ChannelHandlerContext ctx;
+    private ConnectionOutput output;
     private ClientConnection facts;
     private @Nullable Http1Stream stream;
     private int slot = -1;
     private int requests;
-    private boolean inRead;
-    private boolean flushWanted;
     private boolean taking;
     private boolean closing;
     private boolean leaving;
@@ -67,7 +65,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private boolean anyBytes;
     private long discarded;
 
-    @SuppressWarnings("NullAway.Init") // ctx and facts are set by handlerAdded and channelActive, before anything else
+    @SuppressWarnings("NullAway.Init") // set by handlerAdded and channelActive, before anything else
     private Http1Connection(
             Http1Settings settings,
             RequestReceiver receiver,
@@ -107,6 +105,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
+        output = new ConnectionOutput(context);
         if (context.channel().isActive()) {
             begin();
         }
@@ -144,7 +143,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
-        inRead = true;
+        output.beginRead();
         if (closing || !(message instanceof RequestReading || message instanceof HttpContent)) {
             discard(message);
             return;
@@ -194,14 +193,14 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
         ByteBuf unsent = promotion.unsent();
         if (unsent != null) {
-            write(unsent);
-            ctx.flush();
+            output.write(unsent);
+            output.flushNow();
         }
         if (promotion.last()) {
             lingerAndClose();
             return;
         }
-        inRead = true;
+        output.beginRead();
         if (promotion.reading() != null) {
             anyBytes = true;
             try {
@@ -241,7 +240,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
                 && pending.isEmpty()
                 && decoder != null
                 && decoder.isEmpty()
-                && !isSending();
+                && !output.isSending();
     }
 
     /** Goes back to the fast lane, now that the channel is given up. */
@@ -318,25 +317,27 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
-        inRead = false;
-        if (flushWanted) {
-            flushWanted = false;
-            context.flush();
-        }
+        output.endRead();
         regulateReading();
         context.fireChannelReadComplete();
     }
 
-    /** Reads while the next request may come or the current one's content is wanted; else the kernel holds the rest. */
+    /**
+     * Reads while the next request may come or the current one's content is wanted; else the kernel holds the rest. Behind a whole request
+     * reading goes on until something comes, which for most never does: so they cost no change of what epoll watches.
+     */
     void regulateReading() {
         if (leaving || !ctx.channel().isActive()) {
             return;
         }
         Http1Stream current = stream;
+        if (!closing && current != null && current.isRequestEnded() && pending.isEmpty()) {
+            return;
+        }
         boolean wanted = closing
                 || current == null
                 || (!current.isRequestEnded() && (current.wantsContent() || current.isResponseEnded()));
-        if (!wanted || !inRead) {
+        if (!wanted || !output.isInRead()) {
             ctx.channel().config().setAutoRead(wanted);
         }
     }
@@ -396,6 +397,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
         closing = true;
         releasePending();
+        output.flushNow();
         deadline.await(Waiting.LINGER);
         ConnectionEnd.shutAfterWrites(ctx);
         if (ctx.pipeline().get(Http1RequestDecoder.class) != null) {
@@ -435,6 +437,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     public void channelInactive(ChannelHandlerContext context) {
         closing = true;
         releasePending();
+        output.drop();
         Http1Stream current = stream;
         stream = null;
         if (slot >= 0) {
@@ -462,9 +465,9 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
         Http1Stream current = stream;
         boolean content = deadline.isFor(Waiting.CONTENT);
-        if (deadline.isFor(Waiting.RESPONSE) || (!content && isSending())) {
+        if (deadline.isFor(Waiting.RESPONSE) || (!content && output.isSending())) {
             deadline.restart();
-            if (sending.isStuck(ctx.channel(), nowNanos, settings.sendTimeoutNanos())) {
+            if (output.isStuck(nowNanos, settings.sendTimeoutNanos())) {
                 closeNow();
             }
         } else if (content && current != null && !current.wantsContent() && !current.isResponseEnded()) {
@@ -485,11 +488,6 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         } else {
             closeNow();
         }
-    }
-
-    /** Whether bytes of a response have not left yet: no other time runs meanwhile than that of the sending. */
-    private boolean isSending() {
-        return SendWatch.unsent(ctx.channel()) > 0;
     }
 
     @Override
@@ -522,16 +520,8 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
     }
 
-    void write(ByteBuf bytes) {
-        ctx.write(bytes, ctx.voidPromise());
-    }
-
-    void flush() {
-        if (inRead) {
-            flushWanted = true;
-        } else {
-            ctx.flush();
-        }
+    ConnectionOutput output() {
+        return output;
     }
 
     ChannelHandlerContext context() {

@@ -148,7 +148,7 @@ final class Http1Stream implements ClientStream {
         ByteBuf out = alloc().buffer(Http1HeadWriter.sizeEstimate(head));
         Http1HeadWriter.write(head, Framing.NONE, Persistence.DEFAULT, out);
         send(out);
-        connection.flush();
+        connection.output().flush();
     }
 
     @Override
@@ -167,15 +167,17 @@ final class Http1Stream implements ClientStream {
         if (!requestEnded && request.contentLength() != 0) {
             close |= requestFailed;
         }
-        ByteBuf out = alloc().buffer(Http1HeadWriter.sizeEstimate(head));
+        int room = contentForbidden || framing == Framing.NONE ? 0 : ConnectionOutput.roomFor(contentLength);
+        ByteBuf out = alloc().buffer(Http1HeadWriter.sizeEstimate(head) + room);
         Http1HeadWriter.write(head, framing, Persistence.of(close, request.minorVersion()), out);
-        send(out);
+        bytesSent += out.readableBytes();
+        connection.output().writeHead(out);
     }
 
     @Override
     public void flush() {
         if (!gone) {
-            connection.flush();
+            connection.output().flush();
         }
     }
 
@@ -202,7 +204,7 @@ final class Http1Stream implements ClientStream {
         } else {
             send(content);
         }
-        connection.flush();
+        connection.output().flush();
     }
 
     @Override
@@ -220,7 +222,7 @@ final class Http1Stream implements ClientStream {
             end.writeByte('0').writeByte('\r').writeByte('\n').writeByte('\r').writeByte('\n');
             send(end);
         }
-        connection.flush();
+        connection.output().flush();
         if (requestEnded || close) {
             connection.onStreamEnd(this, close);
         } else {
@@ -235,9 +237,10 @@ final class Http1Stream implements ClientStream {
         }
         responseEnded = true;
         if (headWritten && framing == Framing.CLOSE) {
+            connection.output().flushNow();
             connection.reset();
         } else {
-            connection.flush();
+            connection.output().flushNow();
             connection.closeNow();
         }
     }
@@ -260,7 +263,7 @@ final class Http1Stream implements ClientStream {
 
     private void send(ByteBuf bytes) {
         bytesSent += bytes.readableBytes();
-        connection.write(bytes);
+        connection.output().write(bytes);
     }
 
     private ByteBuf crlf() {

@@ -1,0 +1,128 @@
+package io.millrace.proxy.http1;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a connection sends, gathered over one turn of the event loop: the head, the content and the end of a response come one by one, also when
+ * they came out of one read of the origin, and leave by one system call. Small content is copied behind its head, into the same buffer.
+ *
+ * <p>Confined to the channel's event loop.
+ */
+final class ConnectionOutput {
+    /** Content of up to so many bytes is copied behind its head: cheaper than a buffer of its own on its way. */
+    private static final int JOINED_BYTES_MAX = 4096;
+
+    private final ChannelHandlerContext ctx;
+    private final SendWatch watch = new SendWatch();
+    private final Runnable flushing = this::flushIfQueued;
+    /** A head that waits for what is behind it; owned. */
+    private @Nullable ByteBuf head;
+
+    private boolean inRead;
+    private boolean flushDue;
+    private boolean flushQueued;
+
+    ConnectionOutput(ChannelHandlerContext ctx) {
+        this.ctx = ctx;
+    }
+
+    /** Room to be left behind a head in its buffer, in bytes; {@code contentLength} is -1 when it is not known. */
+    static int roomFor(long contentLength) {
+        return contentLength > JOINED_BYTES_MAX ? 0 : contentLength < 0 ? JOINED_BYTES_MAX / 2 : (int) contentLength;
+    }
+
+    /** Bytes of a client are taken apart: what is flushed meanwhile leaves at their end. */
+    void beginRead() {
+        inRead = true;
+    }
+
+    /** Whether bytes of a client are taken apart. */
+    boolean isInRead() {
+        return inRead;
+    }
+
+    /** The client's bytes are taken apart. */
+    void endRead() {
+        inRead = false;
+        if (flushDue) {
+            flushNow();
+        }
+    }
+
+    /** Writes the head of a response, behind which more is to come. Takes ownership. */
+    void writeHead(ByteBuf bytes) {
+        writeWaiting();
+        head = bytes;
+    }
+
+    /** Writes anything else. Takes ownership. */
+    void write(ByteBuf bytes) {
+        ByteBuf before = head;
+        if (before == null) {
+            ctx.write(bytes, ctx.voidPromise());
+        } else if (bytes.readableBytes() <= before.writableBytes()) {
+            before.writeBytes(bytes);
+            bytes.release();
+        } else {
+            writeWaiting();
+            ctx.write(bytes, ctx.voidPromise());
+        }
+    }
+
+    /** Sends what was written at the end of the event loop's turn, or at once when it is more than the channel likes to keep. */
+    void flush() {
+        if (inRead) {
+            flushDue = true;
+        } else if (!ctx.channel().isWritable()) {
+            flushNow();
+        } else if (!flushQueued) {
+            flushQueued = true;
+            ctx.executor().execute(flushing);
+        }
+    }
+
+    private void flushIfQueued() {
+        if (flushQueued) {
+            flushNow();
+        }
+    }
+
+    /** Sends what was written. */
+    void flushNow() {
+        flushDue = false;
+        flushQueued = false;
+        writeWaiting();
+        ctx.flush();
+    }
+
+    private void writeWaiting() {
+        ByteBuf waiting = head;
+        if (waiting != null) {
+            head = null;
+            ctx.write(waiting, ctx.voidPromise());
+        }
+    }
+
+    /** Whether bytes have not left yet: they wait for the turn's end, or the client has not taken them. */
+    boolean isSending() {
+        return flushQueued || head != null || SendWatch.unsent(ctx.channel()) > 0;
+    }
+
+    /** Whether the client has taken nothing of what waits for it for longer than {@code timeoutNanos}. */
+    boolean isStuck(long nowNanos, long timeoutNanos) {
+        return watch.isStuck(ctx.channel(), nowNanos, timeoutNanos);
+    }
+
+    /** The channel is gone: so is what waits. */
+    void drop() {
+        flushDue = false;
+        flushQueued = false;
+        ByteBuf waiting = head;
+        head = null;
+        if (waiting != null) {
+            waiting.release();
+        }
+    }
+}
