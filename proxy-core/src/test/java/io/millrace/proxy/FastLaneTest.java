@@ -196,6 +196,35 @@ class FastLaneTest {
         awaitNoConnection();
     }
 
+    /** Of 1,024 bytes each: as many as one read takes end where the read ends, and the next are there already. */
+    @Test
+    void requestsThatFillAReadToItsEndDoNotKeepThoseBehindThemWaiting() throws Exception {
+        start();
+        String start = "HEAD /a HTTP/1.1\r\nHost: test.example\r\nX-Fill: ";
+        byte[] request = RawInput.latin1(start + "x".repeat(1024 - start.length() - 4) + "\r\n\r\n");
+        int count = 20 * 32;
+        byte[] all = new byte[count * request.length];
+        for (int i = 0; i < count; i++) {
+            System.arraycopy(request, 0, all, i * request.length, request.length);
+        }
+        RawClient client = proxy.client();
+        CompletableFuture<Void> sent = CompletableFuture.runAsync(() -> {
+            try {
+                client.send(all);
+                client.socket.shutdownOutput();
+            } catch (IOException e) {
+                throw new java.io.UncheckedIOException(e);
+            }
+        });
+        for (int i = 0; i < count; i++) {
+            String head = client.in.readHead();
+            assertTrue(head != null && head.startsWith("HTTP/1.1 200 "), "response " + i);
+        }
+        assertNull(client.in.readHead());
+        sent.get(RawClient.WAIT_MILLIS, TimeUnit.MILLISECONDS);
+        awaitNoConnection();
+    }
+
     @Test
     void idleConnectionIsClosedAfterItsTimeout() throws Exception {
         start("timeouts.client_keep_alive", "300ms", "timeouts.client_header", "300ms");

@@ -4,7 +4,9 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One thread for short work that is nobody's: the RAM tier's policy, timers. Nothing that waits for a disk.
@@ -12,17 +14,28 @@ import java.util.concurrent.TimeUnit;
  * <p>Thread-safe.
  */
 final class Housekeeping implements Executor {
-    private final ScheduledThreadPoolExecutor executor =
-            new ScheduledThreadPoolExecutor(1, new DefaultThreadFactory("millrace-store-housekeeping", true));
+    private final ThreadFactory threads = new DefaultThreadFactory("millrace-store-housekeeping", true);
+    private final ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1, this::thread);
+    private volatile @Nullable Thread own;
 
     Housekeeping() {
         executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         executor.setRemoveOnCancelPolicy(true);
     }
 
-    /** Runs the task soon; after the end it runs at once, on the caller's thread. */
+    private Thread thread(Runnable work) {
+        Thread thread = threads.newThread(work);
+        own = thread;
+        return thread;
+    }
+
+    /** Runs the task soon, and at once when the caller is this thread; after the end it runs at once, on the caller's thread. */
     @Override
     public void execute(Runnable task) {
+        if (Thread.currentThread() == own) {
+            task.run();
+            return;
+        }
         try {
             executor.execute(task);
         } catch (RejectedExecutionException e) {

@@ -38,11 +38,15 @@ public final class RamTier<E extends RamEntry> {
     private static final int BYTES_PER_BATCHED = 1 << 20;
 
     private static final int BATCHES_MAX = 64;
+    /** Full batches of a thread that make the policy's thread get up: waking it costs more than a hit. */
+    private static final int BATCHES_PER_WAKE = 8;
+
     /** Makes an entry one that was asked for more than once, for the policy's frequency sketch. */
     private static final int WARM_HITS = 2;
 
     private final long bytesMax;
     private final int batchSize;
+    private final int batchesPerWake;
     private final MemoryBudget budget;
     private final ReentrantLock resizing = new ReentrantLock();
     /** What it may have now: the budget less what others have. Written under {@link #resizing}. */
@@ -72,6 +76,8 @@ public final class RamTier<E extends RamEntry> {
     private static final class Batch {
         private RamEntry[] entries;
         private int size;
+        /** Full ones since the policy's thread was last told. */
+        private int waiting;
 
         Batch(int capacity) {
             entries = new RamEntry[capacity];
@@ -98,6 +104,7 @@ public final class RamTier<E extends RamEntry> {
     public RamTier(long bytesMax, MemoryBudget budget, Executor housekeeping) {
         this.bytesMax = bytesMax;
         this.batchSize = (int) Math.max(1, Math.min(bytesMax / BYTES_PER_BATCHED, BATCH_SIZE_MAX));
+        this.batchesPerWake = batchSize == BATCH_SIZE_MAX ? BATCHES_PER_WAKE : 1;
         this.bytesLimit = bytesMax;
         this.budget = budget;
         budget.tenant(this::giveWay);
@@ -150,6 +157,10 @@ public final class RamTier<E extends RamEntry> {
             // A batch that finds no room is forgotten: the policy works on samples.
             if (batches.offer(batch.entries)) {
                 batch.entries = new RamEntry[batchSize];
+            }
+            batch.waiting++;
+            if (batch.waiting >= batchesPerWake) {
+                batch.waiting = 0;
                 if (!drainQueued.get() && drainQueued.compareAndSet(false, true)) {
                     housekeeping.execute(drain);
                 }

@@ -87,6 +87,11 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
         return closing;
     }
 
+    /** Whether the lane has it no more: it is closed, or a channel. */
+    boolean isGone() {
+        return gone;
+    }
+
     /** Another request begins; true when the connection ends with it. */
     boolean beginRequest(boolean persistent) {
         requests++;
@@ -106,12 +111,12 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
     }
 
     @Override
-    public void onReadable() {
+    public void onReadable(boolean ended) {
         try {
             if (deadline.isFor(Waiting.LINGER)) {
                 linger();
             } else {
-                lane.serve(this);
+                lane.serve(this, ended);
             }
         } catch (RuntimeException | Error e) {
             log.warn("{}: connection closed after a fault", facts.remoteAddress(), e);
@@ -121,8 +126,11 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
 
     /** What the client still sends is dropped, so that it can read the last answer before a reset. */
     private void linger() {
-        int count = lane.discard(socket);
-        discarded += Math.max(0, count);
+        int count;
+        do {
+            count = lane.discard(socket);
+            discarded += Math.max(0, count);
+        } while (count > 0 && discarded <= Http1Connection.DISCARD_BYTES_MAX);
         if (count == PlainSocket.END || discarded > Http1Connection.DISCARD_BYTES_MAX) {
             closeNow();
         }

@@ -31,6 +31,8 @@ import org.slf4j.LoggerFactory;
 public final class FastLane implements PlainReceiver {
     /** What one read takes: more than the requests of browsers are long. */
     private static final int READ_BYTES = 32 * 1024;
+    /** Reads of one connection before others have their turn. */
+    private static final int READS_MAX = 16;
     /** Answers to pipelined requests leave when they are that many bytes; the last one may go beyond. */
     private static final int SEND_BYTES = 64 * 1024;
 
@@ -131,15 +133,32 @@ public final class FastLane implements PlainReceiver {
         return socket.read(in());
     }
 
-    /** Reads what a client sent and answers it as far as this lane does. */
-    void serve(FastConnection connection) {
-        int end = connection.socket().read(in());
-        if (end == PlainSocket.END) {
-            connection.closeNow();
-        } else if (end > 0) {
+    /**
+     * Reads what a client sent and answers it as far as this lane does.
+     *
+     * @param ended whether the client's end waits behind it
+     */
+    void serve(FastConnection connection, boolean ended) {
+        for (int reads = 0; reads < READS_MAX; reads++) {
+            int end = connection.socket().read(in());
+            if (end == PlainSocket.END) {
+                connection.closeNow();
+                return;
+            }
+            if (end == 0) {
+                return;
+            }
             in().getBytes(0, bytes, 0, end);
             answer(connection, end);
+            if (connection.isGone() || (end < READ_BYTES && !ended)) {
+                return;
+            }
+            if (connection.isClosing()) {
+                connection.onReadable(ended);
+                return;
+            }
         }
+        connection.socket().readLater();
     }
 
     private void answer(FastConnection connection, int end) {

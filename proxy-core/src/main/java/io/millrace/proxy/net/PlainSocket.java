@@ -36,11 +36,22 @@ public final class PlainSocket implements EpollIoHandle {
 
     /** What happens to a connection. */
     public interface Handler {
-        /** There is something to read, or an end. */
-        void onReadable();
+        /**
+         * There is something to read, or an end; told once for what came, so everything has to be read. A read that does not fill its buffer
+         * has read everything, unless the client's end is there too.
+         *
+         * @param ended whether the client's end, or an error, waits behind what there is to read
+         */
+        void onReadable(boolean ended);
     }
 
     private static final Logger log = LoggerFactory.getLogger(PlainSocket.class);
+
+    /** By edges: told of a level, the kernel would look at each connection once more after it was read. */
+    private static final EpollIoOps READING =
+            EpollIoOps.EPOLLIN.with(EpollIoOps.EPOLLRDHUP).with(EpollIoOps.EPOLLET);
+
+    private static final EpollIoOps ENDS = EpollIoOps.EPOLLRDHUP.with(EpollIoOps.EPOLLERR);
 
     private final EventLoop loop;
     private final Socket socket;
@@ -78,7 +89,15 @@ public final class PlainSocket implements EpollIoHandle {
             throw new IllegalStateException("not registered with its event loop", registering.cause());
         }
         registration = done;
-        done.submit(EpollIoOps.EPOLLIN);
+        done.submit(READING);
+    }
+
+    /** Asks to be told once more of what there is to read, after the other connections. */
+    public void readLater() {
+        IoRegistration current = registration;
+        if (current != null) {
+            current.submit(READING);
+        }
     }
 
     /** Our end; null when the connection is gone. */
@@ -95,10 +114,10 @@ public final class PlainSocket implements EpollIoHandle {
     public int read(ByteBuf into) {
         try {
             if (into.hasMemoryAddress()) {
-                return socket.readAddress(into.memoryAddress(), 0, into.capacity());
+                return socket.recvAddress(into.memoryAddress(), 0, into.capacity());
             }
             ByteBuffer bytes = into.internalNioBuffer(0, into.capacity());
-            return socket.read(bytes, bytes.position(), bytes.limit());
+            return socket.recv(bytes, bytes.position(), bytes.limit());
         } catch (IOException | NotYetConnectedException e) {
             // A connection that was reset is none that was ever made, as Netty has it.
             log.debug("connection failed", e);
@@ -116,10 +135,10 @@ public final class PlainSocket implements EpollIoHandle {
         int sent;
         try {
             if (from.hasMemoryAddress()) {
-                sent = socket.writeAddress(from.memoryAddress(), start, from.writerIndex());
+                sent = socket.sendAddress(from.memoryAddress(), start, from.writerIndex());
             } else {
                 ByteBuffer bytes = from.internalNioBuffer(start, from.readableBytes());
-                sent = socket.write(bytes, bytes.position(), bytes.limit());
+                sent = socket.send(bytes, bytes.position(), bytes.limit());
             }
         } catch (IOException | NotYetConnectedException e) {
             // A connection that was reset is none that was ever made, as Netty has it.
@@ -175,9 +194,8 @@ public final class PlainSocket implements EpollIoHandle {
     @Override
     public void handle(IoRegistration from, IoEvent event) {
         Handler current = handler;
-        // An error and a hang-up need no look at the event: the read tells of them.
-        if (owner && current != null && event instanceof EpollIoEvent) {
-            current.onReadable();
+        if (owner && current != null && event instanceof EpollIoEvent epoll) {
+            current.onReadable((epoll.ops().value() & ENDS.value()) != 0);
         }
     }
 
