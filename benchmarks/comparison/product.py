@@ -8,7 +8,7 @@ import time
 
 from comparison import asking, parsing
 from comparison.errors import ComparisonError
-from comparison.measure import cpu_seconds
+from comparison.measure import cpu_seconds, thread_seconds
 from comparison.servers import Server, version_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -52,7 +52,7 @@ class Millrace(Server):
 
     name = "millrace"
     tls = True
-    warm_factor = 5  # while it is warmed up its JVM compiles
+    warm_factor = 2  # and on until its JVM has compiled
 
     def __init__(self, bench, home, name="millrace", settings=(), small_ram=False):
         self.name = name
@@ -104,6 +104,9 @@ class Millrace(Server):
             before = sum(cpu_seconds(self.tree()))
             time.sleep(0.5)
             quiet = quiet + 1 if sum(cpu_seconds(self.tree())) - before < 0.05 else 0
+
+    def compile_seconds(self):
+        return thread_seconds(self.tree(), ("C1 Compiler", "C2 Compiler"))
 
     def fast_lane_requests(self):
         try:

@@ -132,6 +132,8 @@ def notes(m, unit):
         who = SHOWN.get(name, name)
         for text in server_notes(name, rounds, unit):
             lines.append(f"- {who}: {text}")
+        if name.startswith(PRODUCT) and m.get("warmed", {}).get(name):
+            lines.append(f"- {who}: warmed up for {m['warmed'][name]} s, until its JVM had compiled")
     for name, faults in m["faults"].items():
         lines += [f"- **{SHOWN.get(name, name)}: {text}**" for text in faults]
     for name, why in m["left_out"].items():

@@ -1,11 +1,16 @@
 """One case: every server checked and warmed up, then rounds in turn (A B C A B C ...)."""
 import datetime
 import os
+import time
 from dataclasses import dataclass
 
 from comparison import asking, checks
 from comparison.errors import NotAvailable, WrongAnswer
 from comparison.loads import H2load
+
+
+WARM_SECONDS_MAX = 60  # a compiler that is busy after that is a finding, not a start
+COMPILING = 0.05  # share of a core below which a compiler counts as quiet
 
 
 @dataclass(frozen=True)
@@ -20,11 +25,11 @@ def run(case, fleet, bench, names, plan, say):
     """Returns what the results file keeps of the case: samples and faults by server, and when it ran."""
     began = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
     load_before = os.getloadavg()[0]
-    samples, faults, left_out = {}, {}, {}
+    samples, faults, left_out, warmed = {}, {}, {}, {}
     servers = []
     for server in fleet.for_case(case, names):
         try:
-            ready(case, server, bench, plan)
+            warmed[server.name] = ready(case, server, bench, plan)
             servers.append(server)
             samples[server.name] = []
         except NotAvailable as e:
@@ -46,7 +51,7 @@ def run(case, fleet, bench, names, plan, say):
                 faults.setdefault(server.name, []).append(f"round {number + 1}: {why}")
             say(line(case, number, server, sample) + (f" FAULT {why}" if why else ""))
     return {"case": case.name, "mode": bench.mode, "began": began, "load_before": load_before, "rounds": plan.rounds,
-            "seconds": plan.seconds, "samples": samples, "faults": faults,
+            "seconds": plan.seconds, "samples": samples, "faults": faults, "warmed": warmed,
             "versions": {server.name: server.version() for server in servers},
             "left_out": {**fleet.why_left_out(names, case), **left_out}}
 
@@ -55,8 +60,20 @@ def ready(case, server, bench, plan):
     if isinstance(case.load, H2load) and not asking.speaks_http2(server.tls_port):
         raise NotAvailable(f"{server.name} does not speak HTTP/2")
     checks.prepare(case, server, bench)
-    if plan.warm_seconds:
-        case.load.warm_up(bench, server, plan.warm_seconds * server.warm_factor)
+    return warm_up(case, server, bench, plan.warm_seconds) if plan.warm_seconds else 0
+
+
+def warm_up(case, server, bench, seconds):
+    """Warms a server up until its compiler, if it has one, is quiet; returns after how many seconds of load it was."""
+    total, piece = 0, seconds * server.warm_factor
+    while True:
+        compiled, began = server.compile_seconds(), time.monotonic()
+        case.load.warm_up(bench, server, piece)
+        took = time.monotonic() - began
+        total += took
+        now = server.compile_seconds()
+        if compiled is None or now is None or now - compiled < COMPILING * took or total >= WARM_SECONDS_MAX:
+            return round(total)
 
 
 def one_round(case, server, bench, plan):

@@ -57,6 +57,10 @@ class Server:
     def version(self):
         raise NotImplementedError
 
+    def compile_seconds(self):
+        """CPU time that compiling while it runs has taken so far; None where nothing is compiled."""
+        return None
+
     def prepare(self):
         """Writes what the server reads, and returns the command that starts it in the foreground."""
         raise NotImplementedError

@@ -1,0 +1,43 @@
+"""Servers are warmed up until what they compile is compiled, and no longer than a minute."""
+import types
+import unittest
+from unittest import mock
+
+from comparison import rounds
+
+
+class Clock:
+    def __init__(self):
+        self.now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+
+def warmed(compiled_at, seconds=2, factor=2):
+    """Seconds of load until warm, for a server whose compiler has taken compiled_at(time) so far."""
+    clock = Clock()
+
+    def load(bench, server, length):
+        clock.now += length
+
+    case = types.SimpleNamespace(load=types.SimpleNamespace(warm_up=load))
+    server = types.SimpleNamespace(warm_factor=factor, compile_seconds=lambda: compiled_at(clock.now))
+    with mock.patch.object(rounds, "time", clock):
+        return rounds.warm_up(case, server, None, seconds)
+
+
+class WarmUpTest(unittest.TestCase):
+    def test_a_server_that_compiles_nothing_is_warmed_up_once(self):
+        self.assertEqual(2, warmed(lambda now: None, factor=1))
+
+    def test_a_server_is_warmed_up_until_its_compiler_is_quiet(self):
+        # Half a core for 17 s, then nothing: the piece from 16 to 20 s still has some of it, the next has none.
+        self.assertEqual(24, warmed(lambda now: min(now, 17.0) / 2))
+
+    def test_a_compiler_that_never_rests_is_waited_for_a_minute(self):
+        self.assertEqual(60, warmed(lambda now: now / 2))
+
+
+if __name__ == "__main__":
+    unittest.main()
