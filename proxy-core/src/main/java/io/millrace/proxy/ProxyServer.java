@@ -122,7 +122,8 @@ public final class ProxyServer implements AutoCloseable {
                     shared,
                     () -> live.http1(),
                     connectionsMax,
-                    transport.hasPlainSockets() ? () -> live.config().worker().fastLane() : null));
+                    () -> live.config().worker().fastLane(),
+                    transport.hasPlainSockets()));
         }
         ProxyMetrics.bind(metrics, store, allocator, accessLog);
         ProxyMetrics.bind(metrics, shared.invalidator());

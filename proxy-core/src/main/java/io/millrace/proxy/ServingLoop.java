@@ -3,6 +3,7 @@ package io.millrace.proxy;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.fetch.OriginClient;
 import io.millrace.proxy.fetch.OriginStatistics;
+import io.millrace.proxy.http1.DirectAnswers;
 import io.millrace.proxy.http1.FastLane;
 import io.millrace.proxy.http1.Http1Connection;
 import io.millrace.proxy.http1.Http1Settings;
@@ -38,7 +39,9 @@ final class ServingLoop {
     private final ConnectionSet connections;
     private final ExchangeLoop exchanges;
     private final Supplier<Http1Settings> http1;
+    private final Supplier<Boolean> fastLaneOpen;
     private final @Nullable FastLane fastLane;
+    private final DirectAnswers direct;
     private @Nullable Future<?> publishing;
 
     ServingLoop(
@@ -49,7 +52,8 @@ final class ServingLoop {
             ExchangeLoop.Shared shared,
             Supplier<Http1Settings> http1,
             int connectionsMax,
-            @Nullable Supplier<Boolean> fastLaneOpen) {
+            Supplier<Boolean> fastLaneOpen,
+            boolean hasPlainSockets) {
         this.loop = loop;
         this.allocator = allocator;
         this.counters = counters;
@@ -58,17 +62,13 @@ final class ServingLoop {
                 loop, connectionsMax, () -> counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_LIMIT));
         this.exchanges = new ExchangeLoop(loop, shared, origins, counters, log);
         this.http1 = http1;
-        this.fastLane = fastLaneOpen == null
-                ? null
-                : new FastLane(new FastLane.Parts(
-                        loop,
-                        allocator,
-                        http1,
-                        fastLaneOpen,
-                        exchanges,
-                        exchanges,
-                        connections,
-                        new FastLaneCounters(counters)));
+        this.fastLaneOpen = fastLaneOpen;
+        FastLaneCounters lane = new FastLaneCounters(counters);
+        this.fastLane = hasPlainSockets
+                ? new FastLane(new FastLane.Parts(
+                        loop, allocator, http1, fastLaneOpen, exchanges, exchanges, connections, lane))
+                : null;
+        this.direct = new DirectAnswers(loop, allocator, exchanges, lane::onAnswered);
     }
 
     void start() {
@@ -119,10 +119,12 @@ final class ServingLoop {
                 counters.increment(Counter.CLIENT_CONNECTIONS);
                 counters.increment(Counter.CLIENT_CONNECTIONS_OPENED);
                 channel.closeFuture().addListener(closed -> counters.decrement(Counter.CLIENT_CONNECTIONS));
+                DirectAnswers answers = null;
                 if (tls != null) {
                     channel.pipeline().addLast(tls.newHandler(allocator));
+                    answers = fastLaneOpen.get() ? direct : null;
                 }
-                Http1Connection.install(channel, http1.get(), exchanges, connections);
+                Http1Connection.install(channel, http1.get(), exchanges, connections, answers);
             }
         };
     }

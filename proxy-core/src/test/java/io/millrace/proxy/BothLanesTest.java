@@ -16,12 +16,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The same requests to a proxy with the fast lane and to one without: the same bytes, the same lines in the log, the same counts. */
+/**
+ * The same requests to a proxy with the fast lane and to one without, on plain connections and on TLS: the same bytes, the same lines in
+ * the log, the same counts.
+ */
 class BothLanesTest {
     private static final String HOST = "Host: test.example\r\n";
     private static final String GET = "GET /hit HTTP/1.1\r\n" + HOST;
@@ -146,34 +150,59 @@ class BothLanesTest {
         }
     }
 
-    private void start(ProxyExtension proxy, boolean lane, Path log) throws IOException {
-        proxy.start(BothLanesTest::answer, config -> config.set("worker.fast_lane", String.valueOf(lane))
-                .set("limits.request_line", "512B")
-                .set("limits.request_header", "2KiB")
-                .set("limits.requests_per_connection", "30")
-                .set("log.access.enabled", "true")
-                .set("log.access.path", log.toString())
-                .set("log.access.format", LOG)
-                .set("via.response", "stack"));
+    /** How connections are made. */
+    private interface Dialing {
+        RawClient client(ProxyExtension proxy) throws IOException;
+    }
+
+    private void start(ProxyExtension proxy, boolean lane, Path log, @Nullable TestCertificate tls, Dialing dialing)
+            throws IOException {
+        proxy.start(
+                BothLanesTest::answer,
+                config -> (tls == null ? config : config.listen("127.0.0.1:0", tls.certificate(), tls.key()))
+                        .set("worker.fast_lane", String.valueOf(lane))
+                        .set("limits.request_line", "512B")
+                        .set("limits.request_header", "2KiB")
+                        .set("limits.requests_per_connection", "30")
+                        .set("log.access.enabled", "true")
+                        .set("log.access.path", log.toString())
+                        .set("log.access.format", LOG)
+                        .set("via.response", "stack"));
         for (String path :
                 List.of("/hit", "/last", "/empty", "/gone", "/moved", "/none", "/long", "/most", "/stale", "/purged")) {
-            proxy.get(path);
+            get(proxy, dialing, path);
         }
-        proxy.get("/vary", "Accept-Language: de\r\n");
+        get(proxy, dialing, "/vary", "Accept-Language: de\r\n");
         proxy.settle();
         proxy.advanceSeconds(10);
     }
 
+    private static void get(ProxyExtension proxy, Dialing dialing, String path, String... fields) throws IOException {
+        try (RawClient client = dialing.client(proxy)) {
+            client.get(path, fields).response();
+        }
+    }
+
     @TestFactory
     Stream<DynamicTest> answersLinesAndCountsAreTheSameInBothLanes() throws Exception {
+        return compare(null, proxy -> new RawClient(proxy.address()));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> answersLinesAndCountsOverTlsAreTheSameInFrontOfTheDecoderAndBehindIt() throws Exception {
+        TestCertificate tls = TestCertificate.in(directory);
+        return compare(tls, proxy -> tls.client(proxy.proxy().addresses().get(1)));
+    }
+
+    private Stream<DynamicTest> compare(@Nullable TestCertificate tls, Dialing dialing) throws IOException {
         Path fastLog = directory.resolve("fast.log");
         Path channelLog = directory.resolve("channels.log");
-        start(fast, true, fastLog);
-        start(channels, false, channelLog);
+        start(fast, true, fastLog, tls, dialing);
+        start(channels, false, channelLog, tls, dialing);
         return cases().entrySet().stream()
                 .map(each -> DynamicTest.dynamicTest(each.getKey(), () -> {
-                    Told inChannels = tell(channels, channelLog, each.getValue() + LAST);
-                    Told inFastLane = tell(fast, fastLog, each.getValue() + LAST);
+                    Told inChannels = tell(channels, dialing, channelLog, each.getValue() + LAST);
+                    Told inFastLane = tell(fast, dialing, fastLog, each.getValue() + LAST);
                     assertEquals(inChannels.answers(), inFastLane.answers());
                     assertEquals(inChannels.lines(), inFastLane.lines());
                     assertEquals(
@@ -186,12 +215,12 @@ class BothLanesTest {
     /** What is told of requests: to the client, in the log, in the counters. */
     private record Told(String answers, List<String> lines, Map<Counter, Long> counts) {}
 
-    private static Told tell(ProxyExtension proxy, Path log, String wire) throws IOException {
+    private static Told tell(ProxyExtension proxy, Dialing dialing, Path log, String wire) throws IOException {
         awaitEnd(proxy);
         Map<Counter, Long> before = counts(proxy);
         List<String> linesBefore = lines(proxy, log);
         String answers;
-        try (RawClient client = new RawClient(proxy.address())) {
+        try (RawClient client = dialing.client(proxy)) {
             answers = new String(client.send(wire).in.readToEnd(), StandardCharsets.ISO_8859_1);
         }
         awaitEnd(proxy);

@@ -6,15 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.KeyStore;
-import java.security.cert.Certificate;
-import java.util.Base64;
 import java.util.concurrent.CountDownLatch;
-import javax.net.ssl.SSLContext;
-import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -22,14 +15,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A listener that speaks TLS: the same as a plain one, and ends that can be told apart. */
 class SecureListenerTest {
-    private static final char[] PASSWORD = "changeit".toCharArray();
-
     @TempDir
     static Path directory;
 
-    private static Path certificate;
-    private static Path key;
-    private static SSLContext trust;
+    private static TestCertificate certificate;
 
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
@@ -38,61 +27,15 @@ class SecureListenerTest {
 
     @BeforeAll
     static void makeCertificate() throws Exception {
-        Path file = directory.resolve("test.p12");
-        Process keytool = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "keytool")
-                                .toString(),
-                        "-genkeypair",
-                        "-alias",
-                        "test",
-                        "-keyalg",
-                        "EC",
-                        "-dname",
-                        "CN=test.example",
-                        "-ext",
-                        "san=dns:test.example",
-                        "-validity",
-                        "3650",
-                        "-storetype",
-                        "PKCS12",
-                        "-keystore",
-                        file.toString(),
-                        "-storepass",
-                        "changeit")
-                .redirectErrorStream(true)
-                .redirectOutput(directory.resolve("keytool.log").toFile())
-                .start();
-        assertEquals(0, keytool.waitFor());
-        KeyStore store = KeyStore.getInstance("PKCS12");
-        try (InputStream in = Files.newInputStream(file)) {
-            store.load(in, PASSWORD);
-        }
-        Certificate made = store.getCertificate("test");
-        certificate = pem("CERTIFICATE", made.getEncoded());
-        key = pem("PRIVATE KEY", store.getKey("test", PASSWORD).getEncoded());
-        KeyStore trusted = KeyStore.getInstance("PKCS12");
-        trusted.load(null, PASSWORD);
-        trusted.setCertificateEntry("test", made);
-        TrustManagerFactory managers = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-        managers.init(trusted);
-        trust = SSLContext.getInstance("TLS");
-        trust.init(null, managers.getTrustManagers(), null);
-    }
-
-    private static Path pem(String what, byte[] content) throws IOException {
-        String text = "-----BEGIN " + what + "-----\n"
-                + Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(content) + "\n-----END " + what
-                + "-----\n";
-        return Files.writeString(directory.resolve(what.replace(' ', '-') + ".pem"), text);
+        certificate = TestCertificate.in(directory);
     }
 
     private void start(RawOrigin.Script script) throws IOException {
-        proxy.start(script, config -> config.listen("127.0.0.1:0", certificate, key));
+        proxy.start(script, config -> config.listen("127.0.0.1:0", certificate.certificate(), certificate.key()));
     }
 
     private RawClient client() throws IOException {
-        return proxy.keep(new RawClient(trust.getSocketFactory()
-                .createSocket("127.0.0.1", proxy.proxy().addresses().get(1).getPort())));
+        return proxy.keep(certificate.client(proxy.proxy().addresses().get(1)));
     }
 
     @Test

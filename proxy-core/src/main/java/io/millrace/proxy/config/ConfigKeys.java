@@ -471,7 +471,7 @@ public final class ConfigKeys {
             .says("How sockets are polled; auto takes epoll where there is one.");
     public static final ConfigKey<Boolean> WORKER_FAST_LANE = draft("worker.fast_lane", ValueType.BOOLEAN)
             .defaultsTo(true)
-            .says("Whether new connections without TLS get hits in RAM by a shorter way; with epoll only.");
+            .says("Whether new connections get hits in RAM by a shorter way; those without TLS with epoll only.");
     public static final ConfigKey<Long> WORKER_HEAP_SIZE = draft("worker.heap_size", ValueType.SIZE)
             .within(64 * MIB, TIB)
             .defaultsTo(512 * MIB)

@@ -81,7 +81,7 @@ public final class FastLane implements PlainReceiver {
             Events events) {}
 
     private final Parts parts;
-    private final PlainRequestScanner scanner = new PlainRequestScanner();
+    private final PlainRequestScanner scanner = new PlainRequestScanner(false);
     private final FastStream stream;
     private final byte[] bytes = new byte[READ_BYTES];
     private @Nullable ByteBuf in;

@@ -49,6 +49,8 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private final ConnectionDeadline deadline;
     /** Where the connection came from, and goes when it is idle; null for one that began as a channel. */
     private final @Nullable FastLane lane;
+    /** Answers hits in front of the decoder; null for none. */
+    private final @Nullable DirectAnswers direct;
 
     private ChannelHandlerContext ctx;
     private ConnectionOutput output;
@@ -71,24 +73,35 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             RequestReceiver receiver,
             ConnectionSet connections,
             ConnectionDeadline deadline,
-            @Nullable FastLane lane) {
+            @Nullable FastLane lane,
+            @Nullable DirectAnswers direct) {
         this.settings = settings;
         this.receiver = receiver;
         this.connections = connections;
         this.deadline = deadline;
         this.lane = lane;
+        this.direct = direct;
     }
 
-    /** Puts HTTP/1.1 at the end of a channel's pipeline; the channel may be active already. */
+    /**
+     * Puts HTTP/1.1 at the end of a channel's pipeline; the channel may be active already.
+     *
+     * @param direct answers hits in front of the decoder, where TLS is in front of that; null for none
+     */
     public static void install(
-            Channel channel, Http1Settings settings, RequestReceiver receiver, ConnectionSet connections) {
-        new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), null).addTo(channel);
+            Channel channel,
+            Http1Settings settings,
+            RequestReceiver receiver,
+            ConnectionSet connections,
+            @Nullable DirectAnswers direct) {
+        new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), null, direct).addTo(channel);
     }
 
     /** Puts the connection that was in the fast lane into a channel's pipeline; {@link #goOn} is to be called when that is registered. */
     static Http1Connection promote(
             Channel channel, FastConnection from, RequestReceiver receiver, ConnectionSet connections, FastLane lane) {
-        Http1Connection connection = new Http1Connection(from.settings(), receiver, connections, from.deadline(), lane);
+        Http1Connection connection =
+                new Http1Connection(from.settings(), receiver, connections, from.deadline(), lane, null);
         connection.facts = from.facts();
         connection.requests = from.requests();
         connection.returnsAtOnce = from.isAtHome();
@@ -129,6 +142,47 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             closing = true;
             channel.close();
         }
+    }
+
+    /** Answers the requests with which the bytes begin, where that can be done without the decoder, which is empty; borrows them. */
+    void answerDirectly(ByteBuf bytes) {
+        if (direct != null && isBetweenRequests()) {
+            output.beginRead();
+            direct.serve(this, bytes);
+        }
+    }
+
+    /** Whether the next request may be answered at once: nothing is under way, and the client takes what it is sent. */
+    boolean isBetweenRequests() {
+        return stream == null && !closing && pending.isEmpty() && ctx.channel().isWritable();
+    }
+
+    /** A request begins that is answered past the decoder; true when the connection ends with it. */
+    boolean beginDirect(boolean persistent) {
+        requests++;
+        return !persistent || isLastRequest();
+    }
+
+    /** Sends what answers the requests that were begun so; takes ownership. */
+    void answered(ByteBuf answers, boolean last, boolean now) {
+        output.write(answers);
+        discarded = 0;
+        deadline.await(Waiting.KEEP_ALIVE);
+        if (last) {
+            lingerAndClose();
+        } else if (now) {
+            output.flushNow();
+        } else {
+            output.flush();
+        }
+    }
+
+    /** Takes up the request that was begun so and needs an exchange. */
+    void resume(RequestReading reading, DecidedRequest decided) {
+        requests--;
+        anyBytes = true;
+        takeRequest(reading, decided);
+        take(LastHttpContent.EMPTY_LAST_CONTENT);
     }
 
     /** The decoder got bytes: where a request begins, its time begins. */
@@ -277,13 +331,17 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             receiver.onBadRequest(next, problem == null ? BadRequest.SYNTAX : problem);
             return;
         }
-        if (connections.isDraining()
-                || (settings.requestsPerConnectionMax() > 0 && requests >= settings.requestsPerConnectionMax())) {
+        if (isLastRequest()) {
             next.closeAfter();
         }
         deadline.await(reading.contentLength() == 0 ? Waiting.RESPONSE : Waiting.CONTENT);
         next.handler(
                 decided == null ? receiver.onRequest(next, head, reading.contentLength()) : decided.resume(next, head));
+    }
+
+    private boolean isLastRequest() {
+        return connections.isDraining()
+                || (settings.requestsPerConnectionMax() > 0 && requests >= settings.requestsPerConnectionMax());
     }
 
     private void takeContent(HttpContent content) {
@@ -526,6 +584,10 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     ChannelHandlerContext context() {
         return ctx;
+    }
+
+    Http1Settings settings() {
+        return settings;
     }
 
     ClientConnection facts() {

@@ -56,9 +56,24 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) throws Exception {
         if (message instanceof ByteBuf bytes && bytes.isReadable()) {
+            if (isEmpty() && answersAll(bytes)) {
+                bytes.release();
+                return;
+            }
             connection.onBytes();
         }
         super.channelRead(ctx, message);
+    }
+
+    /** Whether nothing is left for this decoder. */
+    private boolean answersAll(ByteBuf bytes) {
+        try {
+            connection.answerDirectly(bytes);
+        } catch (RuntimeException | Error e) {
+            bytes.release();
+            throw e;
+        }
+        return !bytes.isReadable();
     }
 
     @Override

@@ -41,13 +41,20 @@ final class PlainRequestScanner {
 
     private final FieldSection fields = FieldSection.reusable(LINES_MAX);
 
+    private final boolean secure;
+
     private RequestHead head;
     private boolean persistent;
     private int lineLength;
     private int position;
 
+    /**
+     * @param secure whether the bytes came through TLS, which makes the scheme of targets in origin form
+     */
     @SuppressWarnings("NullAway.Init") // head is read after a scan that found one
-    PlainRequestScanner() {}
+    PlainRequestScanner(boolean secure) {
+        this.secure = secure;
+    }
 
     /**
      * Looks for a plain request that begins at {@code from}.
@@ -77,7 +84,7 @@ final class PlainRequestScanner {
         if (position - fieldsStart > settings.headerBytesMax() || !isPlain()) {
             return NOT_PLAIN;
         }
-        if (!(TargetUri.parse(method, bytes, targetStart, targetEnd, fields, minorVersion, false)
+        if (!(TargetUri.parse(method, bytes, targetStart, targetEnd, fields, minorVersion, secure)
                 instanceof TargetUri target)) {
             return NOT_PLAIN;
         }

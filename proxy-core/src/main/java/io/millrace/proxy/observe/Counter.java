@@ -57,7 +57,7 @@ public enum Counter {
     DENIED_PURGE(MetricFamily.DENIED_REQUESTS, "PURGE from an address that purge.allow does not have", "purge"),
     DENIED_LOOP(MetricFamily.DENIED_REQUESTS, "the request passed through this proxy before", "loop"),
 
-    FAST_LANE_ANSWERED(MetricFamily.FAST_LANE_REQUESTS, "requests answered without a channel"),
+    FAST_LANE_ANSWERED(MetricFamily.FAST_LANE_REQUESTS, "requests answered without an exchange"),
     FAST_LANE_PROMOTED(MetricFamily.FAST_LANE_MOVES, "a request needs more than a hit in RAM", "promoted"),
     FAST_LANE_RETURNED(MetricFamily.FAST_LANE_MOVES, "the connection was idle", "returned"),
 

@@ -84,8 +84,8 @@ public enum MetricFamily {
             "millrace_fast_lane_requests_total",
             Kind.COUNTER,
             "requests",
-            "Requests answered in the fast lane; a small share of the hits means that clients' requests or the sizes of"
-                    + " objects are not made for it."),
+            "Requests answered in the fast lane, or over TLS in front of the decoder; a small share of the hits means that"
+                    + " clients' requests or the sizes of objects are not made for it."),
     FAST_LANE_MOVES(
             "millrace_fast_lane_moves_total",
             Kind.COUNTER,

@@ -27,7 +27,7 @@ final class PlainRequestCheck {
     private static final byte[] NEXT =
             "GET /next HTTP/1.1\r\nHost: next.example\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
 
-    private final PlainRequestScanner scanner = new PlainRequestScanner();
+    private final PlainRequestScanner scanner = new PlainRequestScanner(false);
 
     /**
      * Scans.
@@ -80,7 +80,8 @@ final class PlainRequestCheck {
         static Lane read(byte[] wire) {
             Lane lane = new Lane();
             EmbeddedChannel channel = new Loopback();
-            Http1Connection.install(channel, SETTINGS, lane, new ConnectionSet(channel.eventLoop(), 10, () -> {}));
+            Http1Connection.install(
+                    channel, SETTINGS, lane, new ConnectionSet(channel.eventLoop(), 10, () -> {}), null);
             channel.writeInbound(Unpooled.wrappedBuffer(wire));
             channel.runPendingTasks();
             for (ByteBuf out = channel.readOutbound(); out != null; out = channel.readOutbound()) {

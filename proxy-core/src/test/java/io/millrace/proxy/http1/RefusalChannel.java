@@ -28,7 +28,8 @@ final class RefusalChannel extends EmbeddedChannel {
                 refused.accept(reason);
             }
         };
-        Http1Connection.install(channel, settings, receiver, new ConnectionSet(channel.eventLoop(), 10, () -> {}));
+        Http1Connection.install(
+                channel, settings, receiver, new ConnectionSet(channel.eventLoop(), 10, () -> {}), null);
         return channel;
     }
 
