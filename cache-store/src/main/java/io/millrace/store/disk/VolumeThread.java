@@ -7,6 +7,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.jctools.queues.MpscBlockingConsumerArrayQueue;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -17,7 +18,9 @@ import org.slf4j.LoggerFactory;
  * at a time, the works in turn, and while tasks wait each for no more than half of the time.
  *
  * <p>What {@link Gathering} tasks put together is settled as soon as no such task is queued next: so one of them alone
- * waits for nothing, and those that came while others were written go out together.
+ * waits for nothing, and those that came while others were written go out together. After such a task the thread rests for
+ * a millisecond, in which such tasks do not wake it and any other does: a thread woken for each of many small objects costs more than
+ * their writing.
  *
  * <p>Tasks that must not be lost for a full queue may go to a second, bounded one. While that holds any, the first takes no
  * more: so tasks run in the order in which they were taken.
@@ -26,6 +29,8 @@ import org.slf4j.LoggerFactory;
  */
 final class VolumeThread {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeThread.class);
+    /** Gathering tasks that come within this time of each other are taken together. */
+    private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final MpscBlockingConsumerArrayQueue<Runnable> queue;
     private final ConcurrentLinkedQueue<Runnable> overflow = new ConcurrentLinkedQueue<>();
@@ -36,8 +41,14 @@ final class VolumeThread {
     private final AtomicInteger offering = new AtomicInteger();
 
     private final Runnable settle;
+    private final long restNanos;
     /** Confined to the thread. */
     private final List<Turn> turns = new ArrayList<>();
+
+    /** Confined to the thread. */
+    private boolean mayRest;
+    /** Whether the thread waits beside the queue, so that an offer does not wake it. */
+    private volatile boolean resting;
 
     private volatile boolean closed;
     private volatile @Nullable Runnable last;
@@ -78,7 +89,12 @@ final class VolumeThread {
      * @param settle ends what {@link Gathering} tasks have begun; called on the thread, also when there is nothing
      */
     VolumeThread(String name, int capacity, List<BackgroundWork> works, Runnable settle) {
+        this(name, capacity, works, settle, REST_NANOS);
+    }
+
+    VolumeThread(String name, int capacity, List<BackgroundWork> works, Runnable settle, long restNanos) {
         this.settle = settle;
+        this.restNanos = restNanos;
         this.queue = new MpscBlockingConsumerArrayQueue<>(capacity);
         for (BackgroundWork work : works) {
             turns.add(new Turn(work));
@@ -96,7 +112,21 @@ final class VolumeThread {
         offering.incrementAndGet();
         boolean taken = !closed && overflowing.get() == 0 && queue.offer(task);
         offering.decrementAndGet();
+        if (!(task instanceof Gathering)) {
+            endRest();
+        }
         return taken;
+    }
+
+    /** Whether it waits for what else comes after a gathering task. */
+    boolean isResting() {
+        return resting;
+    }
+
+    private void endRest() {
+        if (resting) {
+            LockSupport.unpark(thread);
+        }
     }
 
     /**
@@ -115,6 +145,7 @@ final class VolumeThread {
             queue.offer(VolumeThread::wakeUp);
         }
         offering.decrementAndGet();
+        endRest();
         return taken;
     }
 
@@ -128,6 +159,7 @@ final class VolumeThread {
         last = end;
         // When the queue is full the thread needs no waking.
         queue.offer(VolumeThread::wakeUp);
+        endRest();
         ended.await();
     }
 
@@ -171,7 +203,22 @@ final class VolumeThread {
         if (wait <= 0) {
             return null;
         }
+        if (mayRest) {
+            rest(Math.min(wait, restNanos));
+            return pollTask();
+        }
         return wait == BackgroundWork.IDLE ? queue.take() : queue.poll(wait, TimeUnit.NANOSECONDS);
+    }
+
+    /** Waits beside the queue, if that is still empty. */
+    private void rest(long nanos) {
+        mayRest = false;
+        resting = true;
+        // What was offered before it is seen that this rests has woken nobody.
+        if (queue.isEmpty() && overflow.isEmpty() && last == null) {
+            LockSupport.parkNanos(this, nanos);
+        }
+        resting = false;
     }
 
     private @Nullable Runnable pollTask() {
@@ -231,7 +278,8 @@ final class VolumeThread {
     }
 
     private void runInOrder(Runnable task) {
-        if (!(task instanceof Gathering)) {
+        mayRest = task instanceof Gathering;
+        if (!mayRest) {
             runOne(settle);
         }
         runOne(task);

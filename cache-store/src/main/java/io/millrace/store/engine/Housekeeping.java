@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 final class Housekeeping implements Executor {
+    /** What is to run soon waits so long for more of its kind: the RAM tier's policy then hears of many entries at a time. */
+    private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
     private final ThreadFactory threads = new DefaultThreadFactory("millrace-store-housekeeping", true);
     private final ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1, this::thread);
     private volatile @Nullable Thread own;
@@ -29,7 +32,7 @@ final class Housekeeping implements Executor {
         return thread;
     }
 
-    /** Runs the task soon, and at once when the caller is this thread; after the end it runs at once, on the caller's thread. */
+    /** Runs the task within some milliseconds, and at once when the caller is this thread; after the end it runs at once, on the caller's thread. */
     @Override
     public void execute(Runnable task) {
         if (Thread.currentThread() == own) {
@@ -37,7 +40,7 @@ final class Housekeeping implements Executor {
             return;
         }
         try {
-            executor.execute(task);
+            var unused = executor.schedule(task, SOON_NANOS, TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
             task.run();
         }

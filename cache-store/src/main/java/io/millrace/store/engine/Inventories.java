@@ -16,6 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.jctools.queues.MpscBlockingConsumerArrayQueue;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -41,6 +42,9 @@ final class Inventories<H> {
     private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private static final int RECORDS_A_TURN = 50;
+    /** After changes the thread rests, and is woken by none: what comes meanwhile is taken together. */
+    private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
     /** A volume that is handed over waits so long for what is still queued. */
     private static final long DRAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
 
@@ -54,6 +58,9 @@ final class Inventories<H> {
     private final AtomicInteger listings = new AtomicInteger();
     private final Thread thread;
     private final Change<H> wake = new Change<>(null, 0, 0, 0);
+    /** Whether the thread waits beside the queue, so that an offer does not wake it. */
+    private volatile boolean resting;
+
     private volatile boolean hurry;
     private volatile boolean closed;
     /** Confined to the thread. */
@@ -140,6 +147,9 @@ final class Inventories<H> {
         orders.add(order);
         // When the queue is full the thread needs no waking.
         queue.offer(wake);
+        if (resting) {
+            LockSupport.unpark(thread);
+        }
     }
 
     /** As {@link io.millrace.store.CacheStore#list}. */
@@ -265,10 +275,23 @@ final class Inventories<H> {
             return;
         }
         Change<H> change = waitNanos == 0 ? queue.poll() : queue.poll(waitNanos, TimeUnit.NANOSECONDS);
-        for (int i = 0; change != null && i < CHANGES_IN_A_ROW_MAX; i++) {
+        int taken = 0;
+        while (change != null) {
             apply(change);
-            change = i + 1 < CHANGES_IN_A_ROW_MAX ? queue.poll() : null;
+            change = ++taken < CHANGES_IN_A_ROW_MAX ? queue.poll() : null;
         }
+        if (taken > 0 && taken < CHANGES_IN_A_ROW_MAX && waitNanos > 0) {
+            rest(Math.min(waitNanos, REST_NANOS));
+        }
+    }
+
+    private void rest(long nanos) {
+        resting = true;
+        // An order given before it is seen that this rests has woken nobody.
+        if (orders.isEmpty()) {
+            LockSupport.parkNanos(this, nanos);
+        }
+        resting = false;
     }
 
     private void apply(@Nullable Change<H> change) {

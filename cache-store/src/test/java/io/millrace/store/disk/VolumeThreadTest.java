@@ -69,6 +69,43 @@ class VolumeThreadTest {
         assertEquals(List.of("settled 1", "end"), steps);
     }
 
+    @Test
+    void whileTheThreadRestsGatheringTasksComeTogetherAndAnyOtherEndsTheRest() throws InterruptedException {
+        VolumeThread thread = resting();
+        thread.execute(gathering(() -> gathered++));
+        thread.execute(gathering(() -> gathered++));
+        assertTrue(thread.isResting(), "they have woken nobody");
+        thread.execute(done::countDown);
+        assertTrue(done.await(10, TimeUnit.SECONDS), "the rest of an hour is over");
+        stop(thread);
+        assertEquals(List.of("settled 1", "settled 2", "end"), steps);
+    }
+
+    @Test
+    void whatGoesBeyondTheQueueEndsTheRest() throws InterruptedException {
+        VolumeThread thread = resting();
+        assertTrue(thread.executeBeyond(done::countDown, 1));
+        assertTrue(done.await(10, TimeUnit.SECONDS), "the rest of an hour is over");
+        stop(thread);
+    }
+
+    @Test
+    void theEndEndsTheRest() throws InterruptedException {
+        stop(resting());
+        assertEquals(List.of("settled 1", "end"), steps);
+    }
+
+    /** One that has run a gathering task and rests for an hour. */
+    private VolumeThread resting() {
+        VolumeThread thread = new VolumeThread("t", 16, List.of(), this::settle, TimeUnit.HOURS.toNanos(1));
+        thread.start();
+        thread.execute(gathering(() -> gathered++));
+        while (!thread.isResting()) {
+            Thread.onSpinWait();
+        }
+        return thread;
+    }
+
     private void stop(VolumeThread thread) throws InterruptedException {
         thread.stop(() -> steps.add("end"));
     }
