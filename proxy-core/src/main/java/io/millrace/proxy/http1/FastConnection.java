@@ -136,9 +136,16 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
         }
     }
 
-    /** All answers have left: waits for the next request or, where none is wanted, for the client's end after ours. */
-    void answered() {
-        if (closing || lane.connections().isDraining()) {
+    /**
+     * All answers have left: waits for the next request or, where none is wanted, for the client's end after ours.
+     *
+     * @param wasLast whether the client has said that nothing follows (RFC 9112 s9.6), and nothing did: then nothing can come that would make
+     *     the kernel reset the connection and destroy the answer on its way, and it is closed at once
+     */
+    void answered(boolean wasLast) {
+        if (closing && wasLast) {
+            closeNow();
+        } else if (closing || lane.connections().isDraining()) {
             lingerAndClose();
         }
     }

@@ -103,10 +103,18 @@ public final class FastLane implements PlainReceiver {
         FastConnection connection =
                 new FastConnection(this, socket, facts, parts.settings().get(), new ConnectionDeadline(), 0, 0);
         if (connections().add(connection)) {
-            begin(connection);
+            serveFirst(connection);
         } else {
             socket.close();
             parts.events().onClosed();
+        }
+    }
+
+    /** The first request mostly is there already; a connection that ends with it is never polled. */
+    private static void serveFirst(FastConnection connection) {
+        connection.onReadable(false);
+        if (!connection.isGone()) {
+            begin(connection);
         }
     }
 
@@ -188,7 +196,7 @@ public final class FastLane implements PlainReceiver {
             }
         }
         if (send(connection, at, end)) {
-            connection.answered();
+            connection.answered(at == end && end < READ_BYTES && !scanner.isPersistent());
         }
     }
 
