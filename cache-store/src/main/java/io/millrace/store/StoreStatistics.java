@@ -22,8 +22,9 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      * @param bytesMax the budget
      * @param entries number of objects
      * @param evictions objects that made room for others or were not admitted
+     * @param pieceBytes pieces of longer objects, at most a quarter of the budget and not in {@code bytes}
      */
-    public record Ram(long bytes, long bytesMax, long entries, long evictions) {}
+    public record Ram(long bytes, long bytesMax, long entries, long evictions, long pieceBytes) {}
 
     /**
      * What was written to a volume. Write amplification is {@code bytesWritten / (bytesWritten - bytesCarried)}.

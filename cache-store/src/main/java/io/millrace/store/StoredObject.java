@@ -72,6 +72,13 @@ public interface StoredObject<H> {
     ByteBuf residentBody();
 
     /**
+     * What is in RAM of the body from {@code position} on, at most so many bytes, retained for the caller; null when that
+     * is to be {@link #read}. Never blocks.
+     */
+    @Nullable
+    ByteBuf residentPart(long position, int length);
+
+    /**
      * Reads up to {@code length} bytes (at most {@link #READ_LENGTH_MAX} are given at once) from {@code position}.
      * Never blocks. A read outside what {@link #hasRange} promises, damage, or a disk error is answered with a failure.
      * The reference must be held until the answer.

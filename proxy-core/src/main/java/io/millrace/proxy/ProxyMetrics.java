@@ -25,6 +25,8 @@ final class ProxyMetrics {
         metrics.supplyGauge(
                 MetricFamily.CACHE_BYTES, () -> store.statistics().ram().bytes(), "ram", "");
         metrics.supplyGauge(
+                MetricFamily.CACHE_BYTES, () -> store.statistics().ram().pieceBytes(), "ram_pieces", "");
+        metrics.supplyGauge(
                 MetricFamily.CACHE_BYTES_MAX, () -> store.statistics().ram().bytesMax(), "ram", "");
         metrics.supplyGauge(
                 MetricFamily.CACHE_ENTRIES, () -> store.statistics().ram().entries(), "ram", "");

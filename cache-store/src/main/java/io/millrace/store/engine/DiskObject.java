@@ -21,17 +21,19 @@ final class DiskObject<H> extends CountedObject<H> {
     private final ObjectPlace place;
     private final BlockMap blocks;
     private final ReadPool pool;
+    private final HotPieces pieces;
     /** The object whose pins this one uses, null when they are its own. */
     private final @Nullable DiskObject<H> base;
 
     /** Takes over the pins of {@code blocks}; the caller holds the first reference. */
-    DiskObject(StoreKey key, H head, long length, ObjectPlace place, BlockMap blocks, ReadPool pool) {
+    DiskObject(StoreKey key, H head, long length, ObjectPlace place, BlockMap blocks, ReadPool pool, HotPieces pieces) {
         this.key = key;
         this.head = head;
         this.length = length;
         this.place = place;
         this.blocks = blocks;
         this.pool = pool;
+        this.pieces = pieces;
         this.base = null;
     }
 
@@ -42,6 +44,7 @@ final class DiskObject<H> extends CountedObject<H> {
         this.place = base.place;
         this.blocks = base.blocks;
         this.pool = base.pool;
+        this.pieces = base.pieces;
         this.base = base;
         base.retain();
     }
@@ -98,6 +101,11 @@ final class DiskObject<H> extends CountedObject<H> {
     }
 
     @Override
+    public @Nullable ByteBuf residentPart(long position, int count) {
+        return hasRange(position, 1) ? pieces.find(blocks.volume().id(), place.objectId(), position, count) : null;
+    }
+
+    @Override
     public void read(long position, int count, Executor replyOn, ReadCallback reply) {
         if (position < 0 || position >= length || count <= 0) {
             Replies.failed(
@@ -123,6 +131,13 @@ final class DiskObject<H> extends CountedObject<H> {
         } catch (IOException e) {
             Replies.failed(replyOn, reply, e);
             return;
+        }
+        if (position % HotPieces.PIECE_BYTES == 0
+                && content.readableBytes() == Math.min(HotPieces.PIECE_BYTES, length - position)) {
+            ByteBuf piece = content;
+            content = piece.retainedSlice();
+            pieces.read(blocks.volume().id(), place.objectId(), position, piece);
+            piece.release();
         }
         Replies.content(replyOn, reply, content);
     }

@@ -81,6 +81,12 @@ final class FillingObject<H> extends CountedObject<H> {
         return null;
     }
 
+    /** None: what is in RAM is looked for under a lock. */
+    @Override
+    public @Nullable ByteBuf residentPart(long position, int count) {
+        return null;
+    }
+
     @Override
     public void read(long position, int length, Executor replyOn, ReadCallback reply) {
         body.read(position, length, place.location(), replyOn, reply);

@@ -25,6 +25,7 @@ final class ObjectLoader<H> {
     private final HeadCodec<H> codec;
     private final ByteBufAllocator allocator;
     private final ReadPool pool;
+    private final HotPieces pieces;
     private final long residentBytesMax;
     private final BodyRegister<H> bodies;
 
@@ -32,11 +33,13 @@ final class ObjectLoader<H> {
             HeadCodec<H> codec,
             ByteBufAllocator allocator,
             ReadPool pool,
+            HotPieces pieces,
             long residentBytesMax,
             BodyRegister<H> bodies) {
         this.codec = codec;
         this.allocator = allocator;
         this.pool = pool;
+        this.pieces = pieces;
         this.residentBytesMax = residentBytesMax;
         this.bodies = bodies;
     }
@@ -156,7 +159,7 @@ final class ObjectLoader<H> {
             map.unpin();
             return null;
         }
-        DiskObject<H> object = new DiskObject<>(key, head, length, place, map, pool);
+        DiskObject<H> object = new DiskObject<>(key, head, length, place, map, pool, pieces);
         if (length > residentBytesMax) {
             return object;
         }

@@ -85,6 +85,14 @@ final class ResidentObject<H> extends RamEntry implements StoreObject<H> {
     }
 
     @Override
+    public @Nullable ByteBuf residentPart(long position, int length) {
+        if (position < 0 || position >= length() || length <= 0) {
+            return null;
+        }
+        return body().retainedSlice((int) position, (int) Math.min(length, length() - position));
+    }
+
+    @Override
     public void read(long position, int length, Executor replyOn, ReadCallback reply) {
         if (position < 0 || position >= length() || length <= 0) {
             Replies.failed(

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 final class StatisticsView {
     private StatisticsView() {}
 
-    static StoreStatistics of(RamTier<?> ram, StoreMemory memory, VolumeGroup group, StoreCounters counters) {
+    static StoreStatistics of(
+            RamTier<?> ram, HotPieces pieces, StoreMemory memory, VolumeGroup group, StoreCounters counters) {
         List<StoreStatistics.Volume> volumes = new ArrayList<>();
         long reclaimed = 0;
         for (VolumeGroup.Slot slot : group.slots()) {
@@ -28,7 +29,7 @@ final class StatisticsView {
             }
         }
         return new StoreStatistics(
-                new StoreStatistics.Ram(ram.bytes(), ram.bytesMax(), ram.entries(), ram.evictions()),
+                new StoreStatistics.Ram(ram.bytes(), ram.bytesMax(), ram.entries(), ram.evictions(), pieces.bytes()),
                 memory.statistics(),
                 List.copyOf(volumes),
                 counters.snapshot(reclaimed));

@@ -61,6 +61,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
     private final ReadPool reads;
     private final Housekeeping housekeeping;
     private final RamTier<ResidentObject<H>> ram;
+    private final HotPieces pieces;
     private final StoreJournal journal;
     private final VolumeGroup volumes;
     private final VolumeSwitch volumeSwitch;
@@ -91,13 +92,15 @@ public final class StoreEngine<H> implements CacheStore<H> {
         reads = new ReadPool(config.ioThreads(), counters, memory.budget());
         housekeeping = new Housekeeping();
         ram = new RamTier<>(config.ramBytes(), memory.budget(), housekeeping);
+        pieces = new HotPieces(config.ramBytes(), memory.budget(), housekeeping);
         journal = new StoreJournal(io, !config.volumes().isEmpty());
         volumes = new VolumeGroup(io, config, memory.reading(), journal, new VolumeEvents());
         volumeSwitch = new VolumeSwitch(volumes);
         ram.onHit(this::hitInRam);
         FillRegister fills = new FillRegister();
         bodies = new BodyRegister<>(fills, memory.filling(), reads);
-        ObjectLoader<H> loader = new ObjectLoader<>(codec, memory.reading(), reads, config.ramObjectBytesMax(), bodies);
+        ObjectLoader<H> loader =
+                new ObjectLoader<>(codec, memory.reading(), reads, pieces, config.ramObjectBytesMax(), bodies);
         ObjectAppender<H> appender = new ObjectAppender<>(codec, memory.writing());
         changes = new ObjectChanges<>(config, codec, counters, memory.budget(), ram, volumes, loader, appender, fills);
         waiting = new WaitingOpens(housekeeping, config.openWaitNanos());
@@ -125,6 +128,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         scrubber.start();
         housekeeping.every(config.syncIntervalNanos(), () -> reads.execute(volumes::shortenReaderLists));
         housekeeping.every(RAM_RESIZE_NANOS, ram::resize);
+        housekeeping.every(RAM_RESIZE_NANOS, pieces::grow);
         hot.start();
     }
 
@@ -354,7 +358,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     @Override
     public StoreStatistics statistics() {
-        return StatisticsView.of(ram, memory, volumes, counters);
+        return StatisticsView.of(ram, pieces, memory, volumes, counters);
     }
 
     @Override
@@ -428,6 +432,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
     @Override
     public void sync() throws IOException {
         ram.settle();
+        pieces.settle();
         List<Volume> working = new ArrayList<>();
         for (VolumeGroup.Slot slot : volumes.slots()) {
             if (slot.volume() != null && slot.volume().isWorking()) {
@@ -456,6 +461,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
                     hot.save();
                 }
                 ram.clear();
+                pieces.clear();
                 // Threads that live longer may hold entries, and these their tier.
                 ram.onHit(object -> {});
                 housekeeping.close();

@@ -1,5 +1,6 @@
 package io.millrace.store.memory;
 
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
@@ -53,7 +54,11 @@ public final class MemoryBudget {
     /** Set while somebody waits for a release. */
     private final AtomicBoolean shortage = new AtomicBoolean();
 
-    private volatile @Nullable Tenant tenant;
+    /** In the order in which they give way. */
+    private volatile Tenant[] tenants = {};
+    /** Bytes of what tenants took in since {@link #countIdle} last looked. */
+    private final LongAdder replaced = new LongAdder();
+
     private volatile @Nullable Runnable onRoom;
 
     /** What memory is used for. */
@@ -94,12 +99,9 @@ public final class MemoryBudget {
         chunkBytes = bytes;
     }
 
-    /**
-     * Looks how much of the chunks is idle; to be called now and then by the tenant, on one thread at a time.
-     *
-     * @param replacedBytes of buffers that the tenant took in since the last time
-     */
-    void countIdle(long replacedBytes) {
+    /** Looks how much of the chunks is idle; to be called now and then by one tenant, on one thread at a time. */
+    void countIdle() {
+        long replacedBytes = replaced.sumThenReset();
         long chunks = chunkBytes.getAsLong();
         if (chunks > 0) {
             idle = idleShare.next(chunks + entries.get(), replacedBytes);
@@ -111,8 +113,25 @@ public final class MemoryBudget {
         return bytesMax - idle;
     }
 
+    /** A tenant took in buffers of so many bytes. */
+    void replaced(long bytes) {
+        replaced.add(bytes);
+    }
+
+    /** Adds one that gives way when those before it have nothing left to give. Before the budget is used. */
     void tenant(Tenant newTenant) {
-        tenant = newTenant;
+        Tenant[] more = Arrays.copyOf(tenants, tenants.length + 1);
+        more[tenants.length] = newTenant;
+        tenants = more;
+    }
+
+    private boolean giveWay(long bytes) {
+        for (Tenant giving : tenants) {
+            if (giving.giveWay(bytes)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Calls back once after each {@link #awaitRoom}, when memory was released; on the thread that did. Never blocks. */
@@ -154,8 +173,7 @@ public final class MemoryBudget {
     private void makeRoom(long bytes) {
         for (int tries = 0; tries < GIVE_WAY_TRIES; tries++) {
             long missing = total.get() + bytes - bytesNow() + freeBytes() / 2;
-            Tenant giving = tenant;
-            if (missing <= 0 || giving == null || !giving.giveWay(missing + freeBytes() / 2)) {
+            if (missing <= 0 || !giveWay(missing + freeBytes() / 2)) {
                 return;
             }
         }

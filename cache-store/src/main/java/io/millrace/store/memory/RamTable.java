@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class RamTable {
     private static final int LOCKS = 64;
     /** One chain for so many bytes of budget: 4 bytes of heap for an entry of the smallest usual size. */
-    private static final long BYTES_PER_CHAIN = 1024;
+    static final int BYTES_PER_CHAIN = 1024;
 
     private static final int CHAINS_MIN = 1 << 6;
     private static final int CHAINS_MAX = 1 << 24;
@@ -25,9 +25,9 @@ final class RamTable {
     private final ReentrantLock[] locks = new ReentrantLock[LOCKS];
     private final int mask;
 
-    RamTable(long budgetBytes) {
+    RamTable(long budgetBytes, int bytesPerChain) {
         int count = CHAINS_MIN;
-        while (count < CHAINS_MAX && count < budgetBytes / BYTES_PER_CHAIN) {
+        while (count < CHAINS_MAX && count < budgetBytes / bytesPerChain) {
             count <<= 1;
         }
         chains = new AtomicReferenceArray<>(count);

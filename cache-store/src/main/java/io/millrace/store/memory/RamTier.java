@@ -61,8 +61,6 @@ public final class RamTier<E extends RamEntry> {
     private final MpmcArrayQueue<RamEntry[]> batches = new MpmcArrayQueue<>(BATCHES_MAX);
     private final AtomicBoolean drainQueued = new AtomicBoolean();
     private final Runnable drain = this::drain;
-    /** Bytes put in since {@link #resize} last looked. */
-    private final LongAdder replaced = new LongAdder();
 
     private volatile Consumer<? super E> onHit = entry -> {};
     private final FastThreadLocal<Batch> hits = new FastThreadLocal<>() {
@@ -102,6 +100,24 @@ public final class RamTier<E extends RamEntry> {
      * @param housekeeping runs what the policy has to do
      */
     public RamTier(long bytesMax, MemoryBudget budget, Executor housekeeping) {
+        this(bytesMax, RamTable.BYTES_PER_CHAIN, budget, housekeeping);
+    }
+
+    /**
+     * An empty tier beside the one that was made first with this budget: it gives way when that one has nothing left to
+     * give, until {@link #grow}.
+     *
+     * @param bytesMax the most that it has; with 0 nothing is kept
+     * @param entryBytes what most entries take
+     * @param budget counts its entries, and the others
+     * @param housekeeping runs what the policy has to do
+     */
+    public static <E extends RamEntry> RamTier<E> besideOthers(
+            long bytesMax, int entryBytes, MemoryBudget budget, Executor housekeeping) {
+        return new RamTier<>(bytesMax, entryBytes, budget, housekeeping);
+    }
+
+    private RamTier(long bytesMax, int bytesPerChain, MemoryBudget budget, Executor housekeeping) {
         this.bytesMax = bytesMax;
         this.batchSize = (int) Math.max(1, Math.min(bytesMax / BYTES_PER_BATCHED, BATCH_SIZE_MAX));
         this.batchesPerWake = batchSize == BATCH_SIZE_MAX ? BATCHES_PER_WAKE : 1;
@@ -109,7 +125,7 @@ public final class RamTier<E extends RamEntry> {
         this.budget = budget;
         budget.tenant(this::giveWay);
         this.housekeeping = housekeeping;
-        this.table = new RamTable(bytesMax);
+        this.table = new RamTable(bytesMax, bytesPerChain);
         this.policy = Caffeine.newBuilder()
                 .maximumWeight(bytesMax)
                 .weigher((RamEntry key, RamEntry value) -> value.weight())
@@ -204,7 +220,7 @@ public final class RamTier<E extends RamEntry> {
             throw new IllegalStateException("an entry is put in once");
         }
         bytes.addAndGet(entry.weight());
-        replaced.add(entry.weight());
+        budget.replaced(entry.weight());
         budget.add(MemoryBudget.Part.ENTRIES, entry.heapBytes());
         entries.incrementAndGet();
         RamEntry before = table.put(entry);
@@ -244,12 +260,22 @@ public final class RamTier<E extends RamEntry> {
         }
         resizing.lock();
         try {
-            budget.countIdle(replaced.sumThenReset());
+            budget.countIdle();
             long others = budget.totalBytes() - bytes.get();
             long fits = Math.max(0, Math.min(bytesMax, budget.bytesNow() - budget.freeBytes() - Math.max(0, others)));
             if (Math.abs(fits - bytesLimit) > budget.freeBytes() / 8 || fits == bytesMax) {
                 limit(fits);
             }
+        } finally {
+            resizing.unlock();
+        }
+    }
+
+    /** May have all it may have at most again, after it gave way. */
+    public void grow() {
+        resizing.lock();
+        try {
+            limit(bytesMax);
         } finally {
             resizing.unlock();
         }

@@ -10,17 +10,23 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A stored response's content, or a part of it, as a source: in pieces of at most
- * {@link StoredObject#READ_LENGTH_MAX}: slices of what is in RAM, reads off the event loop of what is on disk.
+ * {@link StoredObject#READ_LENGTH_MAX}: slices of what is in RAM, reads off the event loop of what is only on disk.
  *
  * <p>Confined to the sink's event loop.
  */
 public final class StoredBody implements ContentSource {
+    /** What is in RAM is given in a row up to so much, the longest of the usual objects there. */
+    private static final int AT_ONCE_BYTES_MAX = 1 << 20;
+
     private final StoredObject<?> object;
     private final EventExecutor loop;
     private final ContentSink sink;
     private final long end;
 
     private long position;
+    /** Given from RAM since the loop last had time for others. */
+    private int atOnceBytes;
+
     private boolean reading;
     private boolean closed;
     private boolean released;
@@ -44,21 +50,31 @@ public final class StoredBody implements ContentSource {
             sink.onEnd();
             return;
         }
-        ByteBuf resident = object.residentBody();
-        if (resident != null) {
-            int from = (int) position;
-            int length = (int) Math.min(StoredObject.READ_LENGTH_MAX, end - position);
-            position += length;
-            sink.onContent(resident.retainedSlice(resident.readerIndex() + from, length));
-            return;
+        // Up to where the next piece begins, so that pieces kept in RAM are met, and made, as they lie there.
+        int length =
+                (int) Math.min(StoredObject.READ_LENGTH_MAX - position % StoredObject.READ_LENGTH_MAX, end - position);
+        ByteBuf part = object.residentPart(position, length);
+        if (part == null) {
+            read(length);
+        } else if (atOnceBytes + length <= AT_ONCE_BYTES_MAX) {
+            atOnceBytes += length;
+            position += part.readableBytes();
+            sink.onContent(part);
+        } else {
+            // A client as fast as this would have the loop for itself until the body's end.
+            reading = true;
+            loop.execute(() -> onRead(part));
         }
+    }
+
+    private void read(int length) {
         reading = true;
-        int length = (int) Math.min(StoredObject.READ_LENGTH_MAX, end - position);
         object.read(position, length, loop, (content, failure) -> onRead(content));
     }
 
     private void onRead(@Nullable ByteBuf content) {
         reading = false;
+        atOnceBytes = 0;
         if (closed) {
             if (content != null) {
                 content.release();

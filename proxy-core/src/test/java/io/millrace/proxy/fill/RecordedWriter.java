@@ -128,6 +128,11 @@ final class RecordedWriter implements ObjectWriter<String>, StoredObject<String>
     }
 
     @Override
+    public ByteBuf residentPart(long position, int length) {
+        return null;
+    }
+
+    @Override
     public ByteBuf residentBody() {
         return null;
     }
