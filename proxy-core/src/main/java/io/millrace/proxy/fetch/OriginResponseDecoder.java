@@ -3,22 +3,26 @@ package io.millrace.proxy.fetch;
 import io.millrace.proxy.http.HeadScanner;
 import io.millrace.proxy.http.ResponseHead;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.DecoderResult;
+import io.netty.handler.codec.http.DefaultHttpContent;
+import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpDecoderConfig;
-import io.netty.handler.codec.http.HttpMessage;
 import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpResponseDecoder;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * Netty's response decoder behind our own reading of the head.
+ * Our own reading of a response's head and of what ends its content, with Netty's decoder for chunks.
  *
- * <p>A head is held back until all of it is there. Then its bytes are checked and framed by {@link ResponseGrammar} and {@link FramingDecision}; only a head that
- * passes is given to Netty's decoder, which then cuts the content. So nothing that two readers could frame differently gets through: Netty joins folded lines,
- * passes over white space before a colon and lets Transfer-Encoding win over Content-Length, and we refuse these. It hands on, per response,
+ * <p>A head is held back until all of it is there. Then its bytes are checked and framed by {@link ResponseGrammar} and {@link FramingDecision}. Content of a
+ * length, and content up to the connection's end, is cut here; a response in chunks is given to Netty's decoder behind a head that says no more than that. So
+ * nothing that two readers could frame differently gets through: Netty joins folded lines, passes over white space before a colon and lets Transfer-Encoding
+ * win over Content-Length, and we refuse these. This hands on, per response,
  *
  * <pre>
  * ReceivedHead*  (interim)   ReceivedHead   HttpContent*   LastHttpContent     or at any point   BadResponse
@@ -46,15 +50,24 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
         /** No response is expected. */
         NONE,
         HEAD,
-        CONTENT,
+        /** Content of {@link #remaining} more bytes. */
+        LENGTH,
+        CHUNKS,
+        /** Content up to the connection's end. */
+        CLOSE,
         /** Framing is lost. */
         BROKEN
     }
+
+    /** What Netty's decoder is told of a response in chunks. */
+    private static final byte[] CHUNKED_HEAD =
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
 
     private final int headMax;
     private final HeadScanner scanner = new HeadScanner();
     private Phase phase = Phase.NONE;
     private boolean headRequest;
+    private long remaining;
     private int interimCount;
     private boolean anyBytes;
     private boolean bytesLeftOver;
@@ -98,10 +111,12 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
         switch (phase) {
             case NONE -> broken("bytes that belong to no request", in, out);
             case HEAD -> decodeHead(ctx, in, out);
-            case CONTENT -> {
+            case LENGTH -> decodeLength(in, out);
+            case CHUNKS -> {
                 super.decode(ctx, in, out);
-                afterContent(in, out);
+                afterChunk(in, out);
             }
+            case CLOSE -> out.add(piece(in, Math.min(in.readableBytes(), CONTENT_PIECE_MAX)));
             case BROKEN -> in.skipBytes(in.readableBytes());
         }
     }
@@ -109,14 +124,32 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
     @Override
     protected void decodeLast(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
         super.decodeLast(ctx, in, out);
-        if (phase == Phase.CONTENT) {
-            afterContent(in, out);
+        if (phase == Phase.CHUNKS) {
+            afterChunk(in, out);
+        } else if (phase == Phase.CLOSE) {
+            ended(in, out);
         }
     }
 
-    @Override
-    protected boolean isContentAlwaysEmpty(HttpMessage message) {
-        return headRequest || super.isContentAlwaysEmpty(message);
+    private void decodeLength(ByteBuf in, List<Object> out) {
+        int length = (int) Math.min(Math.min(in.readableBytes(), CONTENT_PIECE_MAX), remaining);
+        remaining -= length;
+        out.add(piece(in, length));
+        if (remaining == 0) {
+            ended(in, out);
+        }
+    }
+
+    /** The next bytes, with a reference of their own. */
+    private static HttpContent piece(ByteBuf in, int length) {
+        return new DefaultHttpContent(in.readRetainedSlice(length));
+    }
+
+    /** The response is whole. */
+    private void ended(ByteBuf in, List<Object> out) {
+        out.add(LastHttpContent.EMPTY_LAST_CONTENT);
+        phase = Phase.NONE;
+        bytesLeftOver = in.isReadable();
     }
 
     private void decodeHead(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
@@ -130,7 +163,7 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
         }
         scanner.reset();
         byte[] bytes = new byte[length];
-        in.getBytes(in.readerIndex(), bytes);
+        in.readBytes(bytes);
         ResponseHead head = ResponseGrammar.parse(bytes);
         if (head == null) {
             broken("malformed response head: " + ResponseGrammar.problem(bytes), in, out);
@@ -144,35 +177,44 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
         }
     }
 
-    /** Lets Netty's decoder read the same head, and puts ours in the place of its own. */
     private void framedHead(ChannelHandlerContext ctx, ByteBuf in, List<Object> out, ReceivedHead received)
             throws Exception {
-        int end = in.readerIndex();
-        int first = out.size();
-        super.decode(ctx, in, out);
-        if (out.size() == first
-                || !(out.get(first) instanceof HttpMessage message)
-                || message.decoderResult().isFailure()) {
-            String problem = out.size() == first ? "not decoded" : problem((HttpObject) out.get(first));
-            discard(out, first);
-            broken("malformed response head: " + problem, in, out);
+        if (received.head().isInterim()) {
+            if (++interimCount > INTERIM_MAX) {
+                broken("more than " + INTERIM_MAX + " interim responses", in, out);
+            } else {
+                out.add(received);
+            }
             return;
         }
-        assert in.readerIndex() > end;
-        out.set(first, received);
-        if (!received.head().isInterim()) {
-            phase = Phase.CONTENT;
-            afterContent(in, out);
-            return;
-        }
-        discard(out, first + 1);
-        if (++interimCount > INTERIM_MAX) {
-            out.remove(first);
-            broken("more than " + INTERIM_MAX + " interim responses", in, out);
+        out.add(received);
+        switch (received.framing().kind()) {
+            case NONE -> ended(in, out);
+            case LENGTH -> {
+                remaining = received.framing().contentLength();
+                phase = Phase.LENGTH;
+                if (remaining == 0) {
+                    ended(in, out);
+                }
+            }
+            case CHUNKED -> {
+                phase = Phase.CHUNKS;
+                expectChunks(ctx, out);
+            }
+            case CLOSE -> phase = Phase.CLOSE;
         }
     }
 
-    private void afterContent(ByteBuf in, List<Object> out) {
+    /** Sets Netty's decoder to where the first chunk begins. */
+    private void expectChunks(ChannelHandlerContext ctx, List<Object> out) throws Exception {
+        int first = out.size();
+        ByteBuf head = Unpooled.wrappedBuffer(CHUNKED_HEAD);
+        super.decode(ctx, head, out);
+        assert !head.isReadable() && out.size() == first + 1 : out;
+        discard(out, first);
+    }
+
+    private void afterChunk(ByteBuf in, List<Object> out) {
         if (out.isEmpty() || !(out.get(out.size() - 1) instanceof HttpObject last)) {
             return;
         }
