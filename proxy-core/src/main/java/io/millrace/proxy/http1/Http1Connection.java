@@ -8,6 +8,7 @@ import io.millrace.proxy.net.ConnectionSet;
 import io.millrace.proxy.net.DecidedRequest;
 import io.millrace.proxy.net.PlainSocket;
 import io.millrace.proxy.net.RequestReceiver;
+import io.millrace.proxy.net.Transport;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -15,6 +16,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -65,6 +67,9 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private int vainVisits;
     private int ticksToStay;
     private boolean anyBytes;
+    /** TLS's handshake has ended with the bytes that are being read. */
+    private boolean handshaken;
+
     private long discarded;
 
     @SuppressWarnings("NullAway.Init") // set by handlerAdded and channelActive, before anything else
@@ -374,8 +379,20 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     }
 
     @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+        handshaken |= event instanceof SslHandshakeCompletionEvent completion && completion.isSuccess();
+        context.fireUserEventTriggered(event);
+    }
+
+    @Override
     public void channelReadComplete(ChannelHandlerContext context) {
         output.endRead();
+        if (handshaken) {
+            handshaken = false;
+            if (!anyBytes && requests == 0) {
+                Transport.acknowledge(context.channel());
+            }
+        }
         regulateReading();
         context.fireChannelReadComplete();
     }

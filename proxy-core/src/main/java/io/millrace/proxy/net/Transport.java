@@ -1,5 +1,6 @@
 package io.millrace.proxy.net;
 
+import io.netty.channel.Channel;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.Epoll;
@@ -86,6 +87,17 @@ public enum Transport {
     /** Whether connections can be served without channels, by {@link PlainSocket}. */
     public boolean hasPlainSockets() {
         return this == EPOLL;
+    }
+
+    /**
+     * Acknowledges what has been received, without waiting for bytes to send along. A client that leaves Nagle's algorithm on sends its
+     * request only when the end of its TLS handshake is acknowledged, and the kernel would wait 40 ms for an answer to go with that. On the
+     * channel's event loop; does nothing where the kernel cannot be told.
+     */
+    public static void acknowledge(Channel channel) {
+        if (channel instanceof EpollSocketChannel epoll && epoll.isActive()) {
+            epoll.config().setTcpQuickAck(true);
+        }
     }
 
     @Override
