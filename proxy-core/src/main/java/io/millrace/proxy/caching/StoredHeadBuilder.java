@@ -215,7 +215,7 @@ final class StoredHeadBuilder {
 
     private FieldSection storedFields(FieldSection fields, CacheControl control, long receivedSeconds) {
         HopByHop hopByHop = HopByHop.of(fields);
-        FieldSection.Builder stored = FieldSection.builder();
+        FieldSection.Builder stored = FieldSection.builderLike(fields);
         boolean dated = HttpDates.parse(fields, FieldName.DATE, receivedSeconds) != HttpDates.INVALID;
         for (int line = 0; line < fields.size(); line++) {
             boolean kept = !hopByHop.contains(fields, line)

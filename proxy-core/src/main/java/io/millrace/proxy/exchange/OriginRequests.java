@@ -36,7 +36,7 @@ final class OriginRequests {
 
     static OriginRequest compose(LegPlan plan, ExchangeSettings settings) {
         RequestHead request = plan.request();
-        FieldSection.Builder fields = FieldSection.builder();
+        FieldSection.Builder fields = FieldSection.builderLike(request.fields());
         fields.add(FieldName.HOST, plan.mapped().hostField(plan.originUrl()));
         AccessRules access = settings.access();
         InetAddress peer = plan.client().remoteAddress().getAddress();
@@ -65,7 +65,7 @@ final class OriginRequests {
         OriginRequest.Builder builder = OriginRequest.to(origin(plan.mapped()))
                 .method(request.methodName())
                 .target(plan.mapped().originTarget(plan.originUrl()))
-                .fields(fields.build())
+                .fields(fields.buildLast())
                 .settings(settings.fetch());
         if (plan.contentLength() == RequestReceiver.CHUNKED) {
             builder.chunkedContent();

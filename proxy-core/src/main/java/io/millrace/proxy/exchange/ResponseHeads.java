@@ -19,7 +19,7 @@ final class ResponseHeads {
 
     /** An interim response. */
     static OutboundHead interim(OutboundHead head, ResponseHead from) {
-        return head.reset(from.status(), from.reason(), endToEnd(from.fields()).build());
+        return head.reset(from.status(), from.reason(), endToEnd(from.fields()).buildLast());
     }
 
     /**
@@ -38,7 +38,7 @@ final class ResponseHeads {
         if (age >= 0 && response.selectable() == null) {
             fields.addLine(from.fields(), age);
         }
-        head.reset(from.status(), from.reason(), fields.build());
+        head.reset(from.status(), from.reason(), fields.buildLast());
         addAge(head, response, nowMillis);
         if (answersHead || from.status() == 304) {
             head.withoutContent().contentLength(declaredLength(from.fields()));
@@ -60,7 +60,7 @@ final class ResponseHeads {
 
     private static FieldSection.Builder endToEnd(FieldSection from) {
         HopByHop hopByHop = HopByHop.of(from);
-        FieldSection.Builder fields = FieldSection.builder();
+        FieldSection.Builder fields = FieldSection.builderLike(from);
         for (int line = 0; line < from.size(); line++) {
             if (!hopByHop.contains(from, line)
                     && !from.isNamed(line, FieldName.CONTENT_LENGTH)

@@ -27,6 +27,10 @@ public final class FieldSection {
 
     static final int STRIDE = 5;
     private static final int NOT_CONTIGUOUS = -1;
+    /** What is set aside for lines: these, and one for so many bytes. */
+    private static final int LINES_AT_LEAST = 4;
+
+    private static final int BYTES_OF_A_LINE = 48;
 
     private byte[] bytes;
     private int[] lines;
@@ -59,7 +63,7 @@ public final class FieldSection {
      * @return null when the range is anything else
      */
     public static @Nullable FieldSection parse(byte[] bytes, int from, int to) {
-        FieldSection section = reusable(16);
+        FieldSection section = reusable(LINES_AT_LEAST + (to - from) / BYTES_OF_A_LINE);
         section.bytes = bytes;
         int position = from;
         while (position < to) {
@@ -85,7 +89,12 @@ public final class FieldSection {
 
     /** A builder of an immutable section. */
     public static Builder builder() {
-        return new Builder();
+        return new Builder(512, 16);
+    }
+
+    /** A builder of a section that has most lines of another, and a few more. */
+    public static Builder builderLike(FieldSection other) {
+        return new Builder(other.wireLength() + 128, other.size + LINES_AT_LEAST);
     }
 
     /**
@@ -310,11 +319,13 @@ public final class FieldSection {
      */
     public static final class Builder {
 
-        private byte[] bytes = new byte[512];
+        private byte[] bytes;
         private int length;
-        private final FieldSection lines = reusable(16);
+        private final FieldSection lines;
 
-        private Builder() {
+        private Builder(int expectedBytes, int expectedLines) {
+            bytes = new byte[expectedBytes];
+            lines = reusable(expectedLines);
             lines.bytes = bytes;
         }
 
@@ -409,6 +420,14 @@ public final class FieldSection {
                     lines.present,
                     0,
                     length);
+        }
+
+        /**
+         * As {@link #build()}, without a copy, for a section that is not kept: it may have larger arrays than it needs, and has this builder's own,
+         * which is not used again.
+         */
+        public FieldSection buildLast() {
+            return new FieldSection(bytes, lines.lines, lines.size, lines.present, 0, length);
         }
 
         private Builder finishLine(int nameStart, int nameEnd, int valueAt, int valueLimit) {

@@ -21,6 +21,30 @@ final class FieldSectionTest {
     private static final long SEED = 0x5eed_f1e1d5L;
 
     @Test
+    void aBuilderTakesMoreThanItWasMadeForAndItsLastSectionIsAsACopy() {
+        FieldSection one = FieldSection.builder().add("A", "1").build();
+        FieldSection.Builder builder = FieldSection.builderLike(one);
+        for (int i = 0; i < 40; i++) {
+            builder.add("Name-" + i, "value " + i);
+        }
+        FieldSection copy = builder.build();
+        FieldSection last = builder.buildLast();
+        assertEquals(40, last.size());
+        assertEquals("value 39", last.value(39));
+        assertEquals(copy.wireLength(), last.wireLength());
+        assertArrayEquals(written(copy), written(last));
+    }
+
+    @Test
+    void manyShortLinesAreReadWhateverWasSetAsideForThem() {
+        byte[] bytes = "A:1\r\n".repeat(100).getBytes(ISO_8859_1);
+        FieldSection fields = FieldSection.parse(bytes, 0, bytes.length);
+        assertNotNull(fields);
+        assertEquals(100, fields.size());
+        assertEquals("1", fields.value(99));
+    }
+
+    @Test
     void findsLinesByNameInTheirOrder() {
         FieldSection fields = FieldSection.builder()
                 .add("Via", "1.0 a")
