@@ -2,6 +2,7 @@ package io.millrace.store.engine;
 
 import io.millrace.store.memory.MemoryBudget;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.FastThreadLocalThread;
 import java.io.IOException;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -35,13 +36,30 @@ final class ReadPool {
         this.counters = counters;
         this.budget = budget;
         executor = new ThreadPoolExecutor(
-                threads,
-                threads,
-                0,
-                TimeUnit.SECONDS,
-                new ArrayBlockingQueue<>(QUEUE_TASKS_MAX),
-                new DefaultThreadFactory("millrace-store-read", true));
+                threads, threads, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(QUEUE_TASKS_MAX), new ReadThreads());
         budget.onRoom(this::resumeSoon);
+    }
+
+    private static final class ReadThreads extends DefaultThreadFactory {
+        ReadThreads() {
+            super("millrace-store-read", true);
+        }
+
+        @Override
+        protected Thread newThread(Runnable run, String name) {
+            return new ReadThread(threadGroup, run, name);
+        }
+    }
+
+    private static final class ReadThread extends FastThreadLocalThread {
+        ReadThread(ThreadGroup group, Runnable run, String name) {
+            super(group, run, name);
+        }
+    }
+
+    /** Whether the caller is a thread that may block on a disk. */
+    static boolean isReadThread() {
+        return Thread.currentThread() instanceof ReadThread;
     }
 
     /** Not at once: whoever gives memory back may hold what reserving some waits for. */

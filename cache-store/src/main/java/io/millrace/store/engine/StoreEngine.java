@@ -91,8 +91,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
         memory = new StoreMemory(config);
         reads = new ReadPool(config.ioThreads(), counters, memory.budget());
         housekeeping = new Housekeeping();
-        ram = new RamTier<>(config.ramBytes(), memory.budget(), housekeeping);
-        pieces = new HotPieces(config.ramBytes(), memory.budget(), housekeeping);
+        ram = new RamTier<>(config.ramBytes(), memory.budget(), this::keepHouse);
+        pieces = new HotPieces(config.ramBytes(), memory.budget(), this::keepHouse);
         journal = new StoreJournal(io, !config.volumes().isEmpty());
         volumes = new VolumeGroup(io, config, memory.reading(), journal, new VolumeEvents());
         volumeSwitch = new VolumeSwitch(volumes);
@@ -137,6 +137,15 @@ public final class StoreEngine<H> implements CacheStore<H> {
             return "there are no storage volumes, and what is in RAM alone is not listed";
         }
         return config.inventoryDelayNanos() < 0 ? "it is switched off" : null;
+    }
+
+    /** What the RAM tier's policy has to do. An I/O thread that put something in does it at once: waking another costs more. */
+    private void keepHouse(Runnable task) {
+        if (ReadPool.isReadThread()) {
+            task.run();
+        } else {
+            housekeeping.execute(task);
+        }
     }
 
     private void addInventories() {
