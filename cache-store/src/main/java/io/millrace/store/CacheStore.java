@@ -29,6 +29,9 @@ public interface CacheStore<H> extends Closeable {
         return key(bytes, 0, bytes.length);
     }
 
+    /** The key of these bytes, which become the key's: nobody changes them from now on. At most {@link StoreKey#LENGTH_MAX}. */
+    StoreKey keyOver(byte[] bytes);
+
     /**
      * The object when it is in RAM, retained for the caller, who releases it. Null says nothing about the disk. Never
      * blocks.

@@ -51,6 +51,9 @@ public final class StoreEngine<H> implements CacheStore<H> {
     private static final int OBJECT_ID_BITS = 40;
 
     private static final long RAM_RESIZE_NANOS = 500_000_000;
+    /** Hits of an object in RAM of which the index hears each; from there on it hears of one in so many. It counts to less. */
+    private static final int HITS_TOLD = 8;
+
     /** One object takes at most this part of its volume, so that it does not push out everything else. */
     private static final int VOLUME_SHARE = 4;
 
@@ -190,12 +193,21 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     @Override
     public StoreKey key(byte[] bytes, int offset, int length) {
+        requireLength(length);
+        return keyOver(Arrays.copyOfRange(bytes, offset, offset + length));
+    }
+
+    @Override
+    public StoreKey keyOver(byte[] bytes) {
+        requireLength(bytes.length);
+        HashValue128 hash = hasher.hashBytesTo128Bits(bytes);
+        return new StoreKey(bytes, hash.getMostSignificantBits(), hash.getLeastSignificantBits());
+    }
+
+    private static void requireLength(int length) {
         if (length > StoreKey.LENGTH_MAX) {
             throw new IllegalArgumentException("key of " + length + " bytes, limit=" + StoreKey.LENGTH_MAX);
         }
-        byte[] copy = Arrays.copyOfRange(bytes, offset, offset + length);
-        HashValue128 hash = hasher.hashBytesTo128Bits(copy);
-        return new StoreKey(copy, hash.getMostSignificantBits(), hash.getLeastSignificantBits());
     }
 
     @Override
@@ -211,9 +223,12 @@ public final class StoreEngine<H> implements CacheStore<H> {
     }
 
     /** A hit in RAM counts on disk too: there lies what RAM forgets. Off the event loops. */
-    private void hitInRam(ResidentObject<H> object) {
+    private void hitInRam(ResidentObject<H> object, int hits) {
         StoreKey key = object.key();
         volumes.policies().requested(object.volume(), key);
+        if (hits > HITS_TOLD && hits % HITS_TOLD != 0) {
+            return;
+        }
         Volume volume = volumes.working(object.volume());
         if (volume != null) {
             volume.hit(key.hashHigh(), key.hashLow());
@@ -472,7 +487,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
                 ram.clear();
                 pieces.clear();
                 // Threads that live longer may hold entries, and these their tier.
-                ram.onHit(object -> {});
+                ram.onHit((object, hits) -> {});
                 housekeeping.close();
                 try {
                     volumes.close(changes.isSuspended());

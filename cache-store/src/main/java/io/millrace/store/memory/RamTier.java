@@ -12,7 +12,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 import org.jctools.queues.MpmcArrayQueue;
 import org.jspecify.annotations.Nullable;
 
@@ -62,13 +61,25 @@ public final class RamTier<E extends RamEntry> {
     private final AtomicBoolean drainQueued = new AtomicBoolean();
     private final Runnable drain = this::drain;
 
-    private volatile Consumer<? super E> onHit = entry -> {};
+    private volatile HitListener<? super E> onHit = (entry, hits) -> {};
     private final FastThreadLocal<Batch> hits = new FastThreadLocal<>() {
         @Override
         protected Batch initialValue() {
             return new Batch(batchSize);
         }
     };
+
+    /** Who hears of hits. */
+    @FunctionalInterface
+    public interface HitListener<E> {
+        /**
+         * A hit.
+         *
+         * @param entry borrowed, and perhaps released already
+         * @param hits of the entry lately, this one included; a rough figure
+         */
+        void onHit(E entry, int hits);
+    }
 
     /** Hits of one thread that the policy has not heard of. */
     private static final class Batch {
@@ -140,7 +151,7 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /** Sets who hears of hits, on the housekeeping's thread; the entries are borrowed and may be released already. */
-    public void onHit(Consumer<? super E> listener) {
+    public void onHit(HitListener<? super E> listener) {
         onHit = listener;
     }
 
@@ -188,12 +199,13 @@ public final class RamTier<E extends RamEntry> {
     private void drain() {
         // First of all: a batch offered from here on asks for another run.
         drainQueued.set(false);
-        Consumer<? super E> listener = onHit;
+        HitListener<? super E> listener = onHit;
         for (RamEntry[] batch = batches.poll(); batch != null; batch = batches.poll()) {
             for (RamEntry entry : batch) {
-                entry.hits++;
+                int hits = entry.hits + 1;
+                entry.hits = hits;
                 var unused = policy.getIfPresent(entry);
-                listener.accept((E) entry);
+                listener.onHit((E) entry, hits);
             }
         }
     }

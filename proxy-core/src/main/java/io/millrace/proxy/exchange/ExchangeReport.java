@@ -395,7 +395,7 @@ final class ExchangeReport {
         record.open(LogField.URL).append(scheme, 0, scheme.length);
         record.append(target.hostBytes(), 0, target.hostBytes().length);
         if (!target.isDefaultPort()) {
-            record.append(":").append(Integer.toString(target.port()));
+            record.append(":").append(target.port());
         }
         record.append(target.targetBytes(), target.pathStart(), target.queryEnd() - target.pathStart());
     }

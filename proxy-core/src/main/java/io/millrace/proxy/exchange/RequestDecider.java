@@ -91,7 +91,7 @@ final class RequestDecider {
         if (contentLength != 0 || unasked || isDynamic(request, decision.cacheSettings())) {
             return decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
         }
-        StoreKey key = shared.store().key(mapped.keyOf(keyUrl).bytes());
+        StoreKey key = shared.store().keyOver(mapped.keyOf(keyUrl).bytes());
         decision.primaryKey(key);
         return resident(decision, shared.store().get(key));
     }

@@ -130,7 +130,10 @@ final class PlainRequestScanner {
         return minor == 0 || minor == 1 ? minor : -1;
     }
 
-    /** Reads {@code Name: value CRLF} up to the empty line, and leaves the position behind that. */
+    /**
+     * Reads {@code Name: value CRLF} up to the empty line, and leaves the position behind that. Values are visible ASCII, space and tab:
+     * less than what they may hold (RFC 9110 s5.5).
+     */
     private boolean readFields(byte[] bytes, int from, int to) {
         fields.reset(bytes);
         int at = from;
@@ -140,10 +143,7 @@ final class PlainRequestScanner {
                 return false;
             }
             int valueStart = FieldLexer.skipSpace(bytes, nameEnd + 1, to);
-            int lineEnd = valueStart;
-            while (lineEnd < to && isValueByte(bytes[lineEnd])) {
-                lineEnd++;
-            }
+            int lineEnd = FieldLexer.skipText(bytes, valueStart, to);
             if (lineEnd + 1 >= to || bytes[lineEnd] != '\r' || bytes[lineEnd + 1] != '\n') {
                 return false;
             }
@@ -152,11 +152,6 @@ final class PlainRequestScanner {
         }
         position = at + 2;
         return at + 1 < to && bytes[at + 1] == '\n';
-    }
-
-    /** Visible ASCII, space and tab: less than what a value may hold (RFC 9110 s5.5). */
-    private static boolean isValueByte(byte b) {
-        return (b >= ' ' && b != 0x7f) || b == '\t';
     }
 
     private boolean isPlain() {

@@ -3,6 +3,8 @@ package io.millrace.proxy.http;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import java.util.Arrays;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -46,5 +48,23 @@ final class FieldLexerTest {
     void readsNumbersWithoutOverflow(String text, long number) {
         byte[] bytes = text.getBytes(ISO_8859_1);
         assertEquals(number, FieldLexer.number(bytes, 0, bytes.length));
+    }
+
+    /** Each of the 256 bytes at each place of ranges of each length around the eight bytes that are looked at together. */
+    @Test
+    void skipsVisibleAsciiSpacesAndTabsAndNothingElse() {
+        byte[] fillers = {' ', '~', 'a', '\t'};
+        for (int length = 1; length <= 25; length++) {
+            for (int at = 0; at < length; at++) {
+                for (int value = 0; value < 256; value++) {
+                    byte[] bytes = new byte[length + 2];
+                    Arrays.fill(bytes, fillers[value % fillers.length]);
+                    bytes[1 + at] = (byte) value;
+                    boolean isText = value == '\t' || (value >= ' ' && value < 0x7f);
+                    int expected = isText ? 1 + length : 1 + at;
+                    assertEquals(expected, FieldLexer.skipText(bytes, 1, 1 + length), value + " at " + at);
+                }
+            }
+        }
     }
 }

@@ -246,6 +246,21 @@ public final class AccessLogRecord {
         return this;
     }
 
+    /** Appends a number that is not negative, in decimal, to the open text. */
+    public AccessLogRecord append(int number) {
+        int divisor = 1;
+        while (number / divisor >= 10) {
+            divisor *= 10;
+        }
+        for (int rest = number; divisor > 0; divisor /= 10) {
+            if (reserve(1) == 1) {
+                bytes[end++] = (byte) ('0' + rest / divisor);
+            }
+            rest %= divisor;
+        }
+        return this;
+    }
+
     private int reserve(int length) {
         if (openField == null) {
             throw new IllegalStateException("no text is open");
