@@ -62,12 +62,7 @@ public final class RamTier<E extends RamEntry> {
     private final Runnable drain = this::drain;
 
     private volatile HitListener<? super E> onHit = (entry, hits) -> {};
-    private final FastThreadLocal<Batch> hits = new FastThreadLocal<>() {
-        @Override
-        protected Batch initialValue() {
-            return new Batch(batchSize);
-        }
-    };
+    private final FastThreadLocal<Batch> hits;
 
     /** Who hears of hits. */
     @FunctionalInterface
@@ -79,6 +74,20 @@ public final class RamTier<E extends RamEntry> {
          * @param hits of the entry lately, this one included; a rough figure
          */
         void onHit(E entry, int hits);
+    }
+
+    /** A thread keeps this for good, so it leads to nothing: a tier that nobody else has can go, and what its policy runs on with it. */
+    private static final class Batches extends FastThreadLocal<Batch> {
+        private final int capacity;
+
+        Batches(int capacity) {
+            this.capacity = capacity;
+        }
+
+        @Override
+        protected Batch initialValue() {
+            return new Batch(capacity);
+        }
     }
 
     /** Hits of one thread that the policy has not heard of. */
@@ -131,6 +140,7 @@ public final class RamTier<E extends RamEntry> {
     private RamTier(long bytesMax, int bytesPerChain, MemoryBudget budget, Executor housekeeping) {
         this.bytesMax = bytesMax;
         this.batchSize = (int) Math.max(1, Math.min(bytesMax / BYTES_PER_BATCHED, BATCH_SIZE_MAX));
+        this.hits = new Batches(batchSize);
         this.batchesPerWake = batchSize == BATCH_SIZE_MAX ? BATCHES_PER_WAKE : 1;
         this.bytesLimit = bytesMax;
         this.budget = budget;

@@ -11,10 +11,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.util.IllegalReferenceCountException;
+import java.lang.ref.WeakReference;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -59,6 +61,34 @@ class RamTierTest {
         assertEquals(0, tier.bytes());
         assertEquals(0, tier.entries());
         assertEquals(0, allocator.metric().usedDirectMemory());
+    }
+
+    /** A thread that has asked it lives on; what the tier's policy runs on may be a whole store. */
+    @Test
+    void tierThatNobodyHasAnyMoreIsNotKeptByTheThreadsThatAskedIt() {
+        WeakReference<Executor> store = askTierOfItsOwn();
+        for (int i = 0; i < 1000 && store.get() != null; i++) {
+            System.gc();
+        }
+        assertNull(store.get());
+    }
+
+    private WeakReference<Executor> askTierOfItsOwn() {
+        Executor store = new Executor() {
+            @Override
+            public void execute(Runnable task) {
+                task.run();
+            }
+        };
+        RamTier<Entry> other = new RamTier<>(64 << 20, store);
+        Entry entry = new Entry("a", 1000);
+        other.put(entry);
+        for (int i = 0; i < 3; i++) {
+            other.get(hash("a"), bytes("a")).releaseEntry();
+        }
+        other.clear();
+        entry.releaseEntry();
+        return new WeakReference<>(store);
     }
 
     @Test
