@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.observe.Counter;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
@@ -83,6 +84,30 @@ class ClientConnectionTest {
         fast.close();
         go.countDown();
         assertArrayEquals(content, client.in.read(content.length));
+    }
+
+    /** As many hits as are more than the channel likes to keep, and the client's end behind them before the first is answered. */
+    @Test
+    void hitsWhoseAnswersAreMoreThanTheChannelKeepsAreAllSentBeforeTheClientsEndCloses() throws Exception {
+        byte[] content = ProxyExtension.content(4096);
+        proxy.start(request -> request.ok(FRESH, content));
+        proxy.get("/a");
+        proxy.settle();
+        ServingLoop serving = proxy.proxy().loops().get(0);
+        RawClient client = proxy.client();
+        ProxyExtension.await("it is accepted", () -> serving.connections().size() == 1);
+        serving.loop().execute(() -> {
+            try {
+                client.send("GET /a HTTP/1.1\r\nHost: test.example\r\n\r\n".repeat(20));
+                client.socket.shutdownOutput();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+        for (int i = 0; i < 20; i++) {
+            assertArrayEquals(content, client.response().content());
+        }
+        assertNull(client.in.readHead());
     }
 
     // request content
@@ -273,7 +298,7 @@ class ClientConnectionTest {
             try {
                 client.send(all);
             } catch (IOException e) {
-                throw new java.io.UncheckedIOException(e);
+                throw new UncheckedIOException(e);
             }
         });
         ProxyExtension.await("a request at the origin", () -> proxy.origin().requests() > 0);

@@ -43,12 +43,15 @@ final class ConnectionOutput {
         return inRead;
     }
 
-    /** The client's bytes are taken apart. */
+    /**
+     * The client's bytes are taken apart. Where a flush makes room, what is written into that is sent as well, up to what the client takes: its
+     * end may stand right behind its bytes, and the channel closes with that before the loop's turn ends.
+     */
     void endRead() {
-        inRead = false;
-        if (flushDue) {
+        while (flushDue || flushQueued) {
             flushNow();
         }
+        inRead = false;
     }
 
     /** Writes the head of a response, behind which more is to come. Takes ownership. */
