@@ -160,7 +160,7 @@ public final class RamTier<E extends RamEntry> {
                 .build();
     }
 
-    /** Sets who hears of hits, on the housekeeping's thread; the entries are borrowed and may be released already. */
+    /** Sets who hears of hits, on the housekeeping's thread or one that reads disks; entries are borrowed and may be released already. */
     public void onHit(HitListener<? super E> listener) {
         onHit = listener;
     }
