@@ -13,6 +13,7 @@ import io.millrace.proxy.caching.Variance;
 import io.millrace.proxy.fetch.ResponseFraming;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.purge.PurgePoint;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
@@ -32,7 +33,7 @@ final class LegStorage {
 
     private @Nullable StoreKey joinedUnder;
     private @Nullable StoreKey opened;
-    private long purgeStamp;
+    private @Nullable PurgePoint began;
 
     LegStorage(ExchangeLoop home, LegPlan plan, OriginLeg leg) {
         this.home = home;
@@ -43,7 +44,8 @@ final class LegStorage {
 
     /** Remembers what is purged from here on; before the request is sent. */
     void begin() {
-        purgeStamp = plan.mayStore() || plan.isPost() ? home.purger().stamp(plan.primaryBytes()) : 0;
+        boolean changesStore = plan.mayStore() || plan.isPost() || plan.comparedToHead() != null;
+        began = changesStore ? home.purger().point(plan.primaryBytes()) : null;
     }
 
     /**
@@ -256,7 +258,8 @@ final class LegStorage {
 
     /** Whether nothing was purged since {@link #begin}. */
     boolean isCurrent() {
-        return home.purger().stamp(plan.primaryBytes()) == purgeStamp && !isGone();
+        PurgePoint since = began;
+        return (since == null || !home.purger().isPurgedSince(plan.primaryBytes(), since)) && !isGone();
     }
 
     private boolean isGone() {

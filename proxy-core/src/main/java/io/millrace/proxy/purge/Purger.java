@@ -7,9 +7,7 @@ import io.millrace.proxy.lookup.Collapser;
 import io.millrace.store.CacheStore;
 import io.millrace.store.RemoveCallback;
 import io.millrace.store.StoreKey;
-import java.util.Arrays;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.Function;
 
 /**
@@ -20,13 +18,10 @@ import java.util.function.Function;
  * <p>Thread-safe.
  */
 public final class Purger {
-    /** Stamps are shared by the keys of one slot: a purge of another key then keeps a fill from being stored, no more. */
-    private static final int STAMPS = 4096;
-
     private final CacheStore<StoredHead> store;
     private final Collapser<?> collapser;
     private final Function<TargetUri, CacheKey> keys;
-    private final AtomicLongArray stamps = new AtomicLongArray(STAMPS);
+    private final RecentPurges recent = new RecentPurges();
 
     /**
      * An engine over one store.
@@ -45,22 +40,24 @@ public final class Purger {
      */
     public void purge(TargetUri url, Executor replyOn, RemoveCallback reply) {
         CacheKey cacheKey = keys.apply(url);
-        stamps.incrementAndGet(slot(cacheKey.bytes()));
+        recent.add(cacheKey.bytes());
         StoreKey key = store.key(cacheKey.bytes());
         collapser.detach(key);
         store.remove(key, replyOn, reply);
     }
 
     /**
-     * A number that changes when the URL with that primary key is purged. A fetch remembers it at its start: what came from an
-     * origin before a purge must not be stored after it.
+     * A point in time to a key: what came from an origin before a purge must not be stored after it. A fetch takes it at its
+     * start.
+     *
+     * @param primaryKey bytes of a URL's primary key
      */
-    public long stamp(byte[] primaryKey) {
-        return stamps.get(slot(primaryKey));
+    public PurgePoint point(byte[] primaryKey) {
+        return recent.latest(primaryKey);
     }
 
-    private static int slot(byte[] primaryKey) {
-        int hash = Arrays.hashCode(primaryKey);
-        return (hash ^ (hash >>> 16)) & (STAMPS - 1);
+    /** Whether the URL with that primary key was purged after {@link #point} gave {@code point}. */
+    public boolean isPurgedSince(byte[] primaryKey, PurgePoint point) {
+        return recent.isAnySince(primaryKey, point);
     }
 }
