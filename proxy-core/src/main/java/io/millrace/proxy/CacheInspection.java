@@ -46,14 +46,16 @@ final class CacheInspection implements LookupSource {
         Inquiry(TargetUri url, RequestHead request) {
             this.url = url;
             this.request = request;
-            this.mapped = proxy.settings().remap().match(url) instanceof Mapped found ? found : null;
+            List<Mapped> found = proxy.settings().remap().matches(url);
+            this.mapped = found.isEmpty() ? null : found.get(0);
             // Whose address it is nobody knows: rules that ask for one do not match.
             this.ruled = mapped == null
                     ? null
                     : proxy.settings()
                             .cacheRules()
                             .match(mapped, request, null, proxy.shared().clock().millis());
-            this.key = proxy.store().key(proxy.settings().remap().key(url).bytes());
+            this.key =
+                    proxy.store().key(proxy.settings().remap().keys(url).get(0).bytes());
         }
     }
 

@@ -39,6 +39,7 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
     private final AtomicInteger faultAfter = new AtomicInteger();
     private final List<AutoCloseable> open = Collections.synchronizedList(new ArrayList<>());
     private boolean fastLane = FAST_LANE;
+    private boolean mapsAll = true;
     private ProxyServer proxy;
     private ProxyConfig config;
     private PooledByteBufAllocator pool;
@@ -47,15 +48,24 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
     /** Starts origin and proxy: one loop, 32 MiB of RAM, no disk, no log, unless the test says otherwise. */
     ProxyServer start(RawOrigin.Script script, UnaryOperator<ProxyConfig.Builder> more) throws IOException {
         origin = new RawOrigin(script);
+        config = more.apply(fresh().set("worker.fast_lane", String.valueOf(fastLane)))
+                .build();
+        return start();
+    }
+
+    /** Leaves all rules to the test, which else is given one that maps everything to the origin. */
+    ProxyExtension withoutRules() {
+        mapsAll = false;
+        return this;
+    }
+
+    private ProxyConfig.Builder fresh() {
         ProxyConfig.Builder fresh = ProxyConfig.builder()
                 .listen("127.0.0.1:0")
-                .map("/", origin.url())
                 .set("cache.ram_size", "32MiB")
                 .set("log.access.enabled", "false")
-                .set("worker.event_loops", "1")
-                .set("worker.fast_lane", String.valueOf(fastLane));
-        config = more.apply(fresh).build();
-        return start();
+                .set("worker.event_loops", "1");
+        return mapsAll ? fresh.map("/", origin.url()) : fresh;
     }
 
     private ProxyServer start() throws IOException {
@@ -90,13 +100,7 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
 
     /** Changes settings while it runs. */
     void reload(UnaryOperator<ProxyConfig.Builder> change) throws IOException {
-        ProxyConfig.Builder again = ProxyConfig.builder()
-                .listen("127.0.0.1:0")
-                .map("/", origin.url())
-                .set("cache.ram_size", "32MiB")
-                .set("log.access.enabled", "false")
-                .set("worker.event_loops", "1");
-        proxy.reload(change.apply(again).build());
+        proxy.reload(change.apply(fresh()).build());
     }
 
     ProxyServer proxy() {

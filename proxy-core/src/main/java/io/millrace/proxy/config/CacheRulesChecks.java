@@ -75,14 +75,14 @@ final class CacheRulesChecks {
             String domain = when.domain();
             if (host != null && domain != null && !isIn(host, domain)) {
                 warn(rule, "dest_host", "can never match, because " + host + " is not in dest_domain " + domain);
-            } else if (config.remap().stream().noneMatch(map -> isMapped(map.map(), host, domain))) {
+            } else if (config.remap().stream().noneMatch(map -> isMapped(map, host, domain))) {
                 warn(
                         rule,
                         host == null ? "dest_domain" : "dest_host",
                         "can never match, because no rule of remap maps it");
             } else if (when.prefix() != null
                     && config.remap().stream()
-                            .noneMatch(map -> isMapped(map.map(), host, domain) && meets(map.map(), when.prefix()))) {
+                            .noneMatch(map -> isMapped(map, host, domain) && meets(map.from(), when.prefix()))) {
                 warn(rule, "prefix", "can never match, because no rule of remap maps such a path");
             }
             if (rule.then().pinInCache() != null && !config.store().permitPinning()) {
@@ -98,8 +98,15 @@ final class CacheRulesChecks {
         return domain.equals(".") || host.equals(domain) || host.endsWith("." + domain);
     }
 
-    private static boolean isMapped(RuleUrl map, @Nullable String host, @Nullable String domain) {
-        String mapped = map.host();
+    private static boolean isMapped(RemapRuleConfig rule, @Nullable String host, @Nullable String domain) {
+        String mapped = rule.from().host();
+        if (!rule.verb().isForward()) {
+            return false;
+        }
+        // Which hosts an expression matches is not told; of one host it is.
+        if (rule.verb().isRegex()) {
+            return host == null || rule.hostPattern().matcher(host).matches();
+        }
         return mapped == null || ((host == null || mapped.equals(host)) && (domain == null || isIn(mapped, domain)));
     }
 

@@ -23,16 +23,7 @@ import org.snakeyaml.engine.v2.nodes.Tag;
  */
 final class ConfigBinder {
     /** Kinds of rules that Traffic Server has and this version has not; worth a better word than unknown. */
-    private static final Set<String> OTHER_RULES = Set.of(
-            "map_with_recv_port",
-            "map_with_referer",
-            "reverse_map",
-            "redirect",
-            "redirect_temporary",
-            "regex_map",
-            "regex_redirect",
-            "regex_redirect_temporary",
-            "regex_map_with_recv_port");
+    private static final Set<String> OTHER_RULES = Set.of("map_with_referer", "reverse_map");
 
     /** What else Traffic Server's cache.config has, and why it is not here. */
     private static final Map<String, String> OTHER_CACHE_RULES = Map.of(
@@ -212,7 +203,7 @@ final class ConfigBinder {
     private void unknownKey(Place place, ConfigShape shape, String name, String full) {
         boolean inRule = shape.path().startsWith("remap[]");
         if (inRule && OTHER_RULES.contains(name)) {
-            problems.error(place, full, "rules of this kind are not supported by this version, which knows map");
+            problems.error(place, full, "rules of this kind are not supported by this version");
             return;
         }
         String cacheRule = OTHER_CACHE_RULES.get(name.replace('-', '_'));

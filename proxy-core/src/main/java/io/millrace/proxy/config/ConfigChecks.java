@@ -27,6 +27,7 @@ final class ConfigChecks {
         }
         checkListeners(listeners);
         new StorageChecks(problems, whole).check(values);
+        new RemapChecks(problems, whole).check(values);
         new AccessChecks(problems, whole).check(values);
         new CacheRulesChecks(problems, whole).check(values);
         checkLifetimes(values, values, "");

@@ -42,21 +42,19 @@ public final class ConfigKeys {
     // remap
     public static final ConfigKey<List<ConfigValues>> REMAP = draft("remap", ValueType.LIST)
             .like("remap.config")
-            .says("Rules from client URLs to origins; whatever no rule maps is answered with 404.");
-    public static final ConfigKey<RuleUrl> REMAP_MAP = draft("remap[].map", ValueType.RULE_FROM)
-            .required()
-            .like("map")
-            .says("Client URLs that begin with this are mapped; without a port it matches those ports that no rule for "
-                    + "the host names; a path alone matches every host.");
-    public static final ConfigKey<RuleUrl> REMAP_TO = draft("remap[].to", ValueType.RULE_TO)
-            .required()
-            .says("Origin URL that replaces what map matched; the rest of the client's path and its query are"
-                    + " appended.");
+            .says(
+                    "Rules from client URLs to origins and to other URLs, see remap.md; whatever no rule maps is answered "
+                            + "with 404.");
     public static final ConfigKey<Boolean> PRISTINE_HOST_HDR = draft("pristine_host_hdr", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
             .like("proxy.config.url_remap.pristine_host_hdr")
             .says("Send the client's Host field to the origin instead of the host of the rule's to.");
+    public static final ConfigKey<String> NO_HOST_URL_REDIRECT = draft("no_host_url_redirect", ValueType.URL)
+            .like("proxy.config.header.parse.no_host_url_redirect")
+            .says(
+                    "Where requests of HTTP/1.0 without Host are redirected, with 302, that no rule maps; without it they "
+                            + "are answered with 404.");
     public static final ConfigKey<List<String>> METHODS = draft("methods", ValueType.NAMES)
             .perRule()
             .like("@method")

@@ -95,8 +95,8 @@ public final class ConfigLoader {
                 .map(address -> loader.element(ConfigKeys.LISTEN_ADDRESS, address, "--listen")
                         .build())
                 .toList();
-        ConfigValues.Builder rule = loader.element(ConfigKeys.REMAP_TO, originUrl, "--origin");
-        rule.set(ConfigKeys.REMAP_MAP, new RuleUrl(null, null, -1, "/"));
+        ConfigValues.Builder rule = loader.element(RemapKeys.TO, originUrl, "--origin");
+        rule.set(RemapKeys.MAP, new RuleUrl(null, null, -1, "/"));
         loader.values.put(ConfigKeys.LISTEN, addresses);
         loader.values.put(ConfigKeys.REMAP, List.of(rule.build()));
         loader.bindOverrides(overrides);
@@ -209,6 +209,7 @@ public final class ConfigLoader {
             return new ConfigResult(null, problems.sorted());
         }
         ProxyConfig config = new ProxyConfig(bound);
+        new RemapChecks(problems, whole).warn(config);
         new RuleReachability(problems, whole).check(config);
         new CacheKeyChecks(problems, whole).check(config);
         new CacheRulesChecks(problems, whole).checkReach(config);

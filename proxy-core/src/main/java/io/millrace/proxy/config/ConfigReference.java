@@ -146,10 +146,6 @@ public final class ConfigReference {
             - Keys with a star may also stand in an element of `remap`, under the same name, and then hold for the requests
               of that rule alone.
 
-            Rules that name the request's host are tried before those that name none; of the former, those that name the
-            request's port before those that name no port, which match every port. Among rules that are equal in this the
-            first one listed whose path begins the request's path wins, so a rule for `/` hides the rules after it.
-            The part of the path that `map` matched is replaced by the path of `to`; the rest of the path and the query are
-            appended, with one slash between them where `map` ended with one.
+            [remap.md](remap.md) says which rule a request gets, and how the lines of Traffic Server's remap.config are written here.
             """;
 }

@@ -85,6 +85,22 @@ public final class ConfigSchema {
             json.writeName("required");
             words(required);
         }
+        if (shape == ConfigShape.element(ConfigKeys.REMAP)) {
+            oneVerb();
+        }
+    }
+
+    /** A rule has exactly one of the keys that say its kind. */
+    private void oneVerb() {
+        json.writeName("oneOf");
+        json.writeStartArray();
+        for (RemapVerb verb : RemapVerb.all()) {
+            json.writeStartObject();
+            json.writeName("required");
+            words(List.of(verb.word()));
+            json.writeEndObject();
+        }
+        json.writeEndArray();
     }
 
     private void value(ConfigKey<?> key) {

@@ -34,7 +34,7 @@ public final class ProxyConfig {
                 .toList();
         List<RemapRuleConfig> rules = new ArrayList<>();
         for (ConfigValues element : elements(values, ConfigKeys.REMAP)) {
-            rules.add(RemapRuleConfig.from(rules.size(), element, values));
+            rules.add(RemapRuleConfig.of(rules.size(), element, values));
         }
         remap = List.copyOf(rules);
         access = AccessConfig.from(values);
@@ -92,6 +92,11 @@ public final class ProxyConfig {
     /** In the order of the file. */
     public List<RemapRuleConfig> remap() {
         return remap;
+    }
+
+    /** Where requests without a host are redirected that no rule maps; null for nowhere. */
+    public @Nullable String noHostUrlRedirect() {
+        return values.find(ConfigKeys.NO_HOST_URL_REDIRECT);
     }
 
     public AccessConfig access() {
@@ -242,15 +247,29 @@ public final class ProxyConfig {
 
         /** Adds a rule with settings of its own, all of them keys that {@link ConfigKey#isPerRule} allows. */
         public Builder map(String from, String to, ConfigValues settings) {
+            return rule(RemapVerb.MAP, from, to, settings);
+        }
+
+        /**
+         * Adds a rule of any kind.
+         *
+         * @param settings keys that {@link ConfigKey#isPerRule} allows, and of {@link RemapKeys} those that the kind takes
+         */
+        public Builder rule(RemapVerb verb, String from, String to, ConfigValues settings) {
             ConfigValues.Builder rule = settings.toBuilder();
             for (ConfigKey<?> key : ConfigCatalog.keys()) {
-                if (rule.isSet(key) && !key.isPerRule()) {
+                if (rule.isSet(key) && !key.isPerRule() && !RemapKeys.OPTIONS.contains(key)) {
                     throw new IllegalArgumentException(key.path() + ": cannot be set for one rule");
                 }
             }
-            rule.put(ConfigKeys.REMAP_MAP, read(ConfigKeys.REMAP_MAP, from));
-            rule.put(ConfigKeys.REMAP_TO, read(ConfigKeys.REMAP_TO, to));
-            remap.add(rule.build());
+            rule.put(RemapKeys.of(verb), read(RemapKeys.of(verb), from));
+            rule.put(RemapKeys.TO, read(RemapKeys.TO, to));
+            ConfigValues built = rule.build();
+            RemapChecks.Fault fault = RemapChecks.faultOf(built);
+            if (fault != null) {
+                throw new IllegalArgumentException(verb.word() + " " + from + ": " + fault.message());
+            }
+            remap.add(built);
             return this;
         }
 

@@ -1,14 +1,17 @@
 package io.millrace.proxy.config;
 
+import com.google.re2j.Pattern;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One {@code map} rule, with the settings that hold for the requests it matches. Immutable.
+ * One rule of {@code remap}, with the settings that hold for the requests it matches. Immutable.
  *
  * @param index place in the file, from 0
- * @param map what it matches; a null host matches every host
- * @param to the origin; host and scheme are never null
+ * @param verb its kind
+ * @param from what it matches; a null host matches every host
+ * @param to where it leads; host and scheme are never null
+ * @param status status of a redirection; 0 when the rule is none, or has its kind's own
  * @param pristineHostHdr whether the origin gets the client's Host field
  * @param methods the methods that pass; empty for all but TRACE and CONNECT
  * @param purgeAllow whose PURGE requests are obeyed
@@ -17,24 +20,39 @@ import org.jspecify.annotations.Nullable;
  */
 public record RemapRuleConfig(
         int index,
-        RuleUrl map,
+        RemapVerb verb,
+        RuleUrl from,
         RuleUrl to,
+        int status,
         boolean pristineHostHdr,
         List<String> methods,
         List<AddressRange> purgeAllow,
         CacheConfig cache,
         @Nullable String location) {
-    static RemapRuleConfig from(int index, ConfigValues element, ConfigValues general) {
+    static RemapRuleConfig of(int index, ConfigValues element, ConfigValues general) {
         ConfigValues effective = element.over(general);
+        RemapVerb verb = verbOf(element);
+        Integer status = element.find(RemapKeys.STATUS);
         return new RemapRuleConfig(
                 index,
-                element.get(ConfigKeys.REMAP_MAP),
-                element.get(ConfigKeys.REMAP_TO),
+                verb,
+                element.get(RemapKeys.of(verb)),
+                element.get(RemapKeys.TO),
+                status == null ? 0 : status,
                 effective.get(ConfigKeys.PRISTINE_HOST_HDR),
                 AccessConfig.list(effective, ConfigKeys.METHODS),
                 purgers(effective),
                 CacheConfig.from(effective),
                 element.origin());
+    }
+
+    private static RemapVerb verbOf(ConfigValues element) {
+        for (RemapVerb verb : RemapVerb.all()) {
+            if (element.isSet(RemapKeys.of(verb))) {
+                return verb;
+            }
+        }
+        throw new IllegalArgumentException("the rule has none of " + RemapVerb.words());
     }
 
     private static List<AddressRange> purgers(ConfigValues effective) {
@@ -45,9 +63,17 @@ public record RemapRuleConfig(
         }
     }
 
+    /** The expression that the whole of the host must match, compiled anew at every call. */
+    public Pattern hostPattern() {
+        if (!verb.isRegex()) {
+            throw new IllegalStateException("no expression: " + this);
+        }
+        return HostTemplate.compile(String.valueOf(from.host()));
+    }
+
     /** For people: {@code map http://cdn.example.com/js/ http://js.example.com/}. */
     @Override
     public String toString() {
-        return "map " + map + " " + to;
+        return verb.word() + " " + from + " " + to;
     }
 }

@@ -1,26 +1,57 @@
 package io.millrace.proxy.config;
 
+import com.google.re2j.Pattern;
 import io.millrace.proxy.config.ConfigProblems.Place;
+import io.millrace.proxy.config.RemapVerb.Group;
 import io.millrace.proxy.http.UriBytes;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Warns of rules that no request can reach. Among rules for the same scheme, host and port the first one listed whose
+ * Warns of rules that no request can reach. Among rules of one group for the same scheme, host and port the first one listed whose
  * path begins the request's path wins, so a rule is lost when an earlier one's path begins its own. A rule with a host
  * is tried before every rule without, and one that names a port before one that does not, so those never hide each
- * other.
+ * other. A redirection is lost as well when rules that map take all its requests, wherever they stand.
  */
 final class RuleReachability {
-    /** Rules that compete with each other. */
-    private record Group(@Nullable String scheme, @Nullable String host, int port) {}
+    /** Beyond so many pairs of an expression and a host they are not tried on each other. */
+    private static final long PAIRS_MAX = 1_000_000;
+
+    /** Rules that compete with each other; the host is an expression, a name, or null for all. */
+    private record Rivals(
+            Group group,
+            boolean regex,
+            @Nullable String scheme,
+            @Nullable String host,
+            int port) {
+        static Rivals of(RemapRuleConfig rule) {
+            RuleUrl from = rule.from();
+            return new Rivals(rule.verb().group(), rule.verb().isRegex(), from.scheme(), from.host(), from.port());
+        }
+
+        Rivals in(Group other) {
+            return new Rivals(other, regex, scheme, host, port);
+        }
+
+        Rivals atPort(int other) {
+            return new Rivals(group, regex, scheme, host, other);
+        }
+
+        Rivals withoutHost() {
+            return new Rivals(group, false, null, null, -1);
+        }
+    }
 
     private final ConfigProblems problems;
     private final Place whole;
+    private final Map<Rivals, Map<String, RemapRuleConfig>> known = new HashMap<>();
+    private final Map<RemapRuleConfig, Pattern> expressions = new HashMap<>();
 
     RuleReachability(ConfigProblems problems, Place whole) {
         this.problems = problems;
@@ -34,27 +65,107 @@ final class RuleReachability {
         }
         Set<String> schemes = new HashSet<>();
         config.listeners().forEach(listener -> schemes.add(listener.scheme()));
-        Map<Group, Map<String, RemapRuleConfig>> groups = new HashMap<>();
+        List<RemapRuleConfig> rest = new ArrayList<>();
         for (RemapRuleConfig rule : config.remap()) {
-            RuleUrl from = rule.map();
-            Map<String, RemapRuleConfig> earlier =
-                    groups.computeIfAbsent(new Group(from.scheme(), from.host(), from.port()), g -> new HashMap<>());
-            String path = normal(from.path());
-            RemapRuleConfig hiding = hiding(earlier, path);
+            if (!isHiddenInItsGroup(rule)) {
+                rest.add(rule);
+            }
+        }
+        boolean pairs = (long) expressions.size() * rest.size() <= PAIRS_MAX;
+        for (RemapRuleConfig rule : rest) {
+            RemapRuleConfig hiding = pairs ? expressionBefore(rule, rest) : null;
+            hiding = hiding == null && rule.verb().isRedirect() ? mapping(rule) : hiding;
+            String scheme = rule.from().scheme();
             if (hiding != null) {
+                warn(rule, hidden(hiding, hiding.index() < rule.index() ? "stands before it" : "comes before it"));
+            } else if (scheme != null && !schemes.contains(scheme)) {
                 warn(
                         rule,
-                        "can never match, because remap[" + hiding.index() + "] (" + hiding.map()
-                                + ") stands before it and takes its requests");
-            } else {
-                earlier.put(path, rule);
-                if (from.scheme() != null && !schemes.contains(from.scheme())) {
-                    warn(
-                            rule,
-                            from.scheme().equals("https")
-                                    ? "can hardly match, because no address in listen has tls"
-                                    : "can hardly match, because every address in listen has tls");
-                }
+                        scheme.equals("https")
+                                ? "can hardly match, because no address in listen has tls"
+                                : "can hardly match, because every address in listen has tls");
+            }
+        }
+        warnOfPorts(config, rest);
+    }
+
+    private boolean isHiddenInItsGroup(RemapRuleConfig rule) {
+        Rivals rivals = Rivals.of(rule);
+        String path = normal(rule.from().path());
+        RemapRuleConfig hiding = find(rivals, path);
+        if (hiding != null) {
+            warn(rule, hidden(hiding, "stands before it"));
+            return true;
+        }
+        known.computeIfAbsent(rivals, r -> new HashMap<>()).put(path, rule);
+        if (rule.verb().isRegex()) {
+            expressions.put(rule, rule.hostPattern());
+        }
+        return false;
+    }
+
+    private static String hidden(RemapRuleConfig hiding, String where) {
+        return "can never match, because remap[" + hiding.index() + "] (" + hiding.from() + ") " + where
+                + " and takes its requests";
+    }
+
+    /** The rule that maps all that a redirection is for. */
+    private @Nullable RemapRuleConfig mapping(RemapRuleConfig redirect) {
+        Rivals own = Rivals.of(redirect);
+        String path = normal(redirect.from().path());
+        Rivals forward = new Rivals(Group.FORWARD, false, own.scheme, own.host, own.port);
+        RemapRuleConfig found = own.regex ? null : find(forward, path);
+        found = found == null ? find(forward.withoutHost(), path) : found;
+        if (found == null && !own.regex && own.port >= 0) {
+            found = find(forward.atPort(-1), path);
+        }
+        if (found == null && own.regex) {
+            found = find(own.in(Group.REDIRECT).withoutHost(), path);
+        }
+        return found;
+    }
+
+    /** The rule by expression that takes all that a rule which names a host is for. */
+    private @Nullable RemapRuleConfig expressionBefore(RemapRuleConfig rule, List<RemapRuleConfig> rest) {
+        RuleUrl from = rule.from();
+        if (from.host() == null || rule.verb().isRegex() || expressions.isEmpty()) {
+            return null;
+        }
+        String path = normal(from.path());
+        for (RemapRuleConfig other : rest) {
+            Pattern expression = expressions.get(other);
+            if (expression != null
+                    && isBefore(other, rule)
+                    && String.valueOf(from.scheme()).equals(other.from().scheme())
+                    && path.startsWith(normal(other.from().path()))
+                    && expression.matcher(from.host()).matches()) {
+                return other;
+            }
+        }
+        return null;
+    }
+
+    private static boolean isBefore(RemapRuleConfig other, RemapRuleConfig rule) {
+        int port = other.from().port();
+        if (other.verb().group() == rule.verb().group()) {
+            return other.index() < rule.index() && port == rule.from().port();
+        }
+        return other.verb().group() == Group.FORWARD
+                && rule.verb().isRedirect()
+                && (port < 0 || port == rule.from().port());
+    }
+
+    private void warnOfPorts(ProxyConfig config, List<RemapRuleConfig> rest) {
+        Set<Integer> ports = new HashSet<>();
+        config.listeners().forEach(listener -> ports.add(listener.address().port()));
+        for (RemapRuleConfig rule : rest) {
+            if (rule.verb().group() == Group.RECEIVED_PORT
+                    && !ports.contains(0)
+                    && !ports.contains(rule.from().port())) {
+                warn(
+                        rule,
+                        "can never match, because no address in listen has port "
+                                + rule.from().port());
             }
         }
     }
@@ -67,9 +178,10 @@ final class RuleReachability {
         return new String(normal, 0, length, StandardCharsets.ISO_8859_1);
     }
 
-    private static @Nullable RemapRuleConfig hiding(Map<String, RemapRuleConfig> earlier, String path) {
-        for (int length = 1; length <= path.length(); length++) {
-            RemapRuleConfig rule = earlier.get(path.substring(0, length));
+    private @Nullable RemapRuleConfig find(Rivals rivals, String path) {
+        Map<String, RemapRuleConfig> rules = known.get(rivals);
+        for (int length = 1; rules != null && length <= path.length(); length++) {
+            RemapRuleConfig rule = rules.get(path.substring(0, length));
             if (rule != null) {
                 return rule;
             }
@@ -78,7 +190,7 @@ final class RuleReachability {
     }
 
     private void warn(RemapRuleConfig rule, String message) {
-        String path = "remap[" + rule.index() + "].map";
+        String path = "remap[" + rule.index() + "]." + rule.verb().word();
         problems.warning(problems.placeOf(path, whole), path, message);
     }
 }

@@ -1,5 +1,6 @@
 package io.millrace.proxy.config;
 
+import com.google.re2j.Matcher;
 import io.netty.util.NetUtil;
 import java.util.List;
 import java.util.Locale;
@@ -9,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  * A URL of a remap rule: what a rule matches (FROM), or the origin that it maps to (TO). Immutable.
  *
  * @param scheme {@code http} or {@code https}; null when the rule names none and matches both
- * @param host lower case, an IPv6 address in brackets; null when the rule matches every host
+ * @param host lower case, an IPv6 address in brackets; for rules with an expression that expression, or where it is to be filled
+ *     in with {@code $0} to {@code $9}; null when the rule matches every host
  * @param port 1 to 65535, or -1 when the URL names none
  * @param path begins with a slash; no query
  */
@@ -24,15 +26,20 @@ public record RuleUrl(@Nullable String scheme, @Nullable String host, int port, 
         if (text.startsWith("/") && !text.startsWith("//")) {
             return new RuleUrl(null, null, -1, path(text, text));
         }
-        return parse(text);
+        return parse(text, false, false);
     }
 
-    /** What a rule maps to: {@code http://host[:port][/path]}. */
+    /** What a rule maps to: {@code http://host[:port][/path]}, with {@code $0} to {@code $9} in host and path. */
     static RuleUrl parseTo(String text) throws InvalidValueException {
-        return parse(text);
+        return parse(text, false, true);
     }
 
-    private static RuleUrl parse(String text) throws InvalidValueException {
+    /** What a rule matches by an expression in place of the host, which ends where the port or the path begins. */
+    static RuleUrl parseRegex(String text) throws InvalidValueException {
+        return parse(text, true, false);
+    }
+
+    private static RuleUrl parse(String text, boolean regex, boolean template) throws InvalidValueException {
         int schemeEnd = text.indexOf("://");
         if (schemeEnd < 0) {
             throw new InvalidValueException(
@@ -47,15 +54,31 @@ public record RuleUrl(@Nullable String scheme, @Nullable String host, int port, 
         }
         int authorityStart = schemeEnd + 3;
         int slash = text.indexOf('/', authorityStart);
-        int authorityEnd = slash < 0 ? endOfAuthority(text, authorityStart) : slash;
+        int authorityEnd = slash >= 0 ? slash : regex ? text.length() : endOfAuthority(text, authorityStart);
         String authority = text.substring(authorityStart, authorityEnd);
+        if (regex) {
+            return ofRegex(scheme, authority, path(slash < 0 ? "" : text.substring(slash), text));
+        }
         if (authority.indexOf('@') >= 0) {
             throw new InvalidValueException("'" + text + "' must not carry a user name or password");
         }
         int colon = authority.endsWith("]") ? -1 : authority.lastIndexOf(':');
         int port = colon < 0 ? -1 : port(authority.substring(colon + 1));
-        String host = host(colon < 0 ? authority : authority.substring(0, colon), text);
+        String host = host(colon < 0 ? authority : authority.substring(0, colon), text, template);
         return new RuleUrl(scheme, host, port, path(text.substring(authorityEnd), text));
+    }
+
+    private static RuleUrl ofRegex(String scheme, String authority, String path) throws InvalidValueException {
+        int colon = authority.lastIndexOf(':');
+        boolean named = colon >= 0
+                && colon < authority.length() - 1
+                && authority.substring(colon + 1).chars().allMatch(c -> c >= '0' && c <= '9');
+        int port = named ? port(authority.substring(colon + 1)) : -1;
+        String expression = named ? authority.substring(0, colon) : authority;
+        if (expression.isEmpty()) {
+            throw new InvalidValueException("'" + scheme + "://" + authority + path + "' names no host");
+        }
+        return new RuleUrl(scheme, HostTemplate.checkExpression(expression), port, path);
     }
 
     private static int endOfAuthority(String text, int start) {
@@ -80,6 +103,10 @@ public record RuleUrl(@Nullable String scheme, @Nullable String host, int port, 
 
     /** A host in lower case, an IPv6 address in brackets; problems name the text that it stands in. */
     static String host(String host, String text) throws InvalidValueException {
+        return host(host, text, false);
+    }
+
+    private static String host(String host, String text, boolean template) throws InvalidValueException {
         if (host.isEmpty()) {
             throw new InvalidValueException("'" + text + "' names no host");
         }
@@ -91,7 +118,8 @@ public record RuleUrl(@Nullable String scheme, @Nullable String host, int port, 
         }
         for (int i = 0; i < host.length(); i++) {
             char c = host.charAt(i);
-            boolean ok = (c >= 'a' && c <= 'z')
+            boolean ok = (template && HostTemplate.isSubstitution(host, i))
+                    || (c >= 'a' && c <= 'z')
                     || (c >= 'A' && c <= 'Z')
                     || (c >= '0' && c <= '9')
                     || "-._~".indexOf(c) >= 0;
@@ -124,6 +152,17 @@ public record RuleUrl(@Nullable String scheme, @Nullable String host, int port, 
         return i + 2 < path.length()
                 && Character.digit(path.charAt(i + 1), 16) >= 0
                 && Character.digit(path.charAt(i + 2), 16) >= 0;
+    }
+
+    /** The same URL with what a match found in place of {@code $0} to {@code $9}; null when that gives no host. */
+    public @Nullable RuleUrl expand(Matcher match) {
+        String expanded = HostTemplate.expand(String.valueOf(host), match);
+        String place = HostTemplate.expand(path, match);
+        try {
+            return new RuleUrl(scheme, HostTemplate.checkExpanded(expanded), port, path(place, place));
+        } catch (InvalidValueException e) {
+            return null;
+        }
     }
 
     /** As it is written in the file. */

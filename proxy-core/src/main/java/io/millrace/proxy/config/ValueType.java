@@ -3,6 +3,7 @@ package io.millrace.proxy.config;
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
 import io.millrace.proxy.http.FieldLexer;
+import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.http.UriBytes;
 import io.millrace.proxy.observe.log.AccessLogFormat;
 import io.millrace.proxy.observe.log.LogTemplateException;
@@ -65,6 +66,16 @@ public final class ValueType<T> {
             Object::toString,
             null,
             false);
+    static final ValueType<RuleUrl> RULE_REGEX = new ValueType<>(
+            "URL with an expression",
+            "http://expression[:port]/path",
+            RuleUrl.class,
+            RuleUrl::parseRegex,
+            Object::toString,
+            null,
+            false);
+    static final ValueType<String> URL = new ValueType<>(
+            "URL", "http://host[:port]/path", String.class, ValueType::readUrl, Function.identity(), null, false);
     static final ValueType<RuleUrl> RULE_TO = new ValueType<>(
             "URL", "http://host[:port]/path", RuleUrl.class, RuleUrl::parseTo, Object::toString, null, false);
     static final ValueType<Double> PERCENT = new ValueType<>(
@@ -351,6 +362,13 @@ public final class ValueType<T> {
             }
         }
         return names;
+    }
+
+    private static String readUrl(String text) throws InvalidValueException {
+        if (!(TargetUri.parseAbsolute(text) instanceof TargetUri)) {
+            throw new InvalidValueException("'" + text + "' is not a URL such as http://host/path");
+        }
+        return text;
     }
 
     private static String readDomain(String text) throws InvalidValueException {

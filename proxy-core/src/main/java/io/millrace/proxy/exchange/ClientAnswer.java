@@ -232,6 +232,33 @@ final class ClientAnswer {
     }
 
     /**
+     * Sends the client elsewhere. How long it may remember that, the status says: for good, or not at all.
+     *
+     * @param closing whether the connection ends with it
+     */
+    void sendRedirect(Decision decision, boolean closing) {
+        ByteBuf content = LocalAnswers.content(stream.alloc(), decision.redirectStatus(), "see " + decision.location());
+        OutboundHead head = LocalAnswers.redirect(
+                home.outbound(),
+                decision.redirectStatus(),
+                decision.location(),
+                content.readableBytes(),
+                home.clock().millis(),
+                home.settings().server().ofLocalAnswers());
+        report.refusedAs(ExchangeOutcome.REDIRECTED, decision.reason());
+        report.addToLocal(head);
+        if (closing) {
+            head.close();
+        }
+        send(head);
+        if (request.method() == Method.HEAD) {
+            content.release();
+        } else {
+            stream.write(content);
+        }
+    }
+
+    /**
      * Answers OPTIONS with what the URL takes, TRACE with the request as it came: what the origin would say if it were the last to
      * be asked (RFC 9110 s7.6.2).
      *

@@ -28,6 +28,8 @@ final class Decision {
         FINAL_RECIPIENT,
         /** No rule maps it. */
         NOT_MAPPED,
+        /** The client is sent to {@link #location}, by {@link #redirectStatus}. */
+        REDIRECTED,
         /** Send it to the origin as it is; nothing is stored or reused. */
         PASS,
         /** The disk knows the key: read it, then decide again. */
@@ -54,7 +56,8 @@ final class Decision {
     private TargetUri keyUrl;
     private final long stamp;
     private @Nullable Outdated outdated;
-    private int deniedStatus;
+    private int localStatus;
+    private @Nullable String location;
     private String reason = "";
     private @Nullable String allow;
     private ForwardReason forwardReason = ForwardReason.BYPASS;
@@ -77,7 +80,7 @@ final class Decision {
 
     Decision denied(int status, String why) {
         kind = Kind.DENIED;
-        deniedStatus = status;
+        localStatus = status;
         reason = why;
         return this;
     }
@@ -95,6 +98,14 @@ final class Decision {
 
     Decision notMapped(String why) {
         kind = Kind.NOT_MAPPED;
+        reason = why;
+        return this;
+    }
+
+    Decision redirected(int status, String to, String why) {
+        kind = Kind.REDIRECTED;
+        localStatus = status;
+        location = to;
         reason = why;
         return this;
     }
@@ -230,7 +241,19 @@ final class Decision {
     }
 
     int deniedStatus() {
-        return deniedStatus;
+        return localStatus;
+    }
+
+    int redirectStatus() {
+        return localStatus;
+    }
+
+    /** Where the client is sent. */
+    String location() {
+        if (location == null) {
+            throw new IllegalStateException("not redirected: " + kind);
+        }
+        return location;
     }
 
     /** The value of Allow in the answer; null for none. */
@@ -239,7 +262,7 @@ final class Decision {
         return allow;
     }
 
-    /** Why it is denied or not mapped. */
+    /** Why it is denied, redirected or not mapped. */
     String reason() {
         return reason;
     }

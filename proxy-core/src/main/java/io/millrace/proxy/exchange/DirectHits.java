@@ -35,7 +35,7 @@ final class DirectHits {
         try {
             long receivedMillis = home.clock().millis();
             long receivedNanos = System.nanoTime();
-            decision = home.decider().decide(head, 0, stream.clientAddress().getAddress());
+            decision = home.decider().decide(head, 0, stream.connection());
             Selection selection = selectionOf(decision);
             if (selection == null) {
                 return new Decided(home, decision, null);

@@ -68,7 +68,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
     /** The first step: access, remap, key, lookup, reuse in one decision. */
     void begin() {
         lookups++;
-        act(home.decider().decide(request, contentLength, stream.clientAddress().getAddress()));
+        act(home.decider().decide(request, contentLength, stream.connection()));
     }
 
     /** As {@link #begin()}, with what the fast lane has decided. */
@@ -84,6 +84,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
             case DENIED -> answerLocally(next.deniedStatus(), next.reason(), ExchangeOutcome.DENIED);
             case FINAL_RECIPIENT -> answerAsRecipient(next);
             case NOT_MAPPED -> answerLocally(404, next.reason(), ExchangeOutcome.NOT_MAPPED);
+            case REDIRECTED -> redirect(next);
             case PASS -> pass(next.forwardReason());
             case OPEN -> open(next);
             case FRESH -> sendStored(next.takeObject(), CacheResult.HIT, ExchangeOutcome.HIT);
@@ -353,6 +354,12 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
         state.enter(ExchangePhase.SENDING_LOCAL, result);
         String allow = decision == null ? null : decision.allow();
         answer.sendLocal(status, text, result, allow, origin.isContentDue());
+        finish();
+    }
+
+    private void redirect(Decision next) {
+        state.enter(ExchangePhase.SENDING_LOCAL, ExchangeOutcome.REDIRECTED);
+        answer.sendRedirect(next, origin.isContentDue());
         finish();
     }
 

@@ -73,7 +73,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
                     store,
                     collapser,
                     new UncacheableKeys(),
-                    new Purger(store, collapser, url -> settings.get().remap().key(url)),
+                    new Purger(store, collapser, url -> settings.get().remap().keys(url)),
                     invalidator,
                     clock,
                     settings);

@@ -17,6 +17,8 @@ public enum ExchangeOutcome {
     COLLAPSED(Group.SUCCESS, Side.ORIGIN, "collapsed"),
     /** The proxy answered by itself as asked (304, 416, only-if-cached). */
     LOCAL(Group.SUCCESS, Side.LOCAL, "local"),
+    /** A rule sent the client elsewhere. */
+    REDIRECTED(Group.SUCCESS, Side.LOCAL, "redirected"),
     /** The bytes were no acceptable request. */
     BAD_REQUEST(Group.FAILURE, Side.CLIENT, "bad-request"),
     /** The access rules refuse it. */

@@ -13,6 +13,7 @@ import io.millrace.proxy.remap.CacheRules;
 import io.millrace.proxy.remap.RemapTable;
 import io.millrace.proxy.remap.VolumeChoice;
 import java.time.ZoneId;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a configuration means for exchanges, swapped as a whole on reload: an exchange that began keeps what it has read.
@@ -20,6 +21,7 @@ import java.time.ZoneId;
  * <p>Immutable.
  *
  * @param remap the rules
+ * @param noHostUrlRedirect where requests without a host are redirected that no rule maps; null for nowhere
  * @param cacheRules what holds for single requests over the settings of their rule
  * @param access which methods each rule lets through, and whose word about the client is believed
  * @param volumes which volume a response goes to
@@ -34,6 +36,7 @@ import java.time.ZoneId;
  */
 public record ExchangeSettings(
         RemapTable remap,
+        @Nullable String noHostUrlRedirect,
         CacheRules cacheRules,
         AccessRules access,
         VolumeChoice volumes,
@@ -66,6 +69,7 @@ public record ExchangeSettings(
                 .build();
         return new ExchangeSettings(
                 RemapTable.of(config),
+                config.noHostUrlRedirect(),
                 CacheRules.of(config, ZoneId.systemDefault()),
                 AccessRules.of(config),
                 VolumeChoice.of(config),

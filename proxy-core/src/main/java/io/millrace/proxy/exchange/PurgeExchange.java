@@ -183,9 +183,13 @@ final class PurgeExchange implements RequestHandler {
         List<TargetUri> permitted = new ArrayList<>(2);
         List<TargetUri> unmapped = new ArrayList<>(2);
         for (TargetUri url : asked) {
-            if (settings.remap().match(url) instanceof Mapped found) {
+            List<Mapped> rules = settings.remap().matches(url);
+            if (!rules.isEmpty()) {
                 mapped = true;
-                String no = access.refusal(found.rule().index(), peer, request.fields());
+                String no = null;
+                for (Mapped found : rules) {
+                    no = no == null ? access.refusal(found.rule().index(), peer, request.fields()) : no;
+                }
                 if (no == null) {
                     permitted.add(url);
                 } else {

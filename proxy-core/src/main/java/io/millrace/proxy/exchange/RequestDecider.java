@@ -14,15 +14,17 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.ForwardReason;
 import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.proxy.observe.Via;
 import io.millrace.proxy.remap.CacheRules;
 import io.millrace.proxy.remap.Mapped;
+import io.millrace.proxy.remap.Redirected;
+import io.millrace.proxy.remap.RemapResult;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
-import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,9 +48,9 @@ final class RequestDecider {
     /**
      * What to do with a request.
      *
-     * @param client the client's address, null when not known
+     * @param client the connection that it came on
      */
-    Decision decide(RequestHead request, long contentLength, @Nullable InetAddress client) {
+    Decision decide(RequestHead request, long contentLength, ClientConnection client) {
         Decision decision = new Decision(request, shared.invalidator().stamp());
         ExchangeSettings settings = shared.settings().get();
         if (request.method() == Method.CONNECT) {
@@ -58,16 +60,21 @@ final class RequestDecider {
             counters.increment(Counter.DENIED_LOOP);
             return decision.denied(LOOP_DETECTED, "the request came through this proxy before");
         }
-        if (!(settings.remap().match(request.target()) instanceof Mapped mapped)) {
-            counters.increment(Counter.DENIED_NOT_MAPPED);
-            return decision.notMapped("no remap rule maps this URL");
+        RemapResult found =
+                settings.remap().match(request.target(), client.localAddress().getPort());
+        if (!(found instanceof Mapped mapped)) {
+            return notMapped(decision, found, settings);
         }
         CacheRules rules = settings.cacheRules();
         decision.mapped(
                 mapped,
                 rules.isEmpty()
                         ? rules.without(mapped)
-                        : rules.match(mapped, request, client, shared.clock().millis()));
+                        : rules.match(
+                                mapped,
+                                request,
+                                client.remoteAddress().getAddress(),
+                                shared.clock().millis()));
         MethodPolicy methods = settings.access().methods(mapped.rule().index());
         if (methods.check(request.method(), request.methodName()) != AccessResult.ALLOWED) {
             return denied(decision, methods);
@@ -94,6 +101,22 @@ final class RequestDecider {
         StoreKey key = shared.store().keyOver(mapped.keyOf(keyUrl).bytes());
         decision.primaryKey(key);
         return resident(decision, shared.store().get(key));
+    }
+
+    private Decision notMapped(Decision decision, RemapResult found, ExchangeSettings settings) {
+        RequestHead request = decision.request();
+        if (found instanceof Redirected redirected) {
+            counters.increment(Counter.REDIRECTS_RULE);
+            int status = redirected.status(request.minorVersion());
+            return decision.redirected(status, redirected.location(request.target()), redirected.reason());
+        }
+        String instead = settings.noHostUrlRedirect();
+        if (instead != null && request.target().hostBytes().length == 0) {
+            counters.increment(Counter.REDIRECTS_NO_HOST);
+            return decision.redirected(302, instead, "no-host");
+        }
+        counters.increment(Counter.DENIED_NOT_MAPPED);
+        return decision.notMapped("no remap rule maps this URL");
     }
 
     private Decision denied(Decision decision, MethodPolicy methods) {

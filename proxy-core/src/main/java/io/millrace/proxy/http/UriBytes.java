@@ -75,6 +75,19 @@ public final class UriBytes {
         return found;
     }
 
+    /** The bytes as text, those percent-encoded that no URI has (RFC 3986 s2); encodings stay as they are. */
+    public static String encoded(byte[] bytes) {
+        StringBuilder text = new StringBuilder(bytes.length);
+        for (byte b : bytes) {
+            if (b <= ' ' || b == 127 || "\"<>\\^`{|}".indexOf(b) >= 0) {
+                text.append('%').append((char) HEX[b >> 4 & 15]).append((char) HEX[b & 15]);
+            } else {
+                text.append((char) b);
+            }
+        }
+        return text.toString();
+    }
+
     /** The text in UTF-8, with one character for each byte, as {@link #decodesTo} compares. */
     public static String asBytes(String text) {
         return new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);

@@ -57,6 +57,9 @@ public enum Counter {
     DENIED_PURGE(MetricFamily.DENIED_REQUESTS, "PURGE from an address that purge.allow does not have", "purge"),
     DENIED_LOOP(MetricFamily.DENIED_REQUESTS, "the request passed through this proxy before", "loop"),
 
+    REDIRECTS_RULE(MetricFamily.REDIRECTS, "by a rule of redirect and its kind", "rule"),
+    REDIRECTS_NO_HOST(MetricFamily.REDIRECTS, "without Host and not mapped: no_host_url_redirect", "no-host"),
+
     FAST_LANE_ANSWERED(MetricFamily.FAST_LANE_REQUESTS, "requests answered without an exchange"),
     FAST_LANE_PROMOTED(MetricFamily.FAST_LANE_MOVES, "a request needs more than a hit in RAM", "promoted"),
     FAST_LANE_RETURNED(MetricFamily.FAST_LANE_MOVES, "the connection was idle", "returned"),

@@ -80,6 +80,12 @@ public enum MetricFamily {
             "requests",
             "Requests refused by rule; many of not-mapped mean a missing remap rule or a scanner.",
             "reason"),
+    REDIRECTS(
+            "millrace_redirects_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests that remap sent elsewhere without asking an origin; the access log names the reason in detail.",
+            "reason"),
     FAST_LANE_REQUESTS(
             "millrace_fast_lane_requests_total",
             Kind.COUNTER,

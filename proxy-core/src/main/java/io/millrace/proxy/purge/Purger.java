@@ -7,8 +7,14 @@ import io.millrace.proxy.lookup.Collapser;
 import io.millrace.store.CacheStore;
 import io.millrace.store.RemoveCallback;
 import io.millrace.store.StoreKey;
+import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Makes stored responses unfindable, for an operator's purge and for the invalidation by unsafe methods (RFC 9111 s4.4) alike.
@@ -20,15 +26,15 @@ import java.util.function.Function;
 public final class Purger {
     private final CacheStore<StoredHead> store;
     private final Collapser<?> collapser;
-    private final Function<TargetUri, CacheKey> keys;
+    private final Function<TargetUri, List<CacheKey>> keys;
     private final RecentPurges recent = new RecentPurges();
 
     /**
      * An engine over one store.
      *
-     * @param keys the primary key of a client's URL, as the rule that maps it makes it now
+     * @param keys the primary keys that a client's URL may have, as the rules that may map it make them now; at least one
      */
-    public Purger(CacheStore<StoredHead> store, Collapser<?> collapser, Function<TargetUri, CacheKey> keys) {
+    public Purger(CacheStore<StoredHead> store, Collapser<?> collapser, Function<TargetUri, List<CacheKey>> keys) {
         this.store = store;
         this.collapser = collapser;
         this.keys = keys;
@@ -39,11 +45,40 @@ public final class Purger {
      * that survives a crash, and says whether something was stored.
      */
     public void purge(TargetUri url, Executor replyOn, RemoveCallback reply) {
-        CacheKey cacheKey = keys.apply(url);
-        recent.add(cacheKey.bytes());
-        StoreKey key = store.key(cacheKey.bytes());
-        collapser.detach(key);
-        store.remove(key, replyOn, reply);
+        List<CacheKey> all = keys.apply(url);
+        RemoveCallback each = all.size() == 1 ? reply : new AllRemoved(all.size(), reply);
+        for (CacheKey cacheKey : all) {
+            recent.add(cacheKey.bytes());
+            StoreKey key = store.key(cacheKey.bytes());
+            collapser.detach(key);
+            store.remove(key, replyOn, each);
+        }
+    }
+
+    /** One reply for several keys. Thread-safe. */
+    private static final class AllRemoved implements RemoveCallback {
+        private final RemoveCallback reply;
+        private final AtomicInteger outstanding;
+        private final AtomicBoolean found = new AtomicBoolean();
+        private final AtomicReference<@Nullable IOException> problem = new AtomicReference<>();
+
+        AllRemoved(int keys, RemoveCallback reply) {
+            this.reply = reply;
+            outstanding = new AtomicInteger(keys);
+        }
+
+        @Override
+        public void onRemove(boolean wasPresent, @Nullable IOException failure) {
+            if (wasPresent) {
+                found.set(true);
+            }
+            if (failure != null) {
+                problem.compareAndSet(null, failure);
+            }
+            if (outstanding.decrementAndGet() == 0) {
+                reply.onRemove(found.get(), problem.get());
+            }
+        }
     }
 
     /**

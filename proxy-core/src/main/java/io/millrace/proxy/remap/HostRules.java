@@ -1,6 +1,9 @@
 package io.millrace.proxy.remap;
 
+import io.millrace.proxy.config.RuleUrl;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +17,11 @@ public final class HostRules {
 
     private final byte[] host;
     private final PathTrie withoutHost;
+    private final List<RemapRule> rules = new ArrayList<>(1);
     private PortRules[] ports = {};
+
+    /** These with the rules whose expressions match the host, made when it is first asked for; a race makes them twice. */
+    private volatile @Nullable HostRules merged;
 
     /**
      * @param host lower case; empty for hosts that no rule names
@@ -25,11 +32,44 @@ public final class HostRules {
         this.withoutHost = withoutHost;
     }
 
-    byte[] host() {
-        return host;
+    /** The rules that name the host, in the order of the configuration. */
+    List<RemapRule> rules() {
+        return rules;
     }
 
-    void add(boolean secure, int port, RemapRule rule) {
+    @Nullable
+    HostRules merged() {
+        return merged;
+    }
+
+    void merged(HostRules withExpressions) {
+        merged = withExpressions;
+    }
+
+    /** Whether the host is the one in the range, in whatever letters it is written there. */
+    boolean isFor(byte[] bytes, int from, int to) {
+        if (host.length != to - from) {
+            return false;
+        }
+        for (int i = 0; i < host.length; i++) {
+            if (host[i] != lower(bytes[from + i])) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    static int lower(byte b) {
+        return b >= 'A' && b <= 'Z' ? b + ('a' - 'A') : b;
+    }
+
+    void add(RemapRule rule) {
+        rules.add(rule);
+        RuleUrl from = rule.config().from();
+        add("https".equals(from.scheme()), from.port(), rule);
+    }
+
+    private void add(boolean secure, int port, RemapRule rule) {
         PathTrie paths = paths(secure, port);
         if (paths == null) {
             paths = new PathTrie();
@@ -60,7 +100,7 @@ public final class HostRules {
         if (rule == null) {
             return NotMapped.NO_RULE;
         }
-        return rule.isLeftBy(bytes, pathStart, pathEnd) ? NotMapped.LEAVES_RULE : rule.mapped();
+        return rule.isLeftBy(bytes, pathStart, pathEnd) ? NotMapped.LEAVES_RULE : rule.result();
     }
 
     private static @Nullable RemapRule find(@Nullable PathTrie paths, byte[] bytes, int from, int to) {

@@ -1,21 +1,27 @@
 package io.millrace.proxy.remap;
 
+import com.google.re2j.Matcher;
+import com.google.re2j.Pattern;
 import io.millrace.proxy.caching.CacheKey;
 import io.millrace.proxy.caching.KeyRules;
 import io.millrace.proxy.config.CacheConfig;
 import io.millrace.proxy.config.RemapRuleConfig;
+import io.millrace.proxy.config.RemapVerb;
 import io.millrace.proxy.config.RuleUrl;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.http.UriBytes;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** One rule, ready for use: where it leads, and what reaches the origin. Immutable. */
 public final class RemapRule {
     private static final byte[] ASTERISK = {'*'};
 
     private final RemapRuleConfig config;
-    private final Mapped mapped;
+    private final RuleUrl to;
+    private final @Nullable Pattern hostPattern;
+    private final RemapResult result;
     private final byte[] fromPath;
     private final byte[] toPath;
     private final String originScheme;
@@ -24,11 +30,17 @@ public final class RemapRule {
     private final KeyRules keyRules;
     private final boolean hasPlainKeys;
     private final byte[] keySuffix;
+    private final String redirectReason;
 
     RemapRule(RemapRuleConfig config) {
+        this(config, config.to(), config.verb().isRegex() ? config.hostPattern() : null);
+    }
+
+    private RemapRule(RemapRuleConfig config, RuleUrl to, @Nullable Pattern hostPattern) {
         this.config = config;
-        RuleUrl to = config.to();
-        fromPath = PathBytes.normalize(config.map().path().getBytes(StandardCharsets.ISO_8859_1));
+        this.to = to;
+        this.hostPattern = hostPattern;
+        fromPath = PathBytes.normalize(config.from().path().getBytes(StandardCharsets.ISO_8859_1));
         toPath = to.path().getBytes(StandardCharsets.ISO_8859_1);
         originScheme = Objects.requireNonNull(to.scheme(), "scheme");
         String host = Objects.requireNonNull(to.host(), "host");
@@ -37,17 +49,51 @@ public final class RemapRule {
         originAuthority = defaultPort ? host : host + ":" + to.effectivePort();
         keyRules = config.cache().settings().key();
         hasPlainKeys = keyRules.isPlain();
-        keySuffix = keySuffix(config, keyRules).getBytes(StandardCharsets.ISO_8859_1);
-        mapped = new Mapped(this);
+        keySuffix = keySuffix(config, to, keyRules).getBytes(StandardCharsets.ISO_8859_1);
+        redirectReason = "redirect:remap[" + config.index() + "]";
+        result = config.verb().isRedirect() ? new Redirected(this) : new Mapped(this);
     }
 
-    Mapped mapped() {
-        return mapped;
+    /**
+     * The rule for a host that its expression matches, with what that found in place of {@code $0} to {@code $9}.
+     *
+     * @param host in lower case
+     * @return null when it does not match, or leads to no host then
+     */
+    @Nullable
+    RemapRule expanded(String host) {
+        Matcher found = Objects.requireNonNull(hostPattern, "hostPattern").matcher(host);
+        RuleUrl expanded = found.matches() ? to.expand(found) : null;
+        if (expanded == null) {
+            return null;
+        }
+        return expanded.equals(to) ? this : new RemapRule(config, expanded, hostPattern);
+    }
+
+    /** What it says about URLs that it matches. */
+    RemapResult result() {
+        return result;
     }
 
     /** What it matches, in normal form. */
     byte[] fromPath() {
         return fromPath;
+    }
+
+    /**
+     * Whether it may map URLs of a host.
+     *
+     * @param leftOver whether some are left to rules without a host
+     */
+    boolean isForHost(String host, boolean leftOver) {
+        String named = config.from().host();
+        if (!config.verb().isForward()) {
+            return false;
+        }
+        if (hostPattern != null) {
+            return hostPattern.matcher(host).matches();
+        }
+        return named == null ? leftOver : named.equals(host);
     }
 
     /** As it was configured. */
@@ -60,9 +106,18 @@ public final class RemapRule {
         return config.index();
     }
 
+    String redirectReason() {
+        return redirectReason;
+    }
+
     /** {@code http} or {@code https}. */
     public String originScheme() {
         return originScheme;
+    }
+
+    /** Host, and port where it is not the scheme's own, as URLs and Host fields have them. */
+    String originAuthority() {
+        return originAuthority;
     }
 
     /** Lower-case name or address of the origin, an IPv6 address without brackets. */
@@ -72,7 +127,7 @@ public final class RemapRule {
 
     /** 1 to 65535. */
     public int originPort() {
-        return config.to().effectivePort();
+        return to.effectivePort();
     }
 
     /** All cache settings of this rule; what holds for a request, {@link CacheRules} say. */
@@ -81,14 +136,17 @@ public final class RemapRule {
     }
 
     /**
-     * What stands in keys of this rule besides the URL. Rules whose hosts go by one name share a key only where they ask the
+     * What stands in keys of this rule besides the URL. One URL may arrive on several ports, and be another resource on each. Rules whose hosts go by one name share a key only where they ask the
      * origin the same: otherwise one rule's answers would be served under another.
      */
-    private static String keySuffix(RemapRuleConfig config, KeyRules rules) {
+    private static String keySuffix(RemapRuleConfig config, RuleUrl to, KeyRules rules) {
         String suffix = rules.generation() < 0 ? "" : " generation=" + rules.generation();
+        if (config.verb().group() == RemapVerb.Group.RECEIVED_PORT) {
+            suffix += " recv_port=" + config.from().port();
+        }
         return rules.host() == null
                 ? suffix
-                : suffix + " map=" + config.map().path() + " to=" + config.to()
+                : suffix + " map=" + config.from().path() + " to=" + to
                         + (config.pristineHostHdr() ? " pristine" : "")
                         + (rules.sendsWholeQuery() ? " whole-query" : "");
     }

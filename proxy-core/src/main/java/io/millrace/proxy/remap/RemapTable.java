@@ -3,60 +3,61 @@ package io.millrace.proxy.remap;
 import io.millrace.proxy.caching.CacheKey;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.RemapRuleConfig;
-import io.millrace.proxy.config.RuleUrl;
+import io.millrace.proxy.config.RemapVerb;
 import io.millrace.proxy.http.TargetUri;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All remap rules of a configuration. A lookup hashes the host and reads the path once; the number of rules does not
- * matter. Precedence is Traffic Server's: a rule with a host goes before every rule without, and among rules for the
- * same scheme, host and port the first one listed whose path begins the request's path wins, so that {@code /} before
- * {@code /stuff/} hides it. A rule that names no port matches every port that no rule for the host and path names.
+ * All remap rules of a configuration. A lookup hashes the host and reads the path once for each group of rules that there is; the
+ * number of rules does not matter. Precedence is Traffic Server's: rules by the port that the request arrived on, then {@code
+ * map} and {@code regex_map}, then redirections, then those by expression. Within a group a rule with a host goes before every
+ * rule without, and among rules for the same scheme, host and port the first one listed whose path begins the request's path wins, so
+ * that {@code /} before {@code /stuff/} hides it. A rule that names no port matches every port that no rule for the host and path
+ * names.
  *
- * <p>The answer depends on the URL alone and treats paths that share a cache key alike. Otherwise a response from one
- * rule's origin could be served under another's.
+ * <p>The answer depends on the URL and the port that the request arrived on, and treats paths that share a cache key alike. Otherwise
+ * a response from one rule's origin could be served under another's. Where the port decides, keys have it.
  *
- * <p>Immutable.
+ * <p>Immutable but for what it remembers of expressions.
  */
 public final class RemapTable {
-    private static final byte[] ROOT = {'/'};
+    /** Stands for the port that a request arrived on where that is not known: no rule that goes by it matches. */
+    public static final int NO_PORT = -1;
 
     private final List<RemapRule> rules;
-
-    /** Open addressing, a power of two in length, never more than half full. */
-    private final @Nullable HostRules[] hosts;
-
-    private final HostRules otherHosts;
+    private final @Nullable HostIndex byReceivedPort;
+    private final HostIndex forward;
+    private final @Nullable HostIndex redirects;
+    private final @Nullable HostIndex regexRedirects;
+    private final int[] receivedPorts;
 
     private RemapTable(List<RemapRuleConfig> configs) {
-        PathTrie withoutHost = new PathTrie();
-        otherHosts = new HostRules(new byte[0], withoutHost);
-        hosts = new HostRules[Math.max(2, Integer.highestOneBit(Math.max(1, configs.size())) * 4)];
-        List<RemapRule> all = new ArrayList<>();
-        for (RemapRuleConfig config : configs) {
-            RemapRule rule = new RemapRule(config);
-            all.add(rule);
-            RuleUrl from = config.map();
-            if (from.host() == null) {
-                withoutHost.add(rule.fromPath(), rule);
-            } else {
-                byte[] host = from.host().getBytes(StandardCharsets.ISO_8859_1);
-                int slot = slotOf(host, 0, host.length);
-                HostRules hostRules = hosts[slot];
-                if (hostRules == null) {
-                    hostRules = new HostRules(host, withoutHost);
-                    hosts[slot] = hostRules;
-                }
-                hostRules.add("https".equals(from.scheme()), from.port(), rule);
-            }
-        }
-        rules = List.copyOf(all);
+        rules = configs.stream().map(RemapRule::new).toList();
+        byReceivedPort = index(RemapVerb.Group.RECEIVED_PORT);
+        forward = new HostIndex(of(RemapVerb.Group.FORWARD));
+        redirects = index(RemapVerb.Group.REDIRECT);
+        regexRedirects = index(RemapVerb.Group.REGEX_REDIRECT);
+        Set<Integer> ports = new TreeSet<>();
+        of(RemapVerb.Group.RECEIVED_PORT)
+                .forEach(rule -> ports.add(rule.config().from().port()));
+        receivedPorts = ports.stream().mapToInt(Integer::intValue).toArray();
+    }
+
+    private List<RemapRule> of(RemapVerb.Group group) {
+        return rules.stream()
+                .filter(rule -> rule.config().verb().group() == group)
+                .toList();
+    }
+
+    private @Nullable HostIndex index(RemapVerb.Group group) {
+        List<RemapRule> members = of(group);
+        return members.isEmpty() ? null : new HostIndex(members);
     }
 
     /** The table of a configuration. */
@@ -69,36 +70,81 @@ public final class RemapTable {
         return rules;
     }
 
-    /** Finds the rule for a URL; one in asterisk form, which has no path, goes where the host's root goes. Allocates nothing. */
+    /** What the rules say about a URL, whatever port a request for it arrives on: those that go by that are left out. */
     public RemapResult match(TargetUri target) {
-        byte[] host = target.hostBytes();
-        if (target.form() == TargetUri.Form.ASTERISK) {
-            return host(host, 0, host.length).match(target.isSecure(), target.port(), ROOT, 0, ROOT.length);
-        }
-        return host(host, 0, host.length)
-                .match(target.isSecure(), target.port(), target.targetBytes(), target.pathStart(), target.pathEnd());
+        return match(target, NO_PORT);
     }
 
-    /** The primary key of a client's URL as its rule makes it; that of the URL itself where no rule maps it. */
-    public CacheKey key(TargetUri target) {
-        return match(target) instanceof Mapped mapped ? mapped.key(target) : CacheKey.of(target);
+    /**
+     * What the rules say about a request; one in asterisk form, which has no path, goes where the host's root goes. Allocates
+     * nothing, unless there are expressions and the host was not asked for lately.
+     *
+     * @param receivedPort the local port that the request arrived on, or {@link #NO_PORT}
+     */
+    public RemapResult match(TargetUri target, int receivedPort) {
+        if (byReceivedPort != null && receivedPort > 0) {
+            RemapResult found = byReceivedPort.match(target, receivedPort);
+            if (found != NotMapped.NO_RULE) {
+                return found;
+            }
+        }
+        RemapResult found = forward.match(target, target.port());
+        return found == NotMapped.NO_RULE ? redirected(target) : found;
+    }
+
+    private RemapResult redirected(TargetUri target) {
+        RemapResult found = NotMapped.NO_RULE;
+        if (target.form() == TargetUri.Form.ASTERISK) {
+            return found;
+        }
+        if (redirects != null) {
+            found = redirects.match(target, target.port());
+        }
+        if (regexRedirects != null && found == NotMapped.NO_RULE) {
+            found = regexRedirects.match(target, target.port());
+        }
+        return found;
+    }
+
+    /** Everything that may map a URL: what its rule maps it to, and what that for each port on which requests for it may arrive does. */
+    public List<Mapped> matches(TargetUri target) {
+        List<Mapped> found = new ArrayList<>(1);
+        if (match(target) instanceof Mapped mapped) {
+            found.add(mapped);
+        }
+        if (byReceivedPort != null) {
+            for (int port : receivedPorts) {
+                if (byReceivedPort.match(target, port) instanceof Mapped mapped) {
+                    found.add(mapped);
+                }
+            }
+        }
+        return found;
+    }
+
+    /** The primary keys that a client's URL may have, as its rules make them; that of the URL itself where no rule maps it. */
+    public List<CacheKey> keys(TargetUri target) {
+        List<Mapped> found = matches(target);
+        return found.isEmpty()
+                ? List.of(CacheKey.of(target))
+                : found.stream().map(mapped -> mapped.key(target)).toList();
     }
 
     /** The URL that a client's URL is stored for; the URL itself where no rule maps it. */
     public TargetUri keyUrl(TargetUri target) {
-        return match(target) instanceof Mapped mapped ? mapped.keyUrl(target) : target;
+        List<Mapped> found = matches(target);
+        return found.isEmpty() ? target : found.get(0).keyUrl(target);
     }
 
     /**
-     * The rules that may map URLs of a URL's host, in either scheme: those that name it, and those without a host unless rules
-     * for the host leave nothing to them.
+     * The rules that may map URLs of a URL's host, in either scheme: those that name it or whose expression matches it, and those
+     * without a host unless rules for the host leave nothing to them.
      */
     public List<RemapRule> rulesUnder(TargetUri url) {
         boolean leftOver = isLeftToOthers(url) || isLeftToOthers(url.inOtherScheme());
         List<RemapRule> found = new ArrayList<>();
         for (RemapRule rule : rules) {
-            String host = rule.config().map().host();
-            if (host == null ? leftOver : host.equals(url.host())) {
+            if (rule.isForHost(url.host(), leftOver)) {
                 found.add(rule);
             }
         }
@@ -126,51 +172,7 @@ public final class RemapTable {
     }
 
     private boolean isLeftToOthers(TargetUri url) {
-        byte[] host = url.hostBytes();
-        RemapResult root = host(host, 0, host.length).match(url.isSecure(), url.port(), ROOT, 0, ROOT.length);
-        return !(root instanceof Mapped mapped) || mapped.rule().config().map().host() == null;
-    }
-
-    /**
-     * The rules that may match requests for a host, in whatever letters it is written. Allocates nothing.
-     *
-     * @param bytes holds the host, without port, an IPv6 address in its brackets; borrowed
-     */
-    public HostRules host(byte[] bytes, int from, int to) {
-        HostRules found = hosts[slotOf(bytes, from, to)];
-        return found == null ? otherHosts : found;
-    }
-
-    /** The slot of the host, or the empty one where it would stand. */
-    private int slotOf(byte[] bytes, int from, int to) {
-        int hash = 0;
-        for (int i = from; i < to; i++) {
-            hash = 31 * hash + lower(bytes[i]);
-        }
-        int mask = hosts.length - 1;
-        int slot = (hash ^ hash >>> 15) & mask;
-        while (true) {
-            HostRules candidate = hosts[slot];
-            if (candidate == null || equalsIgnoreCase(candidate.host(), bytes, from, to)) {
-                return slot;
-            }
-            slot = (slot + 1) & mask;
-        }
-    }
-
-    private static boolean equalsIgnoreCase(byte[] host, byte[] bytes, int from, int to) {
-        if (host.length != to - from) {
-            return false;
-        }
-        for (int i = 0; i < host.length; i++) {
-            if (host[i] != lower(bytes[from + i])) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private static int lower(byte b) {
-        return b >= 'A' && b <= 'Z' ? b + ('a' - 'A') : b;
+        return !(forward.matchRoot(url) instanceof Mapped mapped)
+                || mapped.rule().config().from().host() == null;
     }
 }

@@ -60,6 +60,30 @@ public final class LocalAnswers {
     }
 
     /**
+     * The head of a redirection (RFC 9110 s15.4). It has no Cache-Control: 301 and 308 are meant to be remembered, 302 and 307 are
+     * not remembered without one.
+     *
+     * @param location where to, as the Location field has it
+     * @param server the Server field; null for none
+     */
+    public static OutboundHead redirect(
+            OutboundHead head,
+            int status,
+            String location,
+            long contentLength,
+            long nowMillis,
+            @Nullable String server) {
+        FieldSection.Builder fields = FieldSection.builder()
+                .add(FieldName.DATE, HttpDates.format(Math.floorDiv(nowMillis, 1000L)))
+                .add(FieldName.LOCATION, location)
+                .add(FieldName.CONTENT_TYPE, "text/plain; charset=utf-8");
+        if (server != null) {
+            fields.add(FieldName.SERVER, server);
+        }
+        return head.reset(status, reason(status), fields.build()).contentLength(contentLength);
+    }
+
+    /**
      * The head of the answer to OPTIONS or TRACE in the origin's place (RFC 9110 s7.6.2).
      *
      * @param server the Server field; null for none
@@ -113,6 +137,10 @@ public final class LocalAnswers {
     public static String reason(int status) {
         return switch (status) {
             case 200 -> "OK";
+            case 301 -> "Moved Permanently";
+            case 302 -> "Found";
+            case 307 -> "Temporary Redirect";
+            case 308 -> "Permanent Redirect";
             case 400 -> "Bad Request";
             case 403 -> "Forbidden";
             case 404 -> "Not Found";

@@ -16,8 +16,8 @@ final class ConfigCatalogTest {
     @Test
     void listsEveryConstantInItsOrder() throws IllegalAccessException {
         List<ConfigKey<?>> rest = new ArrayList<>(ConfigCatalog.keys());
-        for (Class<?> holder :
-                List.of(CacheRuleKeys.class, CacheKeyKeys.class, CacheRulesKeys.class, ConfigKeys.class)) {
+        for (Class<?> holder : List.of(
+                CacheRuleKeys.class, CacheKeyKeys.class, CacheRulesKeys.class, RemapKeys.class, ConfigKeys.class)) {
             List<ConfigKey<?>> constants = constants(holder);
             assertEquals(
                     constants,

@@ -63,7 +63,7 @@ final class ConfigLoaderTest {
         assertEquals(AccessLogFormat.COMBINED, config.log().accessFormat());
         assertEquals(WorkerConfig.Transport.NIO, config.worker().transport());
         RemapRuleConfig first = config.remap().get(0);
-        assertEquals(new RuleUrl("http", "cdn.example.com", -1, "/js/"), first.map());
+        assertEquals(new RuleUrl("http", "cdn.example.com", -1, "/js/"), first.from());
         assertEquals(new RuleUrl("https", "js.example.com", -1, "/assets/"), first.to());
         assertTrue(first.pristineHostHdr());
         assertEquals(false, first.cache().settings().enabled());
@@ -181,7 +181,7 @@ final class ConfigLoaderTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "regex_map: http://a/ | 5:5: remap[1].regex_map: rules of this kind are not supported by this version, which knows map",
+                "regex_map: http://a/ | 5:5: remap[1].regex_map: a rule has one kind, and this one is map already",
                 "ram_size: 1GiB       | 5:5: remap[1].ram_size: unknown key (did you mean cache.ram_size?)",
                 "cache: {ram_size: 1GiB} | 5:13: remap[1].cache.ram_size: cannot be set for one rule, only for all",
                 "cache: {enabld: true} | 5:13: remap[1].cache.enabld: unknown key (did you mean enabled?)",

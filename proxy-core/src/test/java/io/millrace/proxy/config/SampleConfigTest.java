@@ -95,6 +95,7 @@ final class SampleConfigTest {
             value = key == ConfigKeys.ADMIN_LISTEN ? "':1'" : key == ConfigKeys.CACHE_RAM_SIZE ? "1GiB" : "/some/path";
             value = key == ConfigKeys.CACHE_VOLUME ? "default" : value;
             value = key == CacheKeyKeys.HOST ? "shop.example" : value;
+            value = key == ConfigKeys.NO_HOST_URL_REDIRECT ? "http://www.example/" : value;
             value = key == ConfigKeys.METHODS ? "GET, POST" : value;
             value = key == ConfigKeys.ACCESS_TRUSTED_PROXIES ? "10.0.0.0/8" : value;
         }

@@ -78,7 +78,8 @@ final class RemapPropertiesTest {
             ProxyConfig config = randomConfig();
             StringBuilder yaml = new StringBuilder("listen: [':80']\nremap:\n");
             config.remap()
-                    .forEach(rule -> yaml.append("- {map: '").append(rule.map()).append("', to: 'http://o'}\n"));
+                    .forEach(
+                            rule -> yaml.append("- {map: '").append(rule.from()).append("', to: 'http://o'}\n"));
             ConfigResult result = ConfigLoader.parse(yaml.toString(), "t.yaml", Map.of());
             Set<Integer> lost = new HashSet<>();
             for (ConfigProblem problem : result.problems()) {
@@ -90,7 +91,7 @@ final class RemapPropertiesTest {
             RemapTable table = RemapTable.of(Objects.requireNonNull(result.config(), result.text()));
             for (RemapRule rule : table.rules()) {
                 // What reaches a rule most directly is its own URL; the host that no rule has reaches those without.
-                RuleUrl from = rule.config().map();
+                RuleUrl from = rule.config().from();
                 String own = from.host() == null ? "http://nobody" + from.path() : from.toString();
                 TargetUri uri = RemapTableTest.uri(from.host() != null && from.port() < 0 ? withOddPort(from) : own);
                 boolean reached = table.match(uri) instanceof Mapped found && found.rule() == rule;
@@ -140,7 +141,7 @@ final class RemapPropertiesTest {
         String path = normal(uri.path());
         for (int pass = 0; pass < 3; pass++) {
             for (RemapRuleConfig rule : rules) {
-                RuleUrl from = rule.map();
+                RuleUrl from = rule.from();
                 boolean candidate = pass == 2
                         ? from.host() == null
                         : uri.host().equals(from.host())

@@ -1,0 +1,85 @@
+package io.millrace.proxy.config;
+
+import com.google.re2j.Matcher;
+import com.google.re2j.Pattern;
+import com.google.re2j.PatternSyntaxException;
+
+/** Expressions for hosts, and what they put in place of {@code $0} to {@code $9}. Thread-safe: no state. */
+final class HostTemplate {
+    /** As Traffic Server has it: {@code $1} to {@code $9} name groups. */
+    private static final int GROUPS_MAX = 9;
+
+    /** The longest host name that DNS can carry. */
+    private static final int HOST_LENGTH_MAX = 255;
+
+    private HostTemplate() {}
+
+    /** Hosts are without case, so the expression is. */
+    static Pattern compile(String expression) {
+        return Pattern.compile(expression, Pattern.CASE_INSENSITIVE);
+    }
+
+    static String checkExpression(String expression) throws InvalidValueException {
+        try {
+            int groups = compile(expression).groupCount();
+            if (groups > GROUPS_MAX) {
+                throw new InvalidValueException("'" + expression + "' has " + groups + " groups; the limit is "
+                        + GROUPS_MAX + ", and (?:...) is none");
+            }
+            return expression;
+        } catch (PatternSyntaxException e) {
+            throw new InvalidValueException("'" + expression + "' is not an expression: " + e.getDescription());
+        }
+    }
+
+    /** Whether {@code $0} to {@code $9} begins there. */
+    static boolean isSubstitution(String text, int i) {
+        return text.charAt(i) == '$' && i + 1 < text.length() && isDigit(text.charAt(i + 1));
+    }
+
+    /** The largest group that is named; -1 for none. */
+    static int lastGroup(String text) {
+        int last = -1;
+        for (int i = 0; i < text.length(); i++) {
+            if (isSubstitution(text, i)) {
+                last = Math.max(last, text.charAt(i + 1) - '0');
+            }
+        }
+        return last;
+    }
+
+    /** With what the match found; a group that took no part leaves nothing. */
+    static String expand(String text, Matcher match) {
+        StringBuilder expanded = new StringBuilder();
+        for (int i = 0; i < text.length(); i++) {
+            if (isSubstitution(text, i)) {
+                i++;
+                String group = match.group(text.charAt(i) - '0');
+                expanded.append(group == null ? "" : group);
+            } else {
+                expanded.append(text.charAt(i));
+            }
+        }
+        return expanded.toString();
+    }
+
+    /** A host that a connection can be made to: labels of 1 to 63 characters, or an address. */
+    static String checkExpanded(String host) throws InvalidValueException {
+        String name = RuleUrl.host(host, host);
+        if (name.startsWith("[")) {
+            return name;
+        }
+        boolean ok = name.length() <= HOST_LENGTH_MAX;
+        for (String label : (name.endsWith(".") ? name.substring(0, name.length() - 1) : name).split("\\.", -1)) {
+            ok &= !label.isEmpty() && label.length() <= 63;
+        }
+        if (!ok) {
+            throw new InvalidValueException("'" + host + "' is not a host");
+        }
+        return name;
+    }
+
+    private static boolean isDigit(char c) {
+        return c >= '0' && c <= '9';
+    }
+}

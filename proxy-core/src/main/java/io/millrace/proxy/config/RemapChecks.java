@@ -1,0 +1,129 @@
+package io.millrace.proxy.config;
+
+import io.millrace.proxy.config.ConfigProblems.Place;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What is wrong with single rules of {@code remap}, and what an operator hardly means by them. */
+final class RemapChecks {
+    private final ConfigProblems problems;
+    private final Place whole;
+
+    RemapChecks(ConfigProblems problems, Place whole) {
+        this.problems = problems;
+        this.whole = whole;
+    }
+
+    /**
+     * What keeps a rule from being used.
+     *
+     * @param key the key that is to blame, empty for the rule as a whole
+     */
+    record Fault(String key, String message) {}
+
+    /** Looks at every rule. */
+    void check(ConfigValues values) {
+        List<ConfigValues> rules = ProxyConfig.elements(values, ConfigKeys.REMAP);
+        for (int i = 0; i < rules.size(); i++) {
+            String path = "remap[" + i + "]";
+            // A misspelt or invalid key is one problem, not also a missing one.
+            if (!problems.isBroken(path) && !problems.isAnyBrokenBelow(path)) {
+                Fault fault = faultOf(rules.get(i));
+                if (fault != null) {
+                    String full = fault.key.isEmpty() ? path : path + "." + fault.key;
+                    problems.error(problems.placeOf(full, problems.placeOf(path, whole)), full, fault.message);
+                }
+            }
+        }
+    }
+
+    /** Holds one rule against what its kind takes; null when it does. */
+    static @Nullable Fault faultOf(ConfigValues rule) {
+        List<RemapVerb> verbs = RemapVerb.all().stream()
+                .filter(verb -> rule.isSet(RemapKeys.of(verb)))
+                .toList();
+        if (verbs.isEmpty()) {
+            return new Fault("", "has no kind; a rule has one of " + RemapVerb.words());
+        }
+        RemapVerb verb = verbs.get(0);
+        if (verbs.size() > 1) {
+            return new Fault(verbs.get(1).word(), "a rule has one kind, and this one is " + verb.word() + " already");
+        }
+        RuleUrl from = rule.get(RemapKeys.of(verb));
+        RuleUrl to = rule.find(RemapKeys.TO);
+        if (verb.group() == RemapVerb.Group.RECEIVED_PORT && from.port() < 0) {
+            return new Fault(verb.word(), "must name the port that requests arrive on");
+        }
+        Fault fault = to == null ? null : substitutions(verb, from, to);
+        fault = fault == null ? status(verb, rule.find(RemapKeys.STATUS)) : fault;
+        return fault == null && !verb.isForward() ? settings(verb, rule) : fault;
+    }
+
+    private static @Nullable Fault substitutions(RemapVerb verb, RuleUrl from, RuleUrl to) {
+        if (!verb.isRegex()) {
+            return HostTemplate.lastGroup(String.valueOf(to.host())) < 0
+                    ? null
+                    : new Fault("to", "'" + to + "' has a $ in its host, but " + verb.word() + " has no expression");
+        }
+        int groups = HostTemplate.compile(String.valueOf(from.host())).groupCount();
+        int last = HostTemplate.lastGroup(to.host() + to.path());
+        return last <= groups ? null : new Fault("to", "$" + last + " names no group; the expression has " + groups);
+    }
+
+    private static @Nullable Fault status(RemapVerb verb, @Nullable Integer status) {
+        if (status == null || verb.statuses().contains(status)) {
+            return null;
+        }
+        return new Fault(
+                "status",
+                verb.isRedirect()
+                        ? status + " is not a status of " + verb.word() + ", which has "
+                                + verb.statuses().get(0) + " or "
+                                + verb.statuses().get(1)
+                        : "is for redirections, and cannot be set for " + verb.word());
+    }
+
+    private static @Nullable Fault settings(RemapVerb verb, ConfigValues rule) {
+        for (ConfigKey<?> key : ConfigCatalog.keys()) {
+            if (key.isPerRule() && rule.isSet(key)) {
+                return new Fault(key.path(), "cannot be set for " + verb.word() + ", for which no origin is asked");
+            }
+        }
+        return null;
+    }
+
+    /** Warns of what is allowed and hardly meant. */
+    void warn(ProxyConfig config) {
+        for (RemapRuleConfig rule : config.remap()) {
+            String host = String.valueOf(rule.to().host());
+            if (rule.verb().isForward() && rule.verb().isRegex() && letsClientsChoose(host)) {
+                warn(rule, "to", "lets clients choose the origin: any host that ends as they like");
+            }
+            if (rule.verb().isRedirect() && leadsToItself(rule)) {
+                warn(rule, "to", "leads back to this rule, so clients are redirected without end");
+            }
+        }
+    }
+
+    /** Whether what the client wrote ends the name: then any domain can be named. */
+    private static boolean letsClientsChoose(String host) {
+        return host.length() >= 2 && HostTemplate.isSubstitution(host, host.length() - 2);
+    }
+
+    private static boolean leadsToItself(RemapRuleConfig rule) {
+        RuleUrl from = rule.from();
+        RuleUrl to = rule.to();
+        if (rule.verb().isRegex() || from.host() == null) {
+            return false;
+        }
+        return from.host().equals(to.host())
+                && String.valueOf(from.scheme()).equals(to.scheme())
+                && (from.port() < 0 || from.port() == to.effectivePort())
+                && to.path().startsWith(from.path());
+    }
+
+    private void warn(RemapRuleConfig rule, String key, String message) {
+        String path = "remap[" + rule.index() + "]." + key;
+        problems.warning(problems.placeOf(path, whole), path, message);
+    }
+}

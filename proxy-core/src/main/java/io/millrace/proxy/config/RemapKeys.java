@@ -1,0 +1,75 @@
+package io.millrace.proxy.config;
+
+import static io.millrace.proxy.config.ConfigKey.draft;
+
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/** The catalogue's entries for remap rules: an element of {@code remap} has one of the verbs, and what it leads to. */
+public final class RemapKeys {
+    public static final ConfigKey<RuleUrl> MAP = draft("remap[].map", ValueType.RULE_FROM)
+            .like("map")
+            .says("Client URLs that begin with this are mapped; without a port it matches those ports that no rule for "
+                    + "the host names; a path alone matches every host. A rule has exactly one of the keys down to "
+                    + "regex_redirect_temporary, which say its kind.");
+    public static final ConfigKey<RuleUrl> REGEX_MAP = draft("remap[].regex_map", ValueType.RULE_REGEX)
+            .like("regex_map")
+            .says(
+                    "As map, the host being an expression in RE2's syntax that the whole of the client's host must match; "
+                            + "$0 in to stands for the host, $1 to $9 for what the groups matched.");
+    public static final ConfigKey<RuleUrl> MAP_WITH_RECV_PORT = draft("remap[].map_with_recv_port", ValueType.RULE_FROM)
+            .like("map_with_recv_port")
+            .says("As map, but the port, which must be named, is that on which the request arrived, whatever the URL "
+                    + "says; looked at before all other kinds.");
+    public static final ConfigKey<RuleUrl> REGEX_MAP_WITH_RECV_PORT = draft(
+                    "remap[].regex_map_with_recv_port", ValueType.RULE_REGEX)
+            .like("regex_map_with_recv_port")
+            .says("As map_with_recv_port, the host being an expression as for regex_map.");
+    public static final ConfigKey<RuleUrl> REDIRECT = draft("remap[].redirect", ValueType.RULE_FROM)
+            .like("redirect")
+            .says("Client URLs that begin with this are answered with 301 and the URL of to, the rest of the path and "
+                    + "the query appended; no origin is asked.");
+    public static final ConfigKey<RuleUrl> REDIRECT_TEMPORARY = draft("remap[].redirect_temporary", ValueType.RULE_FROM)
+            .like("redirect_temporary")
+            .says("As redirect, with 307, and 302 to clients of HTTP/1.0.");
+    public static final ConfigKey<RuleUrl> REGEX_REDIRECT = draft("remap[].regex_redirect", ValueType.RULE_REGEX)
+            .like("regex_redirect")
+            .says("As redirect, the host being an expression as for regex_map; looked at after all other kinds.");
+    public static final ConfigKey<RuleUrl> REGEX_REDIRECT_TEMPORARY = draft(
+                    "remap[].regex_redirect_temporary", ValueType.RULE_REGEX)
+            .like("regex_redirect_temporary")
+            .says("As redirect_temporary, the host being an expression as for regex_map.");
+    public static final ConfigKey<RuleUrl> TO = draft("remap[].to", ValueType.RULE_TO)
+            .required()
+            .says("URL that replaces what the rule matched; the rest of the client's path and its query are"
+                    + " appended.");
+    public static final ConfigKey<Integer> STATUS = draft("remap[].status", ValueType.INTEGER)
+            .within(301, 308)
+            .says(
+                    "Status of a redirection: 301 or 308 for redirect, 307 or 302 for redirect_temporary; 307 and 308 keep "
+                            + "the client's method.");
+
+    static final List<ConfigKey<?>> OPTIONS = List.of(STATUS);
+
+    private static final Map<RemapVerb, ConfigKey<RuleUrl>> BY_VERB = new EnumMap<>(Map.of(
+            RemapVerb.MAP, MAP,
+            RemapVerb.REGEX_MAP, REGEX_MAP,
+            RemapVerb.MAP_WITH_RECV_PORT, MAP_WITH_RECV_PORT,
+            RemapVerb.REGEX_MAP_WITH_RECV_PORT, REGEX_MAP_WITH_RECV_PORT,
+            RemapVerb.REDIRECT, REDIRECT,
+            RemapVerb.REDIRECT_TEMPORARY, REDIRECT_TEMPORARY,
+            RemapVerb.REGEX_REDIRECT, REGEX_REDIRECT,
+            RemapVerb.REGEX_REDIRECT_TEMPORARY, REGEX_REDIRECT_TEMPORARY));
+
+    private RemapKeys() {}
+
+    /** The key whose value a rule of this kind matches. */
+    static ConfigKey<RuleUrl> of(RemapVerb verb) {
+        ConfigKey<RuleUrl> key = BY_VERB.get(verb);
+        if (key == null) {
+            throw new IllegalStateException("no key for " + verb);
+        }
+        return key;
+    }
+}

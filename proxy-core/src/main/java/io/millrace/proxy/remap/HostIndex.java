@@ -1,0 +1,98 @@
+package io.millrace.proxy.remap;
+
+import io.millrace.proxy.http.TargetUri;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The rules of one group by host, in a table of open addressing. Immutable but for what {@link ExpressionHosts} remember. */
+final class HostIndex {
+    private static final byte[] ROOT = {'/'};
+
+    /** A power of two in length, never more than half full. */
+    private final @Nullable HostRules[] hosts;
+
+    private final HostRules otherHosts;
+    private final @Nullable ExpressionHosts expressions;
+
+    /**
+     * @param rules in the order of the configuration
+     */
+    HostIndex(List<RemapRule> rules) {
+        PathTrie withoutHost = new PathTrie();
+        otherHosts = new HostRules(new byte[0], withoutHost);
+        hosts = new HostRules[Math.max(2, Integer.highestOneBit(Math.max(1, rules.size())) * 4)];
+        for (RemapRule rule : rules) {
+            String named = rule.config().from().host();
+            if (named == null) {
+                withoutHost.add(rule.fromPath(), rule);
+            } else if (!rule.config().verb().isRegex()) {
+                byte[] host = named.getBytes(StandardCharsets.ISO_8859_1);
+                int slot = slotOf(host, 0, host.length);
+                HostRules hostRules = hosts[slot];
+                if (hostRules == null) {
+                    hostRules = new HostRules(host, withoutHost);
+                    hosts[slot] = hostRules;
+                }
+                hostRules.add(rule);
+            }
+        }
+        List<RemapRule> byExpression =
+                rules.stream().filter(rule -> rule.config().verb().isRegex()).toList();
+        expressions = byExpression.isEmpty() ? null : new ExpressionHosts(byExpression, withoutHost);
+    }
+
+    /**
+     * What the rules say about a URL; one in asterisk form, which has no path, goes where the host's root goes.
+     *
+     * @param port the port to go by
+     */
+    RemapResult match(TargetUri target, int port) {
+        byte[] host = target.hostBytes();
+        HostRules found = host(host, 0, host.length);
+        return target.form() == TargetUri.Form.ASTERISK
+                ? found.match(target.isSecure(), port, ROOT, 0, ROOT.length)
+                : found.match(target.isSecure(), port, target.targetBytes(), target.pathStart(), target.pathEnd());
+    }
+
+    /** What the rules say about the root of a URL's host. */
+    RemapResult matchRoot(TargetUri target) {
+        byte[] host = target.hostBytes();
+        return host(host, 0, host.length).match(target.isSecure(), target.port(), ROOT, 0, ROOT.length);
+    }
+
+    /**
+     * The rules that may match requests for a host, in whatever letters it is written. Allocates nothing, unless there are
+     * expressions and the host was not asked for lately.
+     *
+     * @param bytes holds the host, without port, an IPv6 address in its brackets; borrowed
+     */
+    HostRules host(byte[] bytes, int from, int to) {
+        HostRules named = hosts[slotOf(bytes, from, to)];
+        if (expressions != null && from < to) {
+            return expressions.of(named, bytes, from, to);
+        }
+        return named == null ? otherHosts : named;
+    }
+
+    /** The slot of the host, or the empty one where it would stand. */
+    private int slotOf(byte[] bytes, int from, int to) {
+        int mask = hosts.length - 1;
+        int slot = hash(bytes, from, to) & mask;
+        while (true) {
+            HostRules candidate = hosts[slot];
+            if (candidate == null || candidate.isFor(bytes, from, to)) {
+                return slot;
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    static int hash(byte[] bytes, int from, int to) {
+        int hash = 0;
+        for (int i = from; i < to; i++) {
+            hash = 31 * hash + HostRules.lower(bytes[i]);
+        }
+        return hash ^ hash >>> 15;
+    }
+}

@@ -1,0 +1,147 @@
+package io.millrace.proxy.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Kinds of rules in the file: what is wrong with them, and what of them can never match. */
+final class ConfigRemapTest {
+    private static final String HEAD = "listen: [':8080', ':9000']\nremap:\n";
+
+    private static List<String> problems(String rules) {
+        return ConfigLoader.parse(HEAD + rules, "t.yaml", Map.of()).problems().stream()
+                .map(ConfigProblem::toString)
+                .toList();
+    }
+
+    private static String lines(String text) {
+        StringBuilder yaml = new StringBuilder();
+        for (String rule : text.split(" ; ", -1)) {
+            String[] words = rule.split(" ", 3);
+            yaml.append("  - ").append(words[0]).append(": '").append(words[1]).append("'\n    to: '");
+            yaml.append(words[2].replace(", ", "'\n    ").replaceFirst("'\n    ", "'\n    "));
+            yaml.append(words[2].contains(", ") ? "\n" : "'\n");
+        }
+        return yaml.toString();
+    }
+
+    @Test
+    void everyKindIsRead() {
+        StringBuilder yaml = new StringBuilder();
+        for (int i = 0; i < RemapVerb.all().size(); i++) {
+            String word = RemapVerb.all().get(i).word();
+            yaml.append("  - ").append(word).append(": http://").append(i).append(":9000/\n    to: http://o\n");
+        }
+        ConfigResult result = ConfigLoader.parse(HEAD + yaml, "t.yaml", Map.of());
+        assertEquals("", result.text());
+        ProxyConfig config = result.config();
+        for (RemapRuleConfig rule : config.remap()) {
+            assertEquals(RemapVerb.all().get(rule.index()), rule.verb());
+            assertEquals(String.valueOf(rule.index()), rule.from().host());
+        }
+        assertEquals("regex_map http://1:9000/ http://o/", config.remap().get(1).toString());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "map http://a/ http://o, redirect: http://b/ | 5:5: remap[0].redirect: a rule has one kind, and this one is map already",
+                "redirect http://a/ http://o, status: 307 | 5:5: remap[0].status: 307 is not a status of redirect, which has 301 or 308",
+                "redirect_temporary http://a/ http://o, status: 308 | 5:5: remap[0].status: 308 is not a status of redirect_temporary, which has 307 or 302",
+                "map http://a/ http://o, status: 301 | 5:5: remap[0].status: is for redirections, and cannot be set for map",
+                "redirect http://a/ http://o, status: 300 | 5:13: remap[0].status: 300 is below the limit of 301",
+                "redirect http://a/ http://o, pristine_host_hdr: true | 5:5: remap[0].pristine_host_hdr: cannot be set for redirect, for which no origin is asked",
+                "regex_map http://([a-z/ http://o | 3:16: remap[0].regex_map: '([a-z' is not an expression: missing closing ]",
+                "regex_map http://(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)/ http://o | 3:16: remap[0].regex_map: '(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)' has 10 groups; the limit is 9, and (?:...) is none",
+                "regex_map http:///p http://o | 3:16: remap[0].regex_map: 'http:///p' names no host",
+                "regex_map /p http://o | 3:16: remap[0].regex_map: '/p' is not a URL such as http://host/path",
+                "regex_map http://(.*)/ http://$2.o | 4:5: remap[0].to: $2 names no group; the expression has 1",
+                "regex_map http://(.*)/ http://o/$7 | 4:5: remap[0].to: $7 names no group; the expression has 1",
+                "map http://a/ http://$1.o | 4:5: remap[0].to: 'http://$1.o/' has a $ in its host, but map has no expression",
+                "map_with_recv_port http://a/ http://o | 3:5: remap[0].map_with_recv_port: must name the port that requests arrive on",
+                "redirect http://$1/ http://o | 3:15: remap[0].redirect: the host '$1' contains '$'"
+            })
+    void reportsWhatARuleCannotBe(String rule, String expected) {
+        assertEquals(List.of("t.yaml:" + expected), problems(lines(rule)));
+    }
+
+    @Test
+    void aRuleWithoutAKindIsOneProblem() {
+        assertEquals(
+                List.of("t.yaml:3:5: remap[0]: has no kind; a rule has one of " + RemapVerb.words()),
+                problems("  - to: http://o\n"));
+        assertEquals(
+                List.of("t.yaml:3:5: remap[0].regx_map: unknown key (did you mean regex_map?)"),
+                problems("  - regx_map: http://a/\n    to: http://o\n"));
+    }
+
+    @Test
+    void redirectWhereNobodyIsNamedMustBeAUrl() {
+        ConfigResult result = ConfigLoader.parse(
+                "listen: [':1']\nno_host_url_redirect: /x\nremap: [{map: /, to: 'http://o'}]\n", "t.yaml", Map.of());
+        assertEquals(
+                List.of("t.yaml:2:23: no_host_url_redirect: '/x' is not a URL such as http://host/path"),
+                result.problems().stream().map(ConfigProblem::toString).toList());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "map / http://o ; redirect http://a/ http://b | 5:5: warning: remap[1].redirect: can never match, because remap[0] (/) stands before it and takes its requests",
+                "redirect http://a/p http://b ; map http://a/ http://o | 3:5: warning: remap[0].redirect: can never match, because remap[1] (http://a/) comes before it and takes its requests",
+                "redirect http://a:9000/p http://b ; map http://a/ http://o | 3:5: warning: remap[0].redirect: can never match, because remap[1] (http://a/) comes before it and takes its requests",
+                "regex_redirect http://.*/ http://b ; map / http://o | 3:5: warning: remap[0].regex_redirect: can never match, because remap[1] (/) comes before it and takes its requests",
+                "regex_redirect http://.*/ http://b ; redirect / http://o | 3:5: warning: remap[0].regex_redirect: can never match, because remap[1] (/) comes before it and takes its requests",
+                "regex_map http://.*/ http://b ; map http://a/ http://o | 5:5: warning: remap[1].map: can never match, because remap[0] (http://.*/) stands before it and takes its requests",
+                "regex_map http://a/ http://b ; regex_map http://a/p http://o | 5:5: warning: remap[1].regex_map: can never match, because remap[0] (http://a/) stands before it and takes its requests",
+                "redirect http://a/p http://b ; regex_map http://[ac]/ http://o | 3:5: warning: remap[0].redirect: can never match, because remap[1] (http://[ac]/) comes before it and takes its requests",
+                "redirect http://a/ http://b ; redirect_temporary http://a/p http://o | 5:5: warning: remap[1].redirect_temporary: can never match, because remap[0] (http://a/) stands before it and takes its requests",
+                "map_with_recv_port http://a:81/ http://b | 3:5: warning: remap[0].map_with_recv_port: can never match, because no address in listen has port 81",
+                "redirect http://a/ http://a/new/ | 4:5: warning: remap[0].to: leads back to this rule, so clients are redirected without end",
+                "regex_map http://(.*)/ http://$1/ | 4:5: warning: remap[0].to: lets clients choose the origin: any host that ends as they like"
+            })
+    void warnsOfWhatCannotBeMeant(String rules, String expected) {
+        assertEquals(List.of("t.yaml:" + expected), problems(lines(rules)));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "map http://a/q http://o ; redirect http://a/ http://b",
+                "map http://a:9000/ http://o ; redirect http://a/ http://b",
+                "redirect http://a/ http://b ; map https://a/ http://o",
+                "map http://a/ http://b ; regex_map http://.*/ http://o",
+                "regex_map http://.*/p http://b ; map http://a/ http://o",
+                "regex_map http://.*:9000/ http://b ; map http://a/ http://o",
+                "map_with_recv_port http://a:9000/ http://o ; map http://a:9000/ http://o ; map http://a/ http://o",
+                "redirect / http://b ; map http://a/ http://o",
+                "redirect http://a/ https://a/",
+                "redirect http://a/old/ http://a/new/",
+                "regex_map http://(.*)/ http://$1.internal/"
+            })
+    void warnsOfNothingElse(String rules) {
+        List<String> found = problems(lines(rules));
+        assertTrue(found.stream().allMatch(each -> each.contains("can hardly match")), found::toString);
+    }
+
+    @Test
+    void rulesInCodeAreHeldToTheSame() {
+        ProxyConfig.Builder builder = ProxyConfig.builder();
+        assertEquals(
+                "regex_map http://a/: $1 names no group; the expression has 0",
+                assertThrows(
+                                IllegalArgumentException.class,
+                                () -> builder.rule(
+                                        RemapVerb.REGEX_MAP, "http://a/", "http://$1.o", ConfigValues.empty()))
+                        .getMessage());
+    }
+}
