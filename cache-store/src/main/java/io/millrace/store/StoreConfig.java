@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 public final class StoreConfig {
     private final long ramBytes;
     private final long ramObjectBytesMax;
+    private final long ramHeapBytesMax;
     private final List<VolumeConfig> volumes;
     private final long objectBytesMax;
     private final long segmentBytes;
@@ -36,6 +37,12 @@ public final class StoreConfig {
         ramObjectBytesMax = builder.ramObjectBytesMax >= 0
                 ? Math.min(builder.ramObjectBytesMax, 1 << 30)
                 : Math.min(ramBytes / 8, 1 << 20);
+        ramHeapBytesMax = atLeast(
+                "ramHeapBytesMax",
+                builder.ramHeapBytesMax >= 0
+                        ? builder.ramHeapBytesMax
+                        : Runtime.getRuntime().maxMemory() / 2,
+                1);
         objectBytesMax = atLeast("objectBytesMax", builder.objectBytesMax, 1);
         segmentBytes = builder.segmentBytes == 0
                 ? 0
@@ -66,6 +73,14 @@ public final class StoreConfig {
     /** Longest body in bytes that is kept in RAM; longer ones are read from disk in chunks. */
     public long ramObjectBytesMax() {
         return ramObjectBytesMax;
+    }
+
+    /**
+     * Bytes of Java heap that keys and heads of what is in RAM may take. Where bodies are small, the RAM tier is full with this before
+     * it is with {@link #ramBytes}, and evicts.
+     */
+    public long ramHeapBytesMax() {
+        return ramHeapBytesMax;
     }
 
     /** The volumes; empty for RAM alone. */
@@ -162,6 +177,7 @@ public final class StoreConfig {
     public static final class Builder {
         private long ramBytes = 64L << 20;
         private long ramObjectBytesMax = -1;
+        private long ramHeapBytesMax = -1;
         private List<VolumeConfig> volumes = List.of();
         private long objectBytesMax = Long.MAX_VALUE;
         private long segmentBytes;
@@ -189,6 +205,12 @@ public final class StoreConfig {
         /** {@link StoreConfig#ramObjectBytesMax}; default an eighth of the RAM, at most 1 MiB. */
         public Builder ramObjectBytesMax(long value) {
             ramObjectBytesMax = value;
+            return this;
+        }
+
+        /** {@link StoreConfig#ramHeapBytesMax}; default half of the JVM's greatest heap. */
+        public Builder ramHeapBytesMax(long value) {
+            ramHeapBytesMax = value;
             return this;
         }
 

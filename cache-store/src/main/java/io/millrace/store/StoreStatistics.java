@@ -53,6 +53,7 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      * @param bytesMax the budget of all parts together, which {@code idleBytes} is not one of
      * @param residentBytes bodies in the RAM tier
      * @param entryBytes heap of the RAM tier's entries: keys, heads, links
+     * @param entryBytesMax the most of it that they may have: with that the RAM tier is full, however few its bodies are
      * @param fillingBytes bodies being received or waiting for the disk
      * @param readingBytes what was read from disk and is being sent
      * @param writingBytes heads on their way to the disk
@@ -64,6 +65,7 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
             long bytesMax,
             long residentBytes,
             long entryBytes,
+            long entryBytesMax,
             long fillingBytes,
             long readingBytes,
             long writingBytes,

@@ -27,12 +27,17 @@ class WorkerCommandTest {
     }
 
     @Test
+    void theHeapGrowsWithWhatIsToBeInRam() throws IOException {
+        assertTrue(line(config().set("cache.ram_size", "8GiB")).contains("-Xmx1536m"));
+    }
+
+    @Test
     void letsTheOperatorsOptionsHaveTheLastWord() throws IOException {
         Path conf = Files.createDirectories(directory.resolve("conf"));
         Files.writeString(conf.resolve("jvm.options"), "-Xmx2g\n");
-        List<String> line = line(config());
+        List<String> line = line(config().set("cache.ram_size", "2GiB"));
 
-        assertTrue(line.lastIndexOf("-Xmx2g") > line.indexOf("-Xmx512m"), line::toString);
+        assertTrue(line.lastIndexOf("-Xmx2g") > line.indexOf("-Xmx768m"), line::toString);
         assertTrue(line.indexOf("-Xmx2g") < line.indexOf("-cp"), line::toString);
     }
 

@@ -44,6 +44,8 @@ final class MemoryMetrics implements MemorySource {
         mapped(metrics, "index", MemoryMap::index);
         mapped(metrics, "inventory", MemoryMap::inventory);
         mapped(metrics, "files", MemoryMap::files);
+        metrics.supplyGauge(MetricFamily.CACHE_HEAP, () -> store.get().entryBytes());
+        metrics.supplyGauge(MetricFamily.CACHE_HEAP_MAX, () -> store.get().entryBytesMax());
         metrics.supplyGauge(MetricFamily.MEMORY_BUDGET, () -> store.get().bytesMax());
         metrics.supplyCounter(MetricFamily.MEMORY_REFUSED, () -> store.get().refusedFills(), "fill");
         metrics.supplyCounter(MetricFamily.MEMORY_REFUSED, () -> store.get().refusedReads(), "read");

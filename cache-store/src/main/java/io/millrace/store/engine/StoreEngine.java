@@ -131,6 +131,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         scrubber.start();
         housekeeping.every(config.syncIntervalNanos(), () -> reads.execute(volumes::shortenReaderLists));
         housekeeping.every(RAM_RESIZE_NANOS, ram::resize);
+        housekeeping.every(RAM_RESIZE_NANOS, () -> memory.tellOfFullHeap(ram));
         housekeeping.every(RAM_RESIZE_NANOS, pieces::grow);
         hot.start();
     }

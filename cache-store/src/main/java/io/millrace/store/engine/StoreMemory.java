@@ -6,6 +6,10 @@ import io.millrace.store.memory.BodyPool;
 import io.millrace.store.memory.CountingAllocator;
 import io.millrace.store.memory.MemoryBudget;
 import io.millrace.store.memory.MemoryBudget.Part;
+import io.millrace.store.memory.RamTier;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A store's memory: one budget, one pool, and an allocator for each use.
@@ -13,14 +17,18 @@ import io.millrace.store.memory.MemoryBudget.Part;
  * <p>Thread-safe.
  */
 final class StoreMemory {
+    private static final Logger LOG = LoggerFactory.getLogger(StoreMemory.class);
+    private static final int HEAP_FULL_SIXTEENTHS = 15;
+
     private final MemoryBudget budget;
     private final BodyPool pool;
+    private final AtomicBoolean heapToldOf = new AtomicBoolean();
     private final CountingAllocator filling;
     private final CountingAllocator reading;
     private final CountingAllocator writing;
 
     StoreMemory(StoreConfig config) {
-        budget = new MemoryBudget(config.ramBytes());
+        budget = new MemoryBudget(config.ramBytes(), config.ramHeapBytesMax());
         pool = new BodyPool(config.allocator(), budget.bytesMax());
         budget.chunks(pool::chunkBytes);
         filling = new CountingAllocator(pool, budget, Part.FILLING);
@@ -47,6 +55,21 @@ final class StoreMemory {
         return writing;
     }
 
+    /** Says once in the log that keys and heads are what fills RAM, not bodies; to be called now and then. */
+    void tellOfFullHeap(RamTier<?> ram) {
+        long heap = budget.bytes(Part.ENTRIES);
+        boolean full = heap / HEAP_FULL_SIXTEENTHS >= budget.entryBytesMax() / 16;
+        if (full && heapToldOf.compareAndSet(false, true)) {
+            LOG.warn(
+                    "the keys and heads of the {} objects in RAM have all the Java heap that they may have ({} bytes), so RAM is full"
+                            + " with {} of {} bytes; a larger heap (worker.heap_size) makes room for more",
+                    ram.entries(),
+                    budget.entryBytesMax(),
+                    ram.bytes(),
+                    ram.bytesMax());
+        }
+    }
+
     StoreStatistics.Memory statistics() {
         long resident = budget.bytes(Part.RESIDENT);
         long inFlight = budget.bytes(Part.FILLING) + budget.bytes(Part.READING) + budget.bytes(Part.WRITING);
@@ -55,6 +78,7 @@ final class StoreMemory {
                 budget.bytesMax(),
                 resident,
                 budget.bytes(Part.ENTRIES),
+                budget.entryBytesMax(),
                 budget.bytes(Part.FILLING),
                 budget.bytes(Part.READING),
                 budget.bytes(Part.WRITING),

@@ -40,6 +40,7 @@ public final class MemoryBudget {
 
     private final long bytesMax;
     private final long partBytesMax;
+    private final long entryBytesMax;
     private final AtomicLong total = new AtomicLong();
     private final AtomicLong resident = new AtomicLong();
     private final AtomicLong entries = new AtomicLong();
@@ -76,10 +77,12 @@ public final class MemoryBudget {
     }
 
     /** Who gives memory back when others need it. */
-    @FunctionalInterface
     interface Tenant {
         /** Frees about so many bytes at once; false when there is nothing left to give. */
         boolean giveWay(long bytes);
+
+        /** Evicts entries until {@link Part#ENTRIES} keeps within its limit, as far as they are this one's. */
+        void giveWayOnHeap();
     }
 
     /**
@@ -89,6 +92,17 @@ public final class MemoryBudget {
      *     beside it
      */
     public MemoryBudget(long ramBytes) {
+        this(ramBytes, Long.MAX_VALUE);
+    }
+
+    /**
+     * Everything is free.
+     *
+     * @param ramBytes as above
+     * @param entryBytesMax the most that {@link Part#ENTRIES} may have of it: the heap has other uses
+     */
+    public MemoryBudget(long ramBytes, long entryBytesMax) {
+        this.entryBytesMax = entryBytesMax;
         partBytesMax = Math.max(PART_BYTES_MIN, ramBytes / PART_SHARE);
         bytesMax = Math.max(ramBytes, Math.min(ramBytes + 2 * PART_BYTES_MIN, PART_SHARE * PART_BYTES_MIN));
         idleShare = new IdleShare(bytesMax);
@@ -132,6 +146,21 @@ public final class MemoryBudget {
             }
         }
         return false;
+    }
+
+    /** Has tenants evict entries where these have more of the heap than they may. */
+    void keepEntriesWithinHeap() {
+        for (Tenant giving : tenants) {
+            if (entries.get() <= entryBytesMax) {
+                return;
+            }
+            giving.giveWayOnHeap();
+        }
+    }
+
+    /** The most heap that {@link Part#ENTRIES} may have. */
+    public long entryBytesMax() {
+        return entryBytesMax;
     }
 
     /** Calls back once after each {@link #awaitRoom}, when memory was released; on the thread that did. Never blocks. */

@@ -40,6 +40,9 @@ public final class RamTier<E extends RamEntry> {
     /** Full batches of a thread that make the policy's thread get up: waking it costs more than a hit. */
     private static final int BATCHES_PER_WAKE = 8;
 
+    /** Of the heap that entries may have, what is kept free when they have all of it: so that few of them have to go often. */
+    private static final int HEAP_FREE_SHARE = 32;
+
     /** Makes an entry one that was asked for more than once, for the policy's frequency sketch. */
     private static final int WARM_HITS = 2;
 
@@ -55,6 +58,9 @@ public final class RamTier<E extends RamEntry> {
     private final Cache<RamEntry, RamEntry> policy;
     private final Executor housekeeping;
     private final AtomicLong bytes = new AtomicLong();
+    /** Of {@link #bytes}, what is heap. */
+    private final AtomicLong heapBytes = new AtomicLong();
+
     private final AtomicLong entries = new AtomicLong();
     private final LongAdder evictions = new LongAdder();
     private final MpmcArrayQueue<RamEntry[]> batches = new MpmcArrayQueue<>(BATCHES_MAX);
@@ -144,7 +150,7 @@ public final class RamTier<E extends RamEntry> {
         this.batchesPerWake = batchSize == BATCH_SIZE_MAX ? BATCHES_PER_WAKE : 1;
         this.bytesLimit = bytesMax;
         this.budget = budget;
-        budget.tenant(this::giveWay);
+        budget.tenant(new Giving());
         this.housekeeping = housekeeping;
         this.table = new RamTable(bytesMax, bytesPerChain);
         this.policy = Caffeine.newBuilder()
@@ -242,6 +248,7 @@ public final class RamTier<E extends RamEntry> {
             throw new IllegalStateException("an entry is put in once");
         }
         bytes.addAndGet(entry.weight());
+        heapBytes.addAndGet(entry.heapBytes());
         budget.replaced(entry.weight());
         budget.add(MemoryBudget.Part.ENTRIES, entry.heapBytes());
         entries.incrementAndGet();
@@ -258,21 +265,52 @@ public final class RamTier<E extends RamEntry> {
         if (bytes.get() > bytesLimit) {
             policy.cleanUp();
         }
+        budget.keepEntriesWithinHeap();
     }
 
-    /** Evicts about so many bytes, now, and stays that much smaller until {@link #resize}. */
-    private boolean giveWay(long missing) {
-        resizing.lock();
-        try {
-            long smaller = Math.max(0, Math.min(bytesLimit, bytes.get()) - missing);
-            if (smaller >= bytesLimit) {
-                return false;
+    /** What the tier does when others need memory: it evicts now, and stays that much smaller until {@link #resize}. */
+    private final class Giving implements MemoryBudget.Tenant {
+        @Override
+        public boolean giveWay(long missing) {
+            resizing.lock();
+            try {
+                long smaller = Math.max(0, Math.min(bytesLimit, bytes.get()) - missing);
+                if (smaller >= bytesLimit) {
+                    return false;
+                }
+                limit(smaller);
+                return true;
+            } finally {
+                resizing.unlock();
             }
-            limit(smaller);
-            return true;
-        } finally {
-            resizing.unlock();
         }
+
+        @Override
+        public void giveWayOnHeap() {
+            resizing.lock();
+            try {
+                // Another thread may have done it meanwhile.
+                if (budget.bytes(MemoryBudget.Part.ENTRIES) > budget.entryBytesMax()) {
+                    limit(Math.min(bytesLimit, bytesThatHeapAllows()));
+                }
+            } finally {
+                resizing.unlock();
+            }
+        }
+    }
+
+    /**
+     * Bytes of entries, if others are like those that are here, whose heap is what the budget allows less what is kept free. Any
+     * number while they have less than half of it: few entries tell nothing of those to come.
+     */
+    private long bytesThatHeapAllows() {
+        long heap = heapBytes.get();
+        long mayHave = budget.entryBytesMax() - (budget.bytes(MemoryBudget.Part.ENTRIES) - heap);
+        if (heap <= budget.entryBytesMax() / 2) {
+            return Long.MAX_VALUE;
+        }
+        double share = (double) Math.max(0, mayHave - budget.entryBytesMax() / HEAP_FREE_SHARE) / heap;
+        return (long) (bytes.get() * share);
     }
 
     /** Takes what the budget has left, or gives up what others have taken; to be called now and then. */
@@ -285,6 +323,7 @@ public final class RamTier<E extends RamEntry> {
             budget.countIdle();
             long others = budget.totalBytes() - bytes.get();
             long fits = Math.max(0, Math.min(bytesMax, budget.bytesNow() - budget.freeBytes() - Math.max(0, others)));
+            fits = Math.min(fits, bytesThatHeapAllows());
             if (Math.abs(fits - bytesLimit) > budget.freeBytes() / 8 || fits == bytesMax) {
                 limit(fits);
             }
@@ -380,6 +419,7 @@ public final class RamTier<E extends RamEntry> {
         }
         table.remove(entry);
         bytes.addAndGet(-entry.weight());
+        heapBytes.addAndGet(-entry.heapBytes());
         budget.release(MemoryBudget.Part.ENTRIES, entry.heapBytes());
         entries.decrementAndGet();
         entry.releaseEntry();
@@ -392,6 +432,11 @@ public final class RamTier<E extends RamEntry> {
             drop(entry);
         }
         policy.cleanUp();
+    }
+
+    /** The most that it has now: less than {@link #bytesMax} while others need memory, or its entries have all the heap they may. */
+    public long bytesLimit() {
+        return bytesLimit;
     }
 
     /** Bytes in use. */

@@ -472,9 +472,12 @@ public final class ConfigKeys {
             .says("Whether new connections get hits in RAM by a shorter way; those without TLS with epoll only.");
     public static final ConfigKey<Long> WORKER_HEAP_SIZE = draft("worker.heap_size", ValueType.SIZE)
             .within(64 * MIB, TIB)
-            .defaultsTo(512 * MIB)
+            .orZero()
+            .defaultsTo(0L)
             .rolling()
-            .says("Java heap of the worker; cached responses live outside it, in ram_size.");
+            .says(
+                    "Java heap of the worker; bodies in RAM lie outside it, keys and heads of theirs may take half of it. 0 means "
+                            + "512MiB and an eighth of cache.ram_size, enough where bodies in RAM have 16 KiB on average.");
     public static final ConfigKey<Duration> WORKER_HEARTBEAT_INTERVAL = draft(
                     "worker.heartbeat_interval", ValueType.DURATION)
             .within(Duration.ofMillis(50), Duration.ofMinutes(1))

@@ -22,6 +22,9 @@ public record WorkerConfig(
         long heapBytes,
         long heartbeatIntervalMillis,
         long heartbeatTimeoutMillis) {
+    private static final long HEAP_BYTES_MIN = 512L << 20;
+    private static final int HEAP_RAM_SHARE = 8;
+
     /** How sockets are polled. */
     public enum Transport {
         /** Epoll where there is one, else NIO. */
@@ -32,13 +35,19 @@ public record WorkerConfig(
         NIO
     }
 
+    /** A response in RAM takes some 700 bytes of heap for its key and head, and these may have half of it. */
+    private static long heapBytes(ConfigValues values) {
+        long configured = values.get(ConfigKeys.WORKER_HEAP_SIZE);
+        return configured > 0 ? configured : HEAP_BYTES_MIN + values.get(ConfigKeys.CACHE_RAM_SIZE) / HEAP_RAM_SHARE;
+    }
+
     static WorkerConfig from(ConfigValues values) {
         return new WorkerConfig(
                 values.find(ConfigKeys.WORKER_JAVA_HOME),
                 values.get(ConfigKeys.WORKER_EVENT_LOOPS),
                 values.get(ConfigKeys.WORKER_TRANSPORT),
                 values.get(ConfigKeys.WORKER_FAST_LANE),
-                values.get(ConfigKeys.WORKER_HEAP_SIZE),
+                heapBytes(values),
                 values.get(ConfigKeys.WORKER_HEARTBEAT_INTERVAL).toMillis(),
                 values.get(ConfigKeys.WORKER_HEARTBEAT_TIMEOUT).toMillis());
     }

@@ -321,6 +321,17 @@ public enum MetricFamily {
             "bytes",
             "Pages of files that are mapped and resident, by file; the kernel takes them back when memory is short.",
             "part"),
+    CACHE_HEAP(
+            "millrace_cache_heap_bytes",
+            Kind.GAUGE,
+            "bytes",
+            "Java heap of the keys and heads of what is in RAM, by count."),
+    CACHE_HEAP_MAX(
+            "millrace_cache_heap_max_bytes",
+            Kind.GAUGE,
+            "bytes",
+            "The most that it may be, half of the heap; there the RAM tier is full whatever cache.ram_size says, and a larger "
+                    + "worker.heap_size makes room."),
     MEMORY_BUDGET(
             "millrace_memory_store_max_bytes",
             Kind.GAUGE,
