@@ -252,16 +252,16 @@ public final class FastLane implements PlainReceiver {
         from.leave();
         channel.config().setOption(ChannelOption.ALLOCATOR, parts.allocator());
         channel.closeFuture().addListener(closed -> parts.events().onClosed());
-        Http1Connection to = Http1Connection.promote(channel, from, parts.receiver(), connections(), this);
-        connections().replace(from, to);
+        ChannelVisit visit = new ChannelVisit(this, channel, from, parts.receiver(), connections());
+        connections().replace(from, visit.connection());
         parts.events().onPromoted();
         parts.loop().register(channel).addListener(registered -> {
             if (registered.isSuccess()) {
-                to.goOn(promotion);
+                visit.goOn(promotion);
             } else {
                 log.warn("{}: connection closed", from.facts().remoteAddress(), registered.cause());
                 promotion.release();
-                connections().remove(to);
+                connections().remove(visit.connection());
                 channel.close();
             }
         });
@@ -272,18 +272,18 @@ public final class FastLane implements PlainReceiver {
      *
      * @param channel idle, and not reading any more
      */
-    void takeBack(Http1Connection from, Channel channel) {
+    void takeBack(ChannelVisit from, Channel channel) {
         channel.deregister().addListener(left -> {
             if (!channel.isOpen()) {
                 return;
             }
-            PlainSocket socket = from.isIdle() ? PlainSocket.of(channel, parts.loop()) : null;
+            PlainSocket socket = from.connection().isIdle() ? PlainSocket.of(channel, parts.loop()) : null;
             if (!left.isSuccess() || socket == null) {
                 parts.loop().register(channel).addListener(back -> from.stay());
                 return;
             }
-            FastConnection to = from.demoted(this, socket);
-            connections().replace(from, to);
+            FastConnection to = from.demoted(socket);
+            connections().replace(from.connection(), to);
             parts.events().onReturned();
             begin(to);
             if (connections().isDraining()) {

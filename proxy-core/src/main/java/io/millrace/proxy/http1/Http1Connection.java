@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * A client's HTTP/1.1 connection in the channel lane. Requests are answered one at a time in their order; what a client
  * pipelines behind the current one waits decoded, at most one read of it, while reading is stopped.
  *
- * <p>A connection that comes from the {@link FastLane} takes up what that has read and not answered, and goes back when it is idle.
+ * <p>A connection that comes from the {@link FastLane} takes up what that has read and not answered, and goes back when it is idle: its {@link ChannelVisit}.
  *
  * <p>Confined to one event loop.
  */
@@ -41,16 +41,13 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     /** Request content that is read and dropped after an early answer, so that the client reads the answer before a reset. */
     static final long DISCARD_BYTES_MAX = 256 * 1024;
 
-    /** The stay in a channel doubles that often: from a tick to 16 s. */
-    private static final int VAIN_VISITS_MAX = 6;
-
     private final Http1Settings settings;
     private final RequestReceiver receiver;
     private final ConnectionSet connections;
     private final ArrayDeque<Object> pending = new ArrayDeque<>(0);
     private final ConnectionDeadline deadline;
-    /** Where the connection came from, and goes when it is idle; null for one that began as a channel. */
-    private final @Nullable FastLane lane;
+    /** The stay in this channel of a connection of the fast lane; null for one that began as a channel. */
+    private final @Nullable ChannelVisit visit;
     /** Answers hits in front of the decoder; null for none. */
     private final @Nullable DirectAnswers direct;
 
@@ -62,10 +59,6 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private int requests;
     private boolean taking;
     private boolean closing;
-    private boolean leaving;
-    private boolean returnsAtOnce;
-    private int vainVisits;
-    private int ticksToStay;
     private boolean anyBytes;
     /** TLS's handshake has ended with the bytes that are being read. */
     private boolean handshaken;
@@ -78,13 +71,13 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             RequestReceiver receiver,
             ConnectionSet connections,
             ConnectionDeadline deadline,
-            @Nullable FastLane lane,
+            @Nullable ChannelVisit visit,
             @Nullable DirectAnswers direct) {
         this.settings = settings;
         this.receiver = receiver;
         this.connections = connections;
         this.deadline = deadline;
-        this.lane = lane;
+        this.visit = visit;
         this.direct = direct;
     }
 
@@ -102,16 +95,17 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), null, direct).addTo(channel);
     }
 
-    /** Puts the connection that was in the fast lane into a channel's pipeline; {@link #goOn} is to be called when that is registered. */
-    static Http1Connection promote(
-            Channel channel, FastConnection from, RequestReceiver receiver, ConnectionSet connections, FastLane lane) {
+    /** Puts the connection that was in the fast lane into a channel's pipeline. */
+    static Http1Connection install(
+            Channel channel,
+            FastConnection from,
+            RequestReceiver receiver,
+            ConnectionSet connections,
+            ChannelVisit visit) {
         Http1Connection connection =
-                new Http1Connection(from.settings(), receiver, connections, from.deadline(), lane, null);
+                new Http1Connection(from.settings(), receiver, connections, from.deadline(), visit, null);
         connection.facts = from.facts();
         connection.requests = from.requests();
-        connection.returnsAtOnce = from.isAtHome();
-        connection.vainVisits = from.vainVisits();
-        connection.ticksToStay = 1 << Math.min(VAIN_VISITS_MAX, Math.max(0, connection.vainVisits - 1));
         connection.addTo(channel);
         return connection;
     }
@@ -185,6 +179,11 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     /** Takes up the request that was begun so and needs an exchange. */
     void resume(RequestReading reading, DecidedRequest decided) {
         requests--;
+        takeDecided(reading, decided);
+    }
+
+    /** Takes up a whole request, of which {@code decided} says what was decided; takes ownership. */
+    void takeDecided(RequestReading reading, @Nullable DecidedRequest decided) {
         anyBytes = true;
         takeRequest(reading, decided);
         take(LastHttpContent.EMPTY_LAST_CONTENT);
@@ -242,54 +241,6 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
     }
 
-    /** Takes up what the fast lane has left; the channel is registered. Takes ownership. */
-    void goOn(Promotion promotion) {
-        Channel channel = ctx.channel();
-        if (!channel.isActive()) {
-            goNowhere(promotion);
-            channel.close();
-            return;
-        }
-        ByteBuf unsent = promotion.unsent();
-        if (unsent != null) {
-            output.write(unsent);
-            output.flushNow();
-        }
-        if (promotion.last()) {
-            lingerAndClose();
-            return;
-        }
-        output.beginRead();
-        if (promotion.reading() != null) {
-            anyBytes = true;
-            try {
-                takeRequest(promotion.reading(), promotion.decided());
-                take(LastHttpContent.EMPTY_LAST_CONTENT);
-            } catch (RuntimeException | Error e) {
-                exceptionCaught(ctx, e);
-            }
-        }
-        if (promotion.rest() != null) {
-            channel.pipeline().fireChannelRead(promotion.rest());
-        }
-        channel.pipeline().fireChannelReadComplete();
-    }
-
-    /** The client is gone: a request that it sent is begun and ended, so that it is counted and logged as any other. */
-    private void goNowhere(Promotion promotion) {
-        ReferenceCountUtil.release(promotion.unsent());
-        ReferenceCountUtil.release(promotion.rest());
-        RequestReading reading = promotion.reading();
-        if (reading != null) {
-            try {
-                takeRequest(reading, promotion.decided());
-            } catch (RuntimeException | Error e) {
-                exceptionCaught(ctx, e);
-            }
-        }
-        channelInactive(ctx);
-    }
-
     /** Whether nothing is under way in either direction, so that the connection may leave its channel. */
     boolean isIdle() {
         Http1RequestDecoder decoder = ctx.pipeline().get(Http1RequestDecoder.class);
@@ -302,16 +253,10 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
                 && !output.isSending();
     }
 
-    /** Goes back to the fast lane, now that the channel is given up. */
-    FastConnection demoted(FastLane to, PlainSocket socket) {
+    /** Goes on in the fast lane, now that the channel is given up. */
+    FastConnection demoted(FastLane to, PlainSocket socket, int vainVisits) {
         closing = true;
         return new FastConnection(to, socket, facts, settings, deadline, requests, vainVisits);
-    }
-
-    /** Goes on in the channel, which was nearly given up. */
-    void stay() {
-        leaving = false;
-        regulateReading();
     }
 
     /**
@@ -319,7 +264,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
      *
      * @param decided what the fast lane has decided about it; null when it did not see it
      */
-    private void takeRequest(RequestReading reading, @Nullable DecidedRequest decided) {
+    void takeRequest(RequestReading reading, @Nullable DecidedRequest decided) {
         if (stream != null) {
             throw new IllegalStateException("a request head within a request");
         }
@@ -402,7 +347,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
      * reading goes on until something comes, which for most never does: so they cost no change of what epoll watches.
      */
     void regulateReading() {
-        if (leaving || !ctx.channel().isActive()) {
+        if ((visit != null && visit.isLeaving()) || !ctx.channel().isActive()) {
             return;
         }
         Http1Stream current = stream;
@@ -434,20 +379,9 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         } else if (!taking) {
             takePending();
         }
-        if (returnsAtOnce) {
-            ctx.executor().execute(this::leaveIfIdle);
+        if (visit != null) {
+            visit.onAnswered();
         }
-    }
-
-    /** Goes back to where it came from; true when it is on its way. */
-    private boolean leaveIfIdle() {
-        if (lane == null || leaving || !isIdle() || !lane.takesBack()) {
-            return leaving;
-        }
-        leaving = true;
-        ctx.channel().config().setAutoRead(false);
-        lane.takeBack(this, ctx.channel());
-        return true;
     }
 
     private void takePending() {
@@ -466,7 +400,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
      * Ends the connection after what was written has left: our side is shut first and what the client still sends is dropped for
      * a while, since closing with unread bytes makes the kernel reset the connection and destroy the answer on its way.
      */
-    private void lingerAndClose() {
+    void lingerAndClose() {
         if (closing) {
             return;
         }
@@ -510,6 +444,11 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
+        onGone();
+    }
+
+    /** The channel is closed. */
+    void onGone() {
         closing = true;
         releasePending();
         output.drop();
@@ -525,17 +464,22 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        fault(cause);
+    }
+
+    /** Something threw: the connection ends. */
+    void fault(Throwable cause) {
         if (cause instanceof IOException || cause.getCause() instanceof javax.net.ssl.SSLException) {
-            log.debug("{}: connection failed", context.channel(), cause);
+            log.debug("{}: connection failed", ctx.channel(), cause);
         } else {
-            log.warn("{}: connection closed after a fault", context.channel(), cause);
+            log.warn("{}: connection closed after a fault", ctx.channel(), cause);
         }
         closeNow();
     }
 
     @Override
     public void onTick(long nowNanos) {
-        if (--ticksToStay <= 0 && leaveIfIdle()) {
+        if (visit != null && visit.onTick()) {
             return;
         }
         Http1Stream current = stream;
@@ -593,6 +537,12 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         while (!pending.isEmpty()) {
             ReferenceCountUtil.release(pending.remove());
         }
+    }
+
+    /** Sends bytes at once; takes ownership. */
+    void send(ByteBuf bytes) {
+        output.write(bytes);
+        output.flushNow();
     }
 
     ConnectionOutput output() {
