@@ -29,7 +29,16 @@ public final class CurrentAge {
 
     /** The response's current age in milliseconds; a clock that went back adds nothing. */
     static long millis(StoredHead stored, long nowMillis) {
-        return stored.initialAgeMillis() + Math.max(0, nowMillis - stored.responseTimeMillis());
+        return millis(stored.initialAgeMillis(), stored.responseTimeMillis(), nowMillis);
+    }
+
+    /** The current age in whole seconds of a response that came with {@link #initialMillis} at {@code responseMillis}. */
+    public static long seconds(long initialMillis, long responseMillis, long nowMillis) {
+        return millis(initialMillis, responseMillis, nowMillis) / 1000;
+    }
+
+    private static long millis(long initialMillis, long responseMillis, long nowMillis) {
+        return initialMillis + Math.max(0, nowMillis - responseMillis);
     }
 
     /**

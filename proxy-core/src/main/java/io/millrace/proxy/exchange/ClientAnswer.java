@@ -163,8 +163,8 @@ final class ClientAnswer {
     }
 
     private boolean sendFetchedHead(FetchedResponse response, ResponseTee.Reader reader) {
-        StoredHead stored = response.selectable();
         Selection selection = select(response);
+        StoredHead stored = response.selection() == null ? null : response.selection().known();
         OutboundHead head;
         boolean withContent = request.method() != Method.HEAD;
         if (stored == null || selection == null || isSentWhole(selection)) {
@@ -189,8 +189,11 @@ final class ClientAnswer {
     }
 
     private @Nullable Selection select(FetchedResponse response) {
+        if (request.method() == Method.POST || !Selection.isAskedFor(request)) {
+            return null;
+        }
         StoredHead stored = response.selectable();
-        if (stored == null || request.method() == Method.POST) {
+        if (stored == null) {
             return null;
         }
         return response.part() == null

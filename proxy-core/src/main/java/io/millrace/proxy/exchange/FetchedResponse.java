@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param originStatus the status code that came
  * @param head as it came; where a 206 turned out to be the whole, that of a 200
  * @param representation the head as that of the whole representation: what the rules of sharing look at
- * @param selectable what a client's conditions and range are answered from; null when it is passed on as it came
+ * @param selection what a client's conditions and range are answered from; null when it is passed on as it came
  * @param part which part of the representation the content is, null when it is the whole
  * @param stored whether it is being stored
  * @param keptUnder where what has come is kept when the origin breaks off, null when it is not
@@ -25,7 +25,7 @@ record FetchedResponse(
         int originStatus,
         ResponseHead head,
         ResponseHead representation,
-        @Nullable StoredHead selectable,
+        @Nullable SelectableHead selection,
         @Nullable ContentRange part,
         boolean stored,
         @Nullable StoreKey keptUnder,
@@ -37,6 +37,12 @@ record FetchedResponse(
         return new FetchedResponse(head.status(), head, head, null, null, false, null, contentLength, responseMillis);
     }
 
+    /** The head of {@link #selection}, which may be built for this call. */
+    @Nullable
+    StoredHead selectable() {
+        return selection == null ? null : selection.head();
+    }
+
     /** Length of the whole representation, -1 when unknown. */
     long length() {
         return part == null ? contentLength : part.length();
@@ -44,11 +50,11 @@ record FetchedResponse(
 
     FetchedResponse unstored() {
         return new FetchedResponse(
-                originStatus, head, representation, selectable, part, false, null, contentLength, responseMillis);
+                originStatus, head, representation, selection, part, false, null, contentLength, responseMillis);
     }
 
     FetchedResponse keptUnder(StoreKey key) {
         return new FetchedResponse(
-                originStatus, head, representation, selectable, part, stored, key, contentLength, responseMillis);
+                originStatus, head, representation, selection, part, stored, key, contentLength, responseMillis);
     }
 }

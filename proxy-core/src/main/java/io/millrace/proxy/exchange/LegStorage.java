@@ -4,6 +4,7 @@ import io.millrace.proxy.caching.ContentRange;
 import io.millrace.proxy.caching.Invalidations;
 import io.millrace.proxy.caching.NoStoreReason;
 import io.millrace.proxy.caching.Outdated;
+import io.millrace.proxy.caching.CurrentAge;
 import io.millrace.proxy.caching.PartialContent;
 import io.millrace.proxy.caching.Storability;
 import io.millrace.proxy.caching.StoredHead;
@@ -74,16 +75,30 @@ final class LegStorage {
 
     private Reception receiveWhole(ResponseHead head, long length, long requestMillis, long nowMillis) {
         boolean storable = (plan.mayStore() || plan.isPost()) && isStorable(head, nowMillis);
-        boolean selects = storable || (plan.mayStore() && head.status() == 200);
-        if (!selects) {
+        if (storable) {
+            StoredHead stored = stored(head, length, requestMillis, nowMillis);
+            FetchedResponse response = whole(head, SelectableHead.of(stored), true, length, nowMillis);
+            return new Reception(response, open(stored, length), false);
+        }
+        if (!plan.mayStore() || head.status() != 200) {
             return new Reception(FetchedResponse.passed(head, length, nowMillis), null, false);
         }
+        SelectableHead selection = SelectableHead.later(
+                CurrentAge.initialMillis(head.fields(), requestMillis, nowMillis),
+                nowMillis,
+                () -> stored(head, length, requestMillis, nowMillis));
+        return new Reception(whole(head, selection, false, length, nowMillis), null, false);
+    }
+
+    private static FetchedResponse whole(
+            ResponseHead head, SelectableHead selection, boolean storable, long length, long nowMillis) {
+        return new FetchedResponse(head.status(), head, head, selection, null, storable, null, length, nowMillis);
+    }
+
+    private StoredHead stored(ResponseHead head, long length, long requestMillis, long nowMillis) {
         StoredHead stored =
                 plan.stamped(StoredHead.of(plan.request(), head, requestMillis, nowMillis, plan.cacheSettings()), null);
-        StoredHead selectable = length < 0 ? stored : stored.withContentLength(length);
-        FetchedResponse response =
-                new FetchedResponse(head.status(), head, head, selectable, null, storable, null, length, nowMillis);
-        return new Reception(response, storable ? open(selectable, length) : null, false);
+        return length < 0 ? stored : stored.withContentLength(length);
     }
 
     private Reception receivePart(ResponseHead head, long length, long requestMillis, long nowMillis) {
@@ -105,12 +120,13 @@ final class LegStorage {
         if (range.isWhole()) {
             ResponseHead whole = content.representation();
             FetchedResponse response =
-                    new FetchedResponse(206, whole, whole, wholeHead, null, storable, null, range.length(), nowMillis);
+                    new FetchedResponse(
+                    206, whole, whole, SelectableHead.of(wholeHead), null, storable, null, range.length(), nowMillis);
             return new Reception(response, storable ? open(wholeHead, range.length()) : null, false);
         }
-        StoredHead selectable = content.asTold() ? wholeHead : null;
+        SelectableHead selection = content.asTold() ? SelectableHead.of(wholeHead) : null;
         FetchedResponse response = new FetchedResponse(
-                206, head, content.representation(), selectable, range, storable, null, length, nowMillis);
+                206, head, content.representation(), selection, range, storable, null, length, nowMillis);
         if (!storable) {
             return new Reception(response, null, false);
         }
@@ -218,7 +234,8 @@ final class LegStorage {
                 firstPart.head());
         ResponseHead answer = ResponseHead.of(200, "OK", whole.fields());
         FetchedResponse response =
-                new FetchedResponse(206, answer, answer, whole, null, true, null, first.length(), nowMillis);
+                new FetchedResponse(
+                206, answer, answer, SelectableHead.of(whole), null, true, null, first.length(), nowMillis);
         ObjectWriter<StoredHead> writer = isPurged() ? null : open(whole, first.length());
         if (writer == null) {
             endJoining();

@@ -44,6 +44,11 @@ final class LegWaiters {
         return leader == waiter;
     }
 
+    /** Whether somebody waits besides the exchange that began the leg. */
+    boolean hasFollowers() {
+        return waiting.size() > 1 || (waiting.size() == 1 && waiting.get(0) != leader);
+    }
+
     boolean isEmpty() {
         return waiting.isEmpty();
     }

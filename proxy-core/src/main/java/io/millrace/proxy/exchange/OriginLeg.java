@@ -94,6 +94,7 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
         switch (state) {
             case WAITING -> waiters.add(waiter);
             case STREAMING -> {
+                learnGroups();
                 if (isOutdated()) {
                     waiters.tell(waiter, w -> w.onNotShared(this, LegWaiter.NotShared.ENDED));
                 } else if (isFresh(waiter) && content.canJoin()) {
@@ -324,14 +325,22 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
     /** Opens the way for the content, and gives it to everybody who waits and may have it. */
     private void receive(LegStorage.Reception reception) {
         state = State.STREAMING;
-        StoredHead selectable = reception.response().selectable();
-        groups = selectable == null ? Invalidations.NO_GROUPS : selectable.groups();
         content.open(reception);
+        if (reception.response().stored() || waiters.hasFollowers()) {
+            learnGroups();
+        }
         while (!waiters.isEmpty()) {
             LegWaiter next = waiters.next();
             offer(next, !waiters.isLeader(next));
         }
         content.endOffering();
+    }
+
+    /** Which invalidations of groups outdate the response: of concern to whom it is stored for, or shared with. */
+    private void learnGroups() {
+        FetchedResponse response = content.response();
+        StoredHead head = response == null ? null : response.selectable();
+        groups = head == null ? Invalidations.NO_GROUPS : head.groups();
     }
 
     /** Gives a waiter its reader, or sends it away when the response is not for its request. */

@@ -1,6 +1,5 @@
 package io.millrace.proxy.exchange;
 
-import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.HopByHop;
@@ -35,7 +34,7 @@ final class ResponseHeads {
             fields.add(FieldName.DATE, HttpDates.format(Math.floorDiv(response.responseMillis(), 1000L)));
         }
         int age = from.fields().find(FieldName.AGE);
-        if (age >= 0 && response.selectable() == null) {
+        if (age >= 0 && response.selection() == null) {
             fields.addLine(from.fields(), age);
         }
         head.reset(from.status(), from.reason(), fields.buildLast());
@@ -50,7 +49,7 @@ final class ResponseHeads {
 
     /** Age where the origin sent one, or where the response came some time before this request (RFC 9111 s5.1). */
     static void addAge(OutboundHead head, FetchedResponse response, long nowMillis) {
-        StoredHead dated = response.selectable();
+        SelectableHead dated = response.selection();
         if (dated != null) {
             long age = dated.currentAgeSeconds(nowMillis);
             boolean told = response.head().fields().contains(FieldName.AGE);

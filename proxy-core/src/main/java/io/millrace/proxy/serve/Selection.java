@@ -5,6 +5,7 @@ import io.millrace.proxy.caching.Preconditions;
 import io.millrace.proxy.caching.RangeSelection;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
@@ -39,6 +40,14 @@ public record Selection(
         /** 416: no range asked for lies within the content. */
         UNSATISFIABLE
     }
+
+    private static final FieldName[] ASKING = {
+        FieldName.RANGE,
+        FieldName.IF_NONE_MATCH,
+        FieldName.IF_MODIFIED_SINCE,
+        FieldName.IF_MATCH,
+        FieldName.IF_UNMODIFIED_SINCE
+    };
 
     private static final Selection NOT_MODIFIED = new Selection(Kind.NOT_MODIFIED, 0, 0, null);
     private static final Selection PRECONDITION_FAILED = new Selection(Kind.PRECONDITION_FAILED, 0, 0, null);
@@ -106,6 +115,17 @@ public record Selection(
 
     private static Selection part(RangeSelection.Single single) {
         return new Selection(Kind.PART, single.range().first(), single.range().last() + 1, null);
+    }
+
+    /** Whether a request has conditions or a range: without them it gets the whole. */
+    public static boolean isAskedFor(RequestHead request) {
+        FieldSection fields = request.fields();
+        for (FieldName name : ASKING) {
+            if (fields.contains(name)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static @Nullable Selection ofConditions(RequestHead request, StoredHead stored) {
