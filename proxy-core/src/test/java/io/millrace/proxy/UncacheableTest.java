@@ -101,4 +101,17 @@ class UncacheableTest {
         assertEquals(400, proxy.get("/a", "X-Provokes: 400\r\n").status());
         askAtOnce(1);
     }
+
+    /** The time at the origin and on the way counts (RFC 9111 s4.2.3), whether or not the response is stored. */
+    @Test
+    void ageIsToldOfWhatIsNotStored_rfc9111_s5_1() throws Exception {
+        fields = "Cache-Control: no-store\r\nAge: 30\r\n";
+        start();
+        gate = new CountDownLatch(1);
+        RawClient client = proxy.client().get("/a");
+        ProxyExtension.await("a request at the origin", () -> proxy.origin().requests() == 1);
+        proxy.advanceSeconds(5);
+        gate.countDown();
+        assertEquals("35", client.response().field("Age"));
+    }
 }

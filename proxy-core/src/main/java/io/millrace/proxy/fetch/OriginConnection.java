@@ -70,6 +70,10 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
     private Awaited armed = Awaited.CALLER;
     private long writableBefore;
     private long keepAliveNanos = KeepAlive.UNLIMITED;
+    /** Requests that begin in one turn of the event loop leave together at its end, so that not each of them wakes its receiver. */
+    private final Runnable flushing = this::flushQueued;
+
+    private boolean flushQueued;
 
     OriginConnection(OriginPool pool, ConnectAttempt attempt, Channel channel, OriginResponseDecoder decoder) {
         this.pool = pool;
@@ -105,7 +109,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
         close();
     }
 
-    /** Sends the head of a call's request. */
+    /** Sends the head of a call's request, at the end of the event loop's turn. */
     void start(PooledCall started) {
         pooled = false;
         state = State.ACTIVE;
@@ -121,8 +125,17 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
         if (started.isPaused()) {
             channel.config().setAutoRead(false);
         }
-        channel.writeAndFlush(RequestEncoder.head(request, channel.alloc()));
+        channel.write(RequestEncoder.head(request, channel.alloc()));
+        if (!flushQueued) {
+            flushQueued = true;
+            pool.eventLoop().execute(flushing);
+        }
         armDeadline();
+    }
+
+    private void flushQueued() {
+        flushQueued = false;
+        channel.flush();
     }
 
     /** Sends a piece of content. Takes ownership. */
