@@ -8,6 +8,7 @@ import io.millrace.proxy.fetch.Origin;
 import io.millrace.proxy.fetch.OriginRequest;
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldNames;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.HopByHop;
 import io.millrace.proxy.http.Method;
@@ -32,6 +33,19 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable: no state.
  */
 final class OriginRequests {
+    /** Conditions and ranges speak of one client's copy; a stored answer is for all. */
+    private static final FieldNames OF_ONE_CLIENT = FieldNames.of(
+            FieldName.RANGE,
+            FieldName.IF_RANGE,
+            FieldName.IF_MATCH,
+            FieldName.IF_NONE_MATCH,
+            FieldName.IF_MODIFIED_SINCE,
+            FieldName.IF_UNMODIFIED_SINCE);
+
+    /** For this proxy, or said by it in its own words. */
+    private static final FieldNames MADE_ANEW = FieldNames.of(
+            FieldName.HOST, FieldName.CONTENT_LENGTH, FieldName.MAX_FORWARDS, FieldName.PROXY_AUTHORIZATION);
+
     private OriginRequests() {}
 
     static OriginRequest compose(LegPlan plan, ExchangeSettings settings) {
@@ -107,11 +121,8 @@ final class OriginRequests {
         HopByHop hopByHop = HopByHop.of(from);
         for (int line = 0; line < from.size(); line++) {
             if (isWithheld(access, hopByHop, trusted, otherUrl, otherHost, from, line)
-                    || from.isNamed(line, FieldName.HOST)
-                    || from.isNamed(line, FieldName.CONTENT_LENGTH)
-                    || from.isNamed(line, FieldName.MAX_FORWARDS)
-                    || from.isNamed(line, FieldName.PROXY_AUTHORIZATION)
-                    || (!plan.isPass() && isOfOneClient(from, line))) {
+                    || MADE_ANEW.contains(from, line)
+                    || (!plan.isPass() && OF_ONE_CLIENT.contains(from, line))) {
                 continue;
             }
             to.addLine(from, line);
@@ -149,16 +160,6 @@ final class OriginRequests {
             }
         }
         return false;
-    }
-
-    /** Conditions and ranges speak of one client's copy; a stored answer is for all. */
-    private static boolean isOfOneClient(FieldSection fields, int line) {
-        return fields.isNamed(line, FieldName.RANGE)
-                || fields.isNamed(line, FieldName.IF_RANGE)
-                || fields.isNamed(line, FieldName.IF_MATCH)
-                || fields.isNamed(line, FieldName.IF_NONE_MATCH)
-                || fields.isNamed(line, FieldName.IF_MODIFIED_SINCE)
-                || fields.isNamed(line, FieldName.IF_UNMODIFIED_SINCE);
     }
 
     /** One hop less for the methods that count them, the field as it is for all others (RFC 9110 s7.6.2). */

@@ -1,6 +1,7 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldNames;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.HopByHop;
 import io.millrace.proxy.http.HttpDates;
@@ -14,11 +15,13 @@ import io.millrace.proxy.http.ResponseHead;
  * <p>Immutable: no state.
  */
 final class ResponseHeads {
+    private static final FieldNames MADE_ANEW = FieldNames.of(FieldName.CONTENT_LENGTH, FieldName.AGE);
+
     private ResponseHeads() {}
 
     /** An interim response. */
     static OutboundHead interim(OutboundHead head, ResponseHead from) {
-        return head.reset(from.status(), from.reason(), endToEnd(from.fields()).buildLast());
+        return head.reset(from.status(), from.reason(), endToEnd(from.fields(), head.ownFields()).buildLast());
     }
 
     /**
@@ -29,7 +32,7 @@ final class ResponseHeads {
      */
     static OutboundHead fetched(OutboundHead head, FetchedResponse response, long nowMillis, boolean answersHead) {
         ResponseHead from = response.head();
-        FieldSection.Builder fields = endToEnd(from.fields());
+        FieldSection.Builder fields = endToEnd(from.fields(), head.ownFields());
         if (!from.fields().contains(FieldName.DATE)) {
             fields.add(FieldName.DATE, HttpDates.format(Math.floorDiv(response.responseMillis(), 1000L)));
         }
@@ -57,13 +60,10 @@ final class ResponseHeads {
         }
     }
 
-    private static FieldSection.Builder endToEnd(FieldSection from) {
+    private static FieldSection.Builder endToEnd(FieldSection from, FieldSection.Builder fields) {
         HopByHop hopByHop = HopByHop.of(from);
-        FieldSection.Builder fields = FieldSection.builderLike(from);
         for (int line = 0; line < from.size(); line++) {
-            if (!hopByHop.contains(from, line)
-                    && !from.isNamed(line, FieldName.CONTENT_LENGTH)
-                    && !from.isNamed(line, FieldName.AGE)) {
+            if (!hopByHop.contains(from, line) && !MADE_ANEW.contains(from, line)) {
                 fields.addLine(from, line);
             }
         }

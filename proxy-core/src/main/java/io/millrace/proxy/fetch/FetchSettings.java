@@ -31,6 +31,7 @@ public record FetchSettings(
         int idleConnectionsMax,
         int queueMax,
         boolean keepAlive) {
+    private static final FetchSettings DEFAULTS = builder().build();
 
     /** Checks that deadlines are positive and limits make sense. */
     public FetchSettings {
@@ -56,7 +57,7 @@ public record FetchSettings(
 
     /** The defaults, which suit an origin in the same data centre or across an ocean. */
     public static FetchSettings defaults() {
-        return builder().build();
+        return DEFAULTS;
     }
 
     /** A builder that starts from the defaults. */

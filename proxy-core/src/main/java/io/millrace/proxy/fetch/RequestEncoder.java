@@ -1,6 +1,7 @@
 package io.millrace.proxy.fetch;
 
 import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldNames;
 import io.millrace.proxy.http.FieldSection;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -30,14 +31,13 @@ final class RequestEncoder {
     private static final byte[] LAST_CHUNK = ascii("0\r\n\r\n");
 
     /** Names that follow from this connection; a caller's line of such a name could frame the request in a second way. */
-    private static final FieldName[] OWN = {
+    private static final FieldNames OWN = FieldNames.of(
         FieldName.CONNECTION,
         FieldName.CONTENT_LENGTH,
         FieldName.TRANSFER_ENCODING,
         FieldName.KEEP_ALIVE,
         FieldName.PROXY_CONNECTION,
-        FieldName.UPGRADE,
-    };
+        FieldName.UPGRADE);
 
     private RequestEncoder() {}
 
@@ -82,28 +82,15 @@ final class RequestEncoder {
     }
 
     private static void writeFields(FieldSection fields, ByteBuf out) {
-        boolean plain = true;
-        for (FieldName name : OWN) {
-            plain &= !fields.contains(name);
-        }
-        if (plain) {
+        if (!OWN.isAnyIn(fields)) {
             fields.writeTo(out);
             return;
         }
         for (int line = 0; line < fields.size(); line++) {
-            if (!isOwn(fields, line)) {
+            if (!OWN.contains(fields, line)) {
                 fields.writeLineTo(line, out);
             }
         }
-    }
-
-    private static boolean isOwn(FieldSection fields, int line) {
-        for (FieldName name : OWN) {
-            if (fields.isNamed(line, name)) {
-                return true;
-            }
-        }
-        return false;
     }
 
     private static byte[] ascii(String text) {

@@ -150,6 +150,11 @@ public final class FieldName {
         return FieldLexer.equalsIgnoreCase(bytes, from, to, lower);
     }
 
+    /** One more than the highest id. */
+    static int ids() {
+        return WELL_KNOWN.size() + 1;
+    }
+
     /** Above 0 and unique for a well-known name, else {@link #UNKNOWN}. Not stable between releases. */
     int id() {
         return id;

@@ -116,11 +116,14 @@ public final class FieldSection {
      */
     public void addLine(int nameStart, int nameEnd, int valueStart, int valueEnd) {
         requireReusable();
+        addLine(nameStart, nameEnd, valueStart, valueEnd, FieldName.idOf(bytes, nameStart, nameEnd));
+    }
+
+    private void addLine(int nameStart, int nameEnd, int valueStart, int valueEnd, int id) {
         int at = size * STRIDE;
         if (at == lines.length) {
             lines = Arrays.copyOf(lines, Math.max(8 * STRIDE, at * 2));
         }
-        int id = FieldName.idOf(bytes, nameStart, nameEnd);
         lines[at] = nameStart;
         lines[at + 1] = nameEnd;
         lines[at + 2] = valueStart;
@@ -172,6 +175,16 @@ public final class FieldSection {
         int at = line * STRIDE;
         int id = name.id();
         return lines[at + 4] == id && (id != FieldName.UNKNOWN || name.matches(bytes, lines[at], lines[at + 1]));
+    }
+
+    /** The id of the line's name, {@link FieldName#UNKNOWN} for one that is not well known. */
+    int id(int line) {
+        return lines[line * STRIDE + 4];
+    }
+
+    /** Whether a field of the names that these bits stand for may be present. */
+    boolean mayHave(long bits) {
+        return (present & bits) != 0;
     }
 
     /** The name of the line as it was spelled. */
@@ -279,6 +292,24 @@ public final class FieldSection {
         out.writeShort(('\r' << 8) | '\n');
     }
 
+    /**
+     * An immutable section with the lines of this one, which lie without gaps between two positions of its array, over an array that has the same
+     * bytes {@code shift} further on.
+     *
+     * @param array borrowed for as long as the section lives
+     * @param from first byte of the lines in it
+     * @param to position after the last
+     */
+    public FieldSection over(byte[] array, int shift, int from, int to) {
+        int[] moved = Arrays.copyOf(lines, size * STRIDE);
+        for (int line = 0, at = 0; shift != 0 && line < size; line++, at += STRIDE) {
+            for (int position = at; position < at + STRIDE - 1; position++) {
+                moved[position] += shift;
+            }
+        }
+        return new FieldSection(array, moved, size, present, from, to);
+    }
+
     /** An immutable section with the same lines in an array of its own, laid out for the wire. */
     public FieldSection copy() {
         return builder().addAll(this).build();
@@ -309,7 +340,7 @@ public final class FieldSection {
         return new String(bytes, from, to - from, StandardCharsets.ISO_8859_1);
     }
 
-    private static long bit(int id) {
+    static long bit(int id) {
         return id == FieldName.UNKNOWN ? 0 : 1L << (id & 63);
     }
 
@@ -367,8 +398,21 @@ public final class FieldSection {
             int nameStart = length;
             System.arraycopy(source.bytes, source.nameStart(line), bytes, nameStart, nameLength);
             int valueAt = separator(nameStart + nameLength);
+            int valueEnd = valueAt + valueLength;
             System.arraycopy(source.bytes, source.valueStart(line), bytes, valueAt, valueLength);
-            return finishLine(nameStart, nameStart + nameLength, valueAt, valueAt + valueLength);
+            // A section has only what may stand in one.
+            bytes[valueEnd] = '\r';
+            bytes[valueEnd + 1] = '\n';
+            lines.addLine(nameStart, nameStart + nameLength, valueAt, valueEnd, source.id(line));
+            length = valueEnd + 2;
+            return this;
+        }
+
+        /** Begins again without lines; what {@link #buildLast} gave is not good any more. */
+        public Builder clear() {
+            length = 0;
+            lines.reset(bytes);
+            return this;
         }
 
         /** Appends every line of another section. */
@@ -424,7 +468,7 @@ public final class FieldSection {
 
         /**
          * As {@link #build()}, without a copy, for a section that is not kept: it may have larger arrays than it needs, and has this builder's own,
-         * which is not used again.
+         * which is not used again, or not before the section is of no use any more.
          */
         public FieldSection buildLast() {
             return new FieldSection(bytes, lines.lines, lines.size, lines.present, 0, length);

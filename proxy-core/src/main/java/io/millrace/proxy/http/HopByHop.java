@@ -11,7 +11,7 @@ import java.util.Set;
  */
 public final class HopByHop {
 
-    private static final FieldName[] FIXED = {
+    private static final FieldNames FIXED = FieldNames.of(
         FieldName.CONNECTION,
         FieldName.KEEP_ALIVE,
         FieldName.PROXY_CONNECTION,
@@ -19,8 +19,7 @@ public final class HopByHop {
         FieldName.TRAILER,
         FieldName.TRANSFER_ENCODING,
         FieldName.UPGRADE,
-        FieldName.HTTP2_SETTINGS
-    };
+        FieldName.HTTP2_SETTINGS);
 
     private static final HopByHop FIXED_ONLY = new HopByHop(Set.of());
 
@@ -54,10 +53,8 @@ public final class HopByHop {
 
     /** Whether the line of the section is hop-by-hop. */
     public boolean contains(FieldSection fields, int line) {
-        for (FieldName fixed : FIXED) {
-            if (fields.isNamed(line, fixed)) {
-                return true;
-            }
+        if (FIXED.contains(fields, line)) {
+            return true;
         }
         if (named.isEmpty()) {
             return false;
@@ -68,12 +65,7 @@ public final class HopByHop {
 
     /** Whether a field of that name is hop-by-hop. */
     public boolean contains(FieldName name) {
-        for (FieldName fixed : FIXED) {
-            if (fixed.equals(name)) {
-                return true;
-            }
-        }
-        return named.contains(name);
+        return FIXED.contains(name) || named.contains(name);
     }
 
     /** Appends the lines that are not hop-by-hop. */

@@ -27,6 +27,7 @@ public final class OutboundHead {
     private long ageSeconds = -1;
     private @Nullable AsciiString via;
     private final ByteBuf cacheStatus = Unpooled.buffer(128);
+    private final FieldSection.Builder ownFields = FieldSection.builder();
     private @Nullable AsciiString contentRange;
     private boolean close;
 
@@ -59,6 +60,11 @@ public final class OutboundHead {
         wire = bytes;
         lengthInWire = hasContentLength;
         return this;
+    }
+
+    /** A builder without lines for this head's fields, which are good until it is asked for again. */
+    public FieldSection.Builder ownFields() {
+        return ownFields.clear();
     }
 
     /** Bytes of content that follow, or {@link #LENGTH_UNKNOWN}. */

@@ -5,7 +5,7 @@ import io.millrace.proxy.caching.Preconditions;
 import io.millrace.proxy.caching.RangeSelection;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.http.FieldName;
-import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.FieldNames;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
@@ -41,13 +41,12 @@ public record Selection(
         UNSATISFIABLE
     }
 
-    private static final FieldName[] ASKING = {
+    private static final FieldNames ASKING = FieldNames.of(
         FieldName.RANGE,
         FieldName.IF_NONE_MATCH,
         FieldName.IF_MODIFIED_SINCE,
         FieldName.IF_MATCH,
-        FieldName.IF_UNMODIFIED_SINCE
-    };
+        FieldName.IF_UNMODIFIED_SINCE);
 
     private static final Selection NOT_MODIFIED = new Selection(Kind.NOT_MODIFIED, 0, 0, null);
     private static final Selection PRECONDITION_FAILED = new Selection(Kind.PRECONDITION_FAILED, 0, 0, null);
@@ -119,13 +118,7 @@ public record Selection(
 
     /** Whether a request has conditions or a range: without them it gets the whole. */
     public static boolean isAskedFor(RequestHead request) {
-        FieldSection fields = request.fields();
-        for (FieldName name : ASKING) {
-            if (fields.contains(name)) {
-                return true;
-            }
-        }
-        return false;
+        return ASKING.isAnyIn(request.fields());
     }
 
     private static @Nullable Selection ofConditions(RequestHead request, StoredHead stored) {

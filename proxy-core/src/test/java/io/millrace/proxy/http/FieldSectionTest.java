@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -155,6 +156,23 @@ final class FieldSectionTest {
         fields.addLine(0, 3, 4, 5);
         assertNull(fields.get(FieldName.HOST));
         assertEquals("Via: b\n", fields.copy().toString());
+    }
+
+    @Test
+    void keptOverACopyOfItsBytesItOutlivesWhatItLookedAt() {
+        byte[] shared = "....Host: a\r\nX-Any:1\r\n".getBytes(ISO_8859_1);
+        FieldSection view = FieldSection.reusable(1);
+        view.reset(shared);
+        view.addLine(4, 8, 10, 11);
+        view.addLine(13, 18, 19, 20);
+        byte[] own = Arrays.copyOfRange(shared, 2, shared.length);
+        FieldSection kept = view.over(own, -2, 2, own.length);
+        Arrays.fill(shared, (byte) '-');
+        view.reset(shared);
+        assertEquals("Host: a\nX-Any: 1\n", kept.toString());
+        assertEquals(0, kept.find(FieldName.HOST));
+        assertEquals(1, kept.find(FieldName.of("x-any")));
+        assertEquals(own.length - 2, kept.wireLength());
     }
 
     @Test

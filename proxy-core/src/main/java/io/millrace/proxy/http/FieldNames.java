@@ -1,0 +1,58 @@
+package io.millrace.proxy.http;
+
+/**
+ * A set of well-known field names, to be asked about the lines of a section without comparing names.
+ *
+ * <p>Immutable.
+ */
+public final class FieldNames {
+    private final boolean[] ids;
+    /** As a section's bits of what is present. */
+    private final long bits;
+
+    private FieldNames(boolean[] ids, long bits) {
+        this.ids = ids;
+        this.bits = bits;
+    }
+
+    /**
+     * The set of these.
+     *
+     * @throws IllegalArgumentException when one is not well known
+     */
+    public static FieldNames of(FieldName... names) {
+        boolean[] ids = new boolean[FieldName.ids()];
+        long bits = 0;
+        for (FieldName name : names) {
+            if (!name.isWellKnown()) {
+                throw new IllegalArgumentException("not a well-known field name: " + name);
+            }
+            ids[name.id()] = true;
+            bits |= FieldSection.bit(name.id());
+        }
+        return new FieldNames(ids, bits);
+    }
+
+    /** Whether the line's name is one of these. */
+    public boolean contains(FieldSection fields, int line) {
+        return ids[fields.id(line)];
+    }
+
+    /** Whether the name is one of these. */
+    public boolean contains(FieldName name) {
+        return ids[name.id()];
+    }
+
+    /** Whether the section has a field of one of these names. */
+    public boolean isAnyIn(FieldSection fields) {
+        if (!fields.mayHave(bits)) {
+            return false;
+        }
+        for (int line = 0; line < fields.size(); line++) {
+            if (contains(fields, line)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}
