@@ -112,6 +112,6 @@ class UncacheableTest {
         ProxyExtension.await("a request at the origin", () -> proxy.origin().requests() == 1);
         proxy.advanceSeconds(5);
         gate.countDown();
-        assertEquals("35", client.response().field("Age"));
+        assertEquals("35", client.response().field("age"));
     }
 }

@@ -164,7 +164,8 @@ final class ClientAnswer {
 
     private boolean sendFetchedHead(FetchedResponse response, ResponseTee.Reader reader) {
         Selection selection = select(response);
-        StoredHead stored = response.selection() == null ? null : response.selection().known();
+        StoredHead stored =
+                response.selection() == null ? null : response.selection().known();
         OutboundHead head;
         boolean withContent = request.method() != Method.HEAD;
         if (stored == null || selection == null || isSentWhole(selection)) {

@@ -1,10 +1,10 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.ContentRange;
+import io.millrace.proxy.caching.CurrentAge;
 import io.millrace.proxy.caching.Invalidations;
 import io.millrace.proxy.caching.NoStoreReason;
 import io.millrace.proxy.caching.Outdated;
-import io.millrace.proxy.caching.CurrentAge;
 import io.millrace.proxy.caching.PartialContent;
 import io.millrace.proxy.caching.Storability;
 import io.millrace.proxy.caching.StoredHead;
@@ -119,8 +119,7 @@ final class LegStorage {
         StoredHead wholeHead = plan.stamped(content.whole(), null);
         if (range.isWhole()) {
             ResponseHead whole = content.representation();
-            FetchedResponse response =
-                    new FetchedResponse(
+            FetchedResponse response = new FetchedResponse(
                     206, whole, whole, SelectableHead.of(wholeHead), null, storable, null, range.length(), nowMillis);
             return new Reception(response, storable ? open(wholeHead, range.length()) : null, false);
         }
@@ -233,8 +232,7 @@ final class LegStorage {
                 content.combinedWith(plan.request(), firstPart.head(), requestMillis, nowMillis, plan.cacheSettings()),
                 firstPart.head());
         ResponseHead answer = ResponseHead.of(200, "OK", whole.fields());
-        FetchedResponse response =
-                new FetchedResponse(
+        FetchedResponse response = new FetchedResponse(
                 206, answer, answer, SelectableHead.of(whole), null, true, null, first.length(), nowMillis);
         ObjectWriter<StoredHead> writer = isPurged() ? null : open(whole, first.length());
         if (writer == null) {

@@ -21,7 +21,10 @@ final class ResponseHeads {
 
     /** An interim response. */
     static OutboundHead interim(OutboundHead head, ResponseHead from) {
-        return head.reset(from.status(), from.reason(), endToEnd(from.fields(), head.ownFields()).buildLast());
+        return head.reset(
+                from.status(),
+                from.reason(),
+                endToEnd(from.fields(), head.ownFields()).buildLast());
     }
 
     /**

@@ -32,12 +32,12 @@ final class RequestEncoder {
 
     /** Names that follow from this connection; a caller's line of such a name could frame the request in a second way. */
     private static final FieldNames OWN = FieldNames.of(
-        FieldName.CONNECTION,
-        FieldName.CONTENT_LENGTH,
-        FieldName.TRANSFER_ENCODING,
-        FieldName.KEEP_ALIVE,
-        FieldName.PROXY_CONNECTION,
-        FieldName.UPGRADE);
+            FieldName.CONNECTION,
+            FieldName.CONTENT_LENGTH,
+            FieldName.TRANSFER_ENCODING,
+            FieldName.KEEP_ALIVE,
+            FieldName.PROXY_CONNECTION,
+            FieldName.UPGRADE);
 
     private RequestEncoder() {}
 

@@ -12,14 +12,14 @@ import java.util.Set;
 public final class HopByHop {
 
     private static final FieldNames FIXED = FieldNames.of(
-        FieldName.CONNECTION,
-        FieldName.KEEP_ALIVE,
-        FieldName.PROXY_CONNECTION,
-        FieldName.TE,
-        FieldName.TRAILER,
-        FieldName.TRANSFER_ENCODING,
-        FieldName.UPGRADE,
-        FieldName.HTTP2_SETTINGS);
+            FieldName.CONNECTION,
+            FieldName.KEEP_ALIVE,
+            FieldName.PROXY_CONNECTION,
+            FieldName.TE,
+            FieldName.TRAILER,
+            FieldName.TRANSFER_ENCODING,
+            FieldName.UPGRADE,
+            FieldName.HTTP2_SETTINGS);
 
     private static final HopByHop FIXED_ONLY = new HopByHop(Set.of());
 

@@ -41,6 +41,11 @@ final class ChannelVisit {
         return connection;
     }
 
+    /** The event loop's. */
+    PlainRequestScanner scanner() {
+        return lane.scanner();
+    }
+
     /** Takes up what the fast lane has left; the channel is registered. Takes ownership. */
     void goOn(Promotion promotion) {
         if (!channel.isActive()) {
@@ -102,7 +107,6 @@ final class ChannelVisit {
             return leaving;
         }
         leaving = true;
-        channel.config().setAutoRead(false);
         lane.takeBack(this, channel);
         return true;
     }

@@ -92,7 +92,7 @@ public final class DirectAnswers {
             hand(connection, false);
             byte[] head = Arrays.copyOfRange(bytes, at, at + length);
             connection.resume(
-                    RequestReading.ofPlain(scanner.head(), scanner.isPersistent(), head, scanner.lineLength()),
+                    RequestReading.ofPlain(scanner.head(), at, scanner.isPersistent(), head, scanner.lineLength()),
                     decided);
             return;
         }

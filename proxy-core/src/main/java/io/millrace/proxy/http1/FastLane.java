@@ -127,6 +127,11 @@ public final class FastLane implements PlainReceiver {
         }
     }
 
+    /** Recognises plain requests; what it found is good until it is used again. */
+    PlainRequestScanner scanner() {
+        return scanner;
+    }
+
     ConnectionSet connections() {
         return parts.connections();
     }
@@ -204,7 +209,7 @@ public final class FastLane implements PlainReceiver {
         connection.withdrawRequest();
         byte[] head = Arrays.copyOfRange(bytes, at, at + length);
         RequestReading reading =
-                RequestReading.ofPlain(scanner.head(), scanner.isPersistent(), head, scanner.lineLength());
+                RequestReading.ofPlain(scanner.head(), at, scanner.isPersistent(), head, scanner.lineLength());
         promote(connection, new Promotion(rest(out()), false, reading, decided, rest(at + length, end)));
     }
 
@@ -270,7 +275,7 @@ public final class FastLane implements PlainReceiver {
     /**
      * Takes a connection out of its channel, if it still is idle when that has left the event loop; else the channel goes on.
      *
-     * @param channel idle, and not reading any more
+     * @param channel idle; it reads until it has left
      */
     void takeBack(ChannelVisit from, Channel channel) {
         channel.deregister().addListener(left -> {

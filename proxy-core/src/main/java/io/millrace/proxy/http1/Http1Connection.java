@@ -111,7 +111,8 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     }
 
     private void addTo(Channel channel) {
-        channel.pipeline().addLast(new Http1RequestDecoder(settings, this), this);
+        channel.pipeline()
+                .addLast(new Http1RequestDecoder(settings, this, visit == null ? null : visit.scanner()), this);
     }
 
     @Override

@@ -11,12 +11,16 @@ import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Netty's request decoder behind our own reading of the head. A head is held back until all of it is there; then
  * {@link RequestReading} reads its bytes by the RFC's grammar, and only what passes is given to Netty's decoder, which cuts the
  * content. So no request gets through that two readers could take for two things: Netty joins folded lines, takes several spaces
  * for one and lets Transfer-Encoding win over Content-Length, and we refuse these (RFC 9112 s2.2, s3, s5.2, s6.3).
+ *
+ * <p>A request that a {@link PlainRequestScanner} knows has no content, and is not given to Netty's decoder.
  *
  * <p>Hands on, per request, a {@link RequestReading} and then, when that is no refusal, Netty's content objects to the last.
  *
@@ -36,10 +40,13 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
     private final int lineBytesMax;
     private final int headerBytesMax;
     private final HeadScanner scanner = new HeadScanner();
+    /** Of the event loop; null for none. */
+    private final @Nullable PlainRequestScanner plain;
 
     private Phase phase = Phase.HEAD;
 
-    Http1RequestDecoder(Http1Settings settings, Http1Connection connection) {
+    /** @param plain recognises requests that need no second reading, for any of the loop's connections in turn; null for none */
+    Http1RequestDecoder(Http1Settings settings, Http1Connection connection, @Nullable PlainRequestScanner plain) {
         super(new HttpDecoderConfig()
                 .setMaxInitialLineLength(settings.requestLineBytesMax())
                 .setMaxHeaderSize(settings.headerBytesMax())
@@ -49,6 +56,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
                 .setHeadersFactory(DefaultHttpHeadersFactory.headersFactory().withValidation(true))
                 .setTrailersFactory(DefaultHttpHeadersFactory.trailersFactory().withValidation(true)));
         this.connection = connection;
+        this.plain = plain;
         this.lineBytesMax = settings.requestLineBytesMax();
         this.headerBytesMax = settings.headerBytesMax();
     }
@@ -101,9 +109,25 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
         } else if (length >= 0) {
             byte[] bytes = new byte[length];
             in.getBytes(in.readerIndex(), bytes);
-            take(ctx, in, out, RequestReading.of(bytes, lineLength, connection.facts()));
+            if (isPlain(bytes)) {
+                takePlain(bytes, in, out);
+            } else {
+                take(ctx, in, out, RequestReading.of(bytes, lineLength, connection.facts()));
+            }
             scanner.reset();
         }
+    }
+
+    private boolean isPlain(byte[] head) {
+        return plain != null && plain.scan(head, 0, head.length, connection.settings()) == head.length;
+    }
+
+    /** What the scanner accepts Netty's decoder accepts too, in the same meaning, and nothing of it follows. */
+    private void takePlain(byte[] head, ByteBuf in, List<Object> out) {
+        PlainRequestScanner found = Objects.requireNonNull(plain);
+        in.skipBytes(head.length);
+        out.add(RequestReading.ofPlain(found.head(), 0, found.isPersistent(), head, found.lineLength()));
+        out.add(LastHttpContent.EMPTY_LAST_CONTENT);
     }
 
     /** Whether nothing of a request has come since the last one was complete. */

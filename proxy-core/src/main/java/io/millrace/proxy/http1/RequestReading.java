@@ -86,14 +86,12 @@ record RequestReading(
      * The reading of a plain request that is known by a view over bytes that do not stay.
      *
      * @param head the view; its target stays, and is the same object in the reading
+     * @param start where the request begins in the bytes that the view is over
      * @param bytes the same request in an array of its own; kept
      * @param lineLength length of the request line with its end
      */
-    static RequestReading ofPlain(RequestHead head, boolean persistent, byte[] bytes, int lineLength) {
-        FieldSection fields = FieldSection.parse(bytes, lineLength, bytes.length - 2);
-        if (fields == null) {
-            throw new IllegalStateException("a plain request whose fields cannot be read again");
-        }
+    static RequestReading ofPlain(RequestHead head, int start, boolean persistent, byte[] bytes, int lineLength) {
+        FieldSection fields = head.fields().over(bytes, -start, lineLength, bytes.length - 2);
         RequestHead owned = RequestHead.of(head.method(), head.target(), head.minorVersion(), fields);
         return new RequestReading(owned, null, 0, head.minorVersion(), persistent);
     }

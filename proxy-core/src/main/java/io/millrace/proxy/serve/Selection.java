@@ -42,11 +42,11 @@ public record Selection(
     }
 
     private static final FieldNames ASKING = FieldNames.of(
-        FieldName.RANGE,
-        FieldName.IF_NONE_MATCH,
-        FieldName.IF_MODIFIED_SINCE,
-        FieldName.IF_MATCH,
-        FieldName.IF_UNMODIFIED_SINCE);
+            FieldName.RANGE,
+            FieldName.IF_NONE_MATCH,
+            FieldName.IF_MODIFIED_SINCE,
+            FieldName.IF_MATCH,
+            FieldName.IF_UNMODIFIED_SINCE);
 
     private static final Selection NOT_MODIFIED = new Selection(Kind.NOT_MODIFIED, 0, 0, null);
     private static final Selection PRECONDITION_FAILED = new Selection(Kind.PRECONDITION_FAILED, 0, 0, null);
