@@ -3,6 +3,9 @@ package io.millrace.proxy;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.config.ConfigValues;
+import io.millrace.proxy.config.RemapKeys;
+import io.millrace.proxy.config.RemapVerb;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.MetricFamily;
 import java.io.IOException;
@@ -77,6 +80,13 @@ class BothLanesTest {
         cases.put("empty", GET.replace("/hit", "/empty") + "\r\n");
         cases.put("stored error", GET.replace("/hit", "/gone") + "\r\n");
         cases.put("stored redirection", GET.replace("/hit", "/moved") + "\r\n");
+        cases.put("stored redirection to an URL of the origin", GET.replace("/hit", "/moved-there") + "\r\n");
+        cases.put(
+                "Referer that is refused",
+                GET.replace("test.example", "linked.example") + "Referer: http://a/\r\n\r\n");
+        cases.put(
+                "Referer that is let through",
+                GET.replace("test.example", "linked.example") + "Referer: http://b/\r\n\r\n");
         cases.put("204", GET.replace("/hit", "/none") + "\r\n");
         cases.put("long content", GET.replace("/hit", "/long") + "\r\n");
         cases.put("HEAD of long content", "HEAD /long HTTP/1.1\r\n" + HOST + "\r\n");
@@ -126,6 +136,9 @@ class BothLanesTest {
             request.send("HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n" + fresh + "\r\ngone");
         } else if (request.has(" /moved")) {
             request.send("HTTP/1.1 301 Moved\r\nContent-Length: 0\r\nLocation: /b\r\n" + fresh + "\r\n");
+        } else if (request.has(" /moved-there")) {
+            request.send("HTTP/1.1 301 Moved\r\nContent-Length: 0\r\nLocation: http://origin.example/b\r\n" + fresh
+                    + "\r\n");
         } else if (request.has(" /none")) {
             request.send("HTTP/1.1 204 No Content\r\n" + fresh + "\r\n");
         } else if (request.has(" /long")) {
@@ -161,6 +174,19 @@ class BothLanesTest {
                 BothLanesTest::answer,
                 config -> (tls == null ? config : config.listen("127.0.0.1:0", tls.certificate(), tls.key()))
                         .set("worker.fast_lane", String.valueOf(lane))
+                        .rule(
+                                RemapVerb.REVERSE_MAP,
+                                "http://origin.example/",
+                                "http://test.example/moved-here/",
+                                ConfigValues.empty())
+                        .rule(
+                                RemapVerb.MAP_WITH_REFERER,
+                                "http://linked.example/",
+                                proxy.origin().url(),
+                                ConfigValues.builder()
+                                        .set(RemapKeys.REFERERS, List.of("^http://b/"))
+                                        .set(RemapKeys.REFERER_REDIRECT, "http://test.example/")
+                                        .build())
                         .set("limits.request_line", "512B")
                         .set("limits.request_header", "2KiB")
                         .set("limits.requests_per_connection", "30")
@@ -168,8 +194,18 @@ class BothLanesTest {
                         .set("log.access.path", log.toString())
                         .set("log.access.format", LOG)
                         .set("via.response", "stack"));
-        for (String path :
-                List.of("/hit", "/last", "/empty", "/gone", "/moved", "/none", "/long", "/most", "/stale", "/purged")) {
+        for (String path : List.of(
+                "/hit",
+                "/last",
+                "/empty",
+                "/gone",
+                "/moved",
+                "/moved-there",
+                "/none",
+                "/long",
+                "/most",
+                "/stale",
+                "/purged")) {
             get(proxy, dialing, path);
         }
         get(proxy, dialing, "/vary", "Accept-Language: de\r\n");

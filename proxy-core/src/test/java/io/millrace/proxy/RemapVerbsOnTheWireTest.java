@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.config.CacheKeyKeys;
 import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.RemapKeys;
 import io.millrace.proxy.config.RemapVerb;
@@ -13,6 +14,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -169,6 +171,104 @@ class RemapVerbsOnTheWireTest {
             proxy.settle();
             proxy.purge("/p");
         }
+    }
+
+    /** The same answers from the origin, from the cache for one client, and from the cache for a client of another host. */
+    @Test
+    void answersSpeakOfClientsUrlsWhereverTheyComeFrom() throws Exception {
+        ConfigValues shared =
+                ConfigValues.builder().set(CacheKeyKeys.HOST, "shared.example").build();
+        ConfigValues cookies =
+                ConfigValues.builder().set(RemapKeys.REWRITE_SET_COOKIE, true).build();
+        proxy.start(
+                request -> request.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nCache-Control: public, max-age=60\r\n"
+                        + "ETag: \"e\"\r\nContent-Type: text/plain\r\nLocation: "
+                        + proxy.origin().url() + "/app/b?c#d\r\n"
+                        + "Content-Location: /app/b\r\nSet-Cookie: a=1; Path=/app/; Domain=127.0.0.1\r\n"
+                        + "X-Link: " + proxy.origin().url() + "/app/\r\n\r\nmoved"),
+                config -> {
+                    String origin = proxy.origin().url() + "/app/";
+                    return config.map("http://one.example/", origin, shared)
+                            .map("http://two.example/", origin, shared)
+                            .rule(RemapVerb.REVERSE_MAP, origin, "http://one.example/", cookies)
+                            .rule(RemapVerb.REVERSE_MAP, origin, "http://two.example/", cookies)
+                            .set("cache.cache_responses_to_cookies", "all");
+                });
+        for (int i = 0; i < 3; i++) {
+            for (String host : new String[] {"one.example", "two.example"}) {
+                RawClient.Response answer = get(host, "/a");
+                assertEquals(200, answer.status());
+                assertEquals("http://" + host + "/b?c#d", answer.field("location"));
+                assertEquals("/b", answer.field("content-location"));
+                assertEquals("a=1; Path=/; Domain=" + host, answer.field("set-cookie"));
+                assertEquals(proxy.origin().url() + "/app/", answer.field("x-link"));
+                assertEquals("\"e\"", answer.field("etag"));
+                assertEquals("moved", answer.text());
+                RawClient.Response same = get(host, "/a", "If-None-Match: \"e\"\r\n");
+                assertEquals(304, same.status());
+                assertEquals("/b", same.field("content-location"));
+            }
+            proxy.settle();
+        }
+        assertEquals(1, proxy.origin().requests());
+    }
+
+    /** What an answer to an unsafe request names is invalidated by the URL that clients know it by (RFC 9111 s4.4). */
+    @Test
+    void locationOfTheOriginInvalidatesTheClientsUrl_rfc9111_s4_4() throws Exception {
+        proxy.start(
+                request -> {
+                    if (request.has("POST ")) {
+                        request.send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\nLocation: "
+                                + proxy.origin().url() + "/app/made\r\n\r\n");
+                    } else {
+                        echo(request);
+                    }
+                },
+                config -> config.map("http://test.example/", proxy.origin().url() + "/app/")
+                        .rule(RemapVerb.REVERSE_MAP, proxy.origin().url() + "/app/", "http://test.example/", PLAIN));
+        get("test.example", "/made");
+        proxy.settle();
+        get("test.example", "/made");
+        assertEquals(1, proxy.origin().requests());
+        RawClient.Response created = ask("POST /make HTTP/1.1\r\nHost: test.example\r\nContent-Length: 0\r\n\r\n");
+        assertEquals("http://test.example/made", created.field("location"));
+        get("test.example", "/made");
+        assertEquals(3, proxy.origin().requests());
+    }
+
+    @Test
+    void refererDecidesWhoGetsWhatIsStored() throws Exception {
+        ConfigValues settings = ConfigValues.builder()
+                .set(RemapKeys.REFERERS, List.of("^http://good\\.example/"))
+                .set(RemapKeys.REFERER_REDIRECT, "http://good.example/?from=%r")
+                .build();
+        Path log = directory.resolve("access.log");
+        proxy.start(RemapVerbsOnTheWireTest::echo, config -> config.rule(
+                        RemapVerb.MAP_WITH_REFERER,
+                        "http://test.example/",
+                        proxy.origin().url(),
+                        settings)
+                .set("log.access.enabled", "true")
+                .set("log.access.path", log.toString())
+                .set("log.access.format", "%<pssc> %<detail>"));
+        try (RawClient client = proxy.client()) {
+            String good = "Referer: http://good.example/page\r\n";
+            for (int i = 0; i < 3; i++) {
+                assertEquals(200, client.get("/p", good).response().status());
+                RawClient.Response refused =
+                        client.get("/p", "Referer: http://evil.example/\r\n").response();
+                assertEquals(302, refused.status());
+                assertEquals("http://good.example/?from=http://evil.example/", refused.field("location"));
+                assertEquals(
+                        "http://good.example/?from=",
+                        client.get("/p").response().field("location"));
+            }
+        }
+        assertEquals(1, proxy.origin().requests());
+        assertEquals(6, proxy.counted(Counter.REDIRECTS_REFERER));
+        ProxyExtension.await("nine lines", () -> lines(log).length == 9);
+        assertEquals("302 referer:remap[0]", lines(log)[1]);
     }
 
     @Test

@@ -78,6 +78,8 @@ public final class StoredHead {
     private byte @Nullable [] notModified;
     /** Found at the first hit that asks; a race finds it twice. */
     private int contentTypeStart = NOT_LOOKED_FOR;
+    /** 1 or 0, found likewise. */
+    private int urls = NOT_LOOKED_FOR;
 
     StoredHead(StoredHeadBuilder parts) {
         varyMarker = parts.varyMarker;
@@ -351,6 +353,25 @@ public final class StoredHead {
         FieldSection fields = FieldSection.parse(wire, fieldsStart, wire.length);
         assert fields != null : "a stored head's fields are well formed";
         return fields == null ? FieldSection.EMPTY : fields;
+    }
+
+    /** The same head with other fields; nothing that was decided about it changes. */
+    public StoredHead withFields(FieldSection fields) {
+        return new StoredHeadBuilder().copy(this).fields(fields).build();
+    }
+
+    /** Whether it has Location, Content-Location or Set-Cookie. Looked for once, for the rules of many hits. */
+    public boolean namesUrls() {
+        int known = urls;
+        if (known == NOT_LOOKED_FOR) {
+            FieldSection fields = fields();
+            boolean found = fields.contains(FieldName.LOCATION)
+                    || fields.contains(FieldName.CONTENT_LOCATION)
+                    || fields.contains(FieldName.SET_COOKIE);
+            known = found ? 1 : 0;
+            urls = known;
+        }
+        return known == 1;
     }
 
     /** Where the value of Content-Type begins in {@link #wireBytes}; -1 without one. Read once, for the logs of many hits. */

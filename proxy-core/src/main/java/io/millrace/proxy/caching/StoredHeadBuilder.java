@@ -170,6 +170,10 @@ final class StoredHeadBuilder {
         return this;
     }
 
+    StoredHeadBuilder fields(FieldSection fields) {
+        return lines(FieldSection.builderLike(fields).addAll(fields));
+    }
+
     StoredHeadBuilder variants(byte[] list) {
         varyValues = list;
         return this;

@@ -22,9 +22,6 @@ import org.snakeyaml.engine.v2.nodes.Tag;
  * first. Confined to one thread.
  */
 final class ConfigBinder {
-    /** Kinds of rules that Traffic Server has and this version has not; worth a better word than unknown. */
-    private static final Set<String> OTHER_RULES = Set.of("map_with_referer", "reverse_map");
-
     /** What else Traffic Server's cache.config has, and why it is not here. */
     private static final Map<String, String> OTHER_CACHE_RULES = Map.of(
             "dest_ip",
@@ -167,7 +164,10 @@ final class ConfigBinder {
             if (names.isEmpty() && !mayBeEmpty && key.defaultText() != null) {
                 problems.error(place(node), path, "is empty; without the key it is " + key.defaultText());
             } else if (!names.isEmpty() || mayBeEmpty) {
-                bindText(environment.expand(String.join(",", names)), key, into);
+                bindText(
+                        environment.expand(String.join(key.type() == ValueType.REFERERS ? " " : ",", names)),
+                        key,
+                        into);
             }
         } catch (InvalidValueException e) {
             problems.error(place(node), path, e.problem(), e.suggestion());
@@ -202,10 +202,6 @@ final class ConfigBinder {
 
     private void unknownKey(Place place, ConfigShape shape, String name, String full) {
         boolean inRule = shape.path().startsWith("remap[]");
-        if (inRule && OTHER_RULES.contains(name)) {
-            problems.error(place, full, "rules of this kind are not supported by this version");
-            return;
-        }
         String cacheRule = OTHER_CACHE_RULES.get(name.replace('-', '_'));
         if (cacheRule != null && shape.path().equals("cache_rules[]")) {
             problems.error(place, full, cacheRule);

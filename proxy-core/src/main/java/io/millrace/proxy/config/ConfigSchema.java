@@ -115,7 +115,7 @@ public final class ConfigSchema {
                 json.writeEndObject();
                 json.writeEndArray();
             }
-            case "names", "field names" -> words("string");
+            case "names", "field names", "expressions" -> words("string");
             case "status codes" -> words("integer");
             case "integer", "number" -> {
                 json.writeName("anyOf");

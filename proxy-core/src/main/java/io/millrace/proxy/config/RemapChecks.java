@@ -51,11 +51,15 @@ final class RemapChecks {
         }
         RuleUrl from = rule.get(RemapKeys.of(verb));
         RuleUrl to = rule.find(RemapKeys.TO);
+        if (verb == RemapVerb.REVERSE_MAP && from.host() == null) {
+            return new Fault(verb.word(), "must name the origin's host");
+        }
         if (verb.group() == RemapVerb.Group.RECEIVED_PORT && from.port() < 0) {
             return new Fault(verb.word(), "must name the port that requests arrive on");
         }
         Fault fault = to == null ? null : substitutions(verb, from, to);
         fault = fault == null ? status(verb, rule.find(RemapKeys.STATUS)) : fault;
+        fault = fault == null ? options(verb, rule) : fault;
         return fault == null && !verb.isForward() ? settings(verb, rule) : fault;
     }
 
@@ -83,10 +87,30 @@ final class RemapChecks {
                         : "is for redirections, and cannot be set for " + verb.word());
     }
 
+    private static @Nullable Fault options(RemapVerb verb, ConfigValues rule) {
+        for (ConfigKey<?> key : List.of(RemapKeys.REFERERS, RemapKeys.REFERER_REDIRECT)) {
+            if (rule.isSet(key) && verb != RemapVerb.MAP_WITH_REFERER) {
+                return new Fault(key.name(), "is for map_with_referer, and cannot be set for " + verb.word());
+            }
+            if (!rule.isSet(key) && verb == RemapVerb.MAP_WITH_REFERER) {
+                return new Fault(
+                        key.name(),
+                        "missing; map_with_referer needs "
+                                + (key == RemapKeys.REFERERS
+                                        ? "the expressions that Referer is held against"
+                                        : "a URL for requests that it does not let through"));
+            }
+        }
+        return rule.isSet(RemapKeys.REWRITE_SET_COOKIE) && verb != RemapVerb.REVERSE_MAP
+                ? new Fault(
+                        RemapKeys.REWRITE_SET_COOKIE.name(), "is for reverse_map, and cannot be set for " + verb.word())
+                : null;
+    }
+
     private static @Nullable Fault settings(RemapVerb verb, ConfigValues rule) {
         for (ConfigKey<?> key : ConfigCatalog.keys()) {
             if (key.isPerRule() && rule.isSet(key)) {
-                return new Fault(key.path(), "cannot be set for " + verb.word() + ", for which no origin is asked");
+                return new Fault(key.path(), "cannot be set for " + verb.word() + ", which asks no origin");
             }
         }
         return null;

@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param from what it matches; a null host matches every host
  * @param to where it leads; host and scheme are never null
  * @param status status of a redirection; 0 when the rule is none, or has its kind's own
+ * @param referers which pages may link to what it matches; null when that does not matter
+ * @param rewriteSetCookie whether a rule for answers is for their cookies as well
  * @param pristineHostHdr whether the origin gets the client's Host field
  * @param methods the methods that pass; empty for all but TRACE and CONNECT
  * @param purgeAllow whose PURGE requests are obeyed
@@ -24,6 +26,8 @@ public record RemapRuleConfig(
         RuleUrl from,
         RuleUrl to,
         int status,
+        @Nullable RefererConfig referers,
+        boolean rewriteSetCookie,
         boolean pristineHostHdr,
         List<String> methods,
         List<AddressRange> purgeAllow,
@@ -39,6 +43,8 @@ public record RemapRuleConfig(
                 element.get(RemapKeys.of(verb)),
                 element.get(RemapKeys.TO),
                 status == null ? 0 : status,
+                verb == RemapVerb.MAP_WITH_REFERER ? RefererConfig.of(element) : null,
+                element.get(RemapKeys.REWRITE_SET_COOKIE),
                 effective.get(ConfigKeys.PRISTINE_HOST_HDR),
                 AccessConfig.list(effective, ConfigKeys.METHODS),
                 purgers(effective),

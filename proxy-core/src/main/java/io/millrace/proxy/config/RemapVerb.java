@@ -14,6 +14,10 @@ public enum RemapVerb {
     MAP_WITH_RECV_PORT(Group.RECEIVED_PORT, false),
     /** As {@link #REGEX_MAP}, for requests that arrived on the port. */
     REGEX_MAP_WITH_RECV_PORT(Group.RECEIVED_PORT, true),
+    /** As {@link #MAP}, for requests that some pages link to. */
+    MAP_WITH_REFERER(Group.FORWARD, false),
+    /** What an origin's answers say of its URLs is said of clients' URLs. */
+    REVERSE_MAP(Group.REVERSE, false),
     /** The client is sent elsewhere for good. */
     REDIRECT(Group.REDIRECT, false),
     /** The client is sent elsewhere this time. */
@@ -32,7 +36,9 @@ public enum RemapVerb {
         /** Redirections. */
         REDIRECT,
         /** Redirections by an expression. */
-        REGEX_REDIRECT
+        REGEX_REDIRECT,
+        /** Rules for answers, not for requests. */
+        REVERSE
     }
 
     private static final List<RemapVerb> ALL = List.of(values());

@@ -23,28 +23,35 @@ final class RuleReachability {
     /** Beyond so many pairs of an expression and a host they are not tried on each other. */
     private static final long PAIRS_MAX = 1_000_000;
 
-    /** Rules that compete with each other; the host is an expression, a name, or null for all. */
+    /** Rules that compete with each other; the host is an expression, a name, or null for all; the client is that of rules for answers. */
     private record Rivals(
             Group group,
             boolean regex,
             @Nullable String scheme,
             @Nullable String host,
-            int port) {
+            int port,
+            @Nullable String client) {
         static Rivals of(RemapRuleConfig rule) {
             RuleUrl from = rule.from();
-            return new Rivals(rule.verb().group(), rule.verb().isRegex(), from.scheme(), from.host(), from.port());
+            if (rule.verb().group() == Group.REVERSE) {
+                // Those that lead to different hosts are told apart by the client's.
+                String client = rule.to().scheme() + "://" + rule.to().host();
+                return new Rivals(Group.REVERSE, false, from.scheme(), from.host(), from.effectivePort(), client);
+            }
+            return new Rivals(
+                    rule.verb().group(), rule.verb().isRegex(), from.scheme(), from.host(), from.port(), null);
         }
 
         Rivals in(Group other) {
-            return new Rivals(other, regex, scheme, host, port);
+            return new Rivals(other, regex, scheme, host, port, null);
         }
 
         Rivals atPort(int other) {
-            return new Rivals(group, regex, scheme, host, other);
+            return new Rivals(group, regex, scheme, host, other, null);
         }
 
         Rivals withoutHost() {
-            return new Rivals(group, false, null, null, -1);
+            return new Rivals(group, false, null, null, -1, null);
         }
     }
 
@@ -78,7 +85,7 @@ final class RuleReachability {
             String scheme = rule.from().scheme();
             if (hiding != null) {
                 warn(rule, hidden(hiding, hiding.index() < rule.index() ? "stands before it" : "comes before it"));
-            } else if (scheme != null && !schemes.contains(scheme)) {
+            } else if (scheme != null && !schemes.contains(scheme) && rule.verb() != RemapVerb.REVERSE_MAP) {
                 warn(
                         rule,
                         scheme.equals("https")
@@ -113,7 +120,7 @@ final class RuleReachability {
     private @Nullable RemapRuleConfig mapping(RemapRuleConfig redirect) {
         Rivals own = Rivals.of(redirect);
         String path = normal(redirect.from().path());
-        Rivals forward = new Rivals(Group.FORWARD, false, own.scheme, own.host, own.port);
+        Rivals forward = new Rivals(Group.FORWARD, false, own.scheme, own.host, own.port, null);
         RemapRuleConfig found = own.regex ? null : find(forward, path);
         found = found == null ? find(forward.withoutHost(), path) : found;
         if (found == null && !own.regex && own.port >= 0) {

@@ -76,6 +76,24 @@ public final class ValueType<T> {
             false);
     static final ValueType<String> URL = new ValueType<>(
             "URL", "http://host[:port]/path", String.class, ValueType::readUrl, Function.identity(), null, false);
+    /** As {@link #NAMES}, of expressions, which have commas in them: as one text they stand between spaces. */
+    static final ValueType<List<String>> REFERERS = new ValueType<>(
+            "expressions",
+            "a list of expressions in RE2's syntax, each of which may begin with ~; * and ~*",
+            namesClass(),
+            RefererConfig::read,
+            expressions -> String.join(" ", expressions),
+            null,
+            false);
+
+    static final ValueType<String> REFERER_REDIRECT = new ValueType<>(
+            "URL with codes",
+            "a URL or a path, with %r, %f, %t and %o",
+            String.class,
+            RefererConfig::readRedirect,
+            Function.identity(),
+            null,
+            false);
     static final ValueType<RuleUrl> RULE_TO = new ValueType<>(
             "URL", "http://host[:port]/path", RuleUrl.class, RuleUrl::parseTo, Object::toString, null, false);
     static final ValueType<Double> PERCENT = new ValueType<>(
@@ -423,7 +441,7 @@ public final class ValueType<T> {
 
     /** Whether a list of words may have none. */
     boolean mayBeEmpty() {
-        return isWords() && this != NAMES;
+        return isWords() && this != NAMES && this != REFERERS;
     }
 
     /** Whether a value is a list of words, which may be written as a list or with commas between. */

@@ -9,6 +9,8 @@ import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.observe.CacheResult;
+import io.millrace.proxy.remap.Mapped;
+import io.millrace.proxy.remap.ReverseMap;
 import io.millrace.proxy.serve.LocalAnswers;
 import io.millrace.proxy.serve.MultipartBody;
 import io.millrace.proxy.serve.Selection;
@@ -33,6 +35,7 @@ final class ClientAnswer {
     private final ExchangeReport report;
     private final BodyPump pump;
 
+    private @Nullable Mapped mapped;
     private @Nullable Missing whole;
     private boolean headSent;
 
@@ -42,6 +45,11 @@ final class ClientAnswer {
         this.request = request;
         this.report = report;
         this.pump = pump;
+    }
+
+    /** What was decided now says which rule the answer is by. */
+    void decided(Decision decision) {
+        mapped = decision.isMapped() ? decision.mapped() : null;
     }
 
     boolean isHeadSent() {
@@ -97,7 +105,13 @@ final class ClientAnswer {
 
     private void sendHead(Selection selection, StoredHead stored, long length) {
         headSent = true;
-        sendHead(home, stream, request, report, selection, stored, length);
+        sendHead(home, stream, request, report, selection, toClient(home, stored, request, mapped), length);
+    }
+
+    /** The head with the URLs that the client is to see. */
+    static StoredHead toClient(ExchangeLoop home, StoredHead stored, RequestHead request, @Nullable Mapped mapped) {
+        ReverseMap reverse = home.settings().reverse();
+        return reverse == null || mapped == null ? stored : reverse.toClient(stored, request.target(), mapped);
     }
 
     /** Sends the head of what was selected of a stored response: the same bytes in both lanes. */
@@ -170,12 +184,16 @@ final class ClientAnswer {
         boolean withContent = request.method() != Method.HEAD;
         if (stored == null || selection == null || isSentWhole(selection)) {
             head = ResponseHeads.fetched(
-                    home.outbound(), response, home.clock().millis(), request.method() == Method.HEAD);
+                    home.outbound(),
+                    response,
+                    home.toClient(response.head(), request.target(), mapped),
+                    home.clock().millis(),
+                    request.method() == Method.HEAD);
             if (stored != null && response.part() == null && response.length() >= 0) {
                 whole = new Missing(response.keptUnder(), stored, 0, response.length(), response.length());
             }
         } else {
-            head = selection.fill(home.outbound(), stored, response.length());
+            head = selection.fill(home.outbound(), toClient(home, stored, request, mapped), response.length());
             ResponseHeads.addAge(head, response, home.clock().millis());
             remember(selection, response.keptUnder(), stored, response.length());
             withContent &= selection.hasContent();

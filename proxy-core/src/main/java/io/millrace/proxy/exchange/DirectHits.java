@@ -77,7 +77,8 @@ final class DirectHits {
             try {
                 report.decided(decision);
                 report.stored(object.head(), CacheResult.HIT, true);
-                ClientAnswer.sendHead(home, stream, request, report, selection, object.head(), object.length());
+                StoredHead head = ClientAnswer.toClient(home, object.head(), request, decision.mapped());
+                ClientAnswer.sendHead(home, stream, request, report, selection, head, object.length());
                 ByteBuf body = object.residentBody();
                 if (body != null && !isWithoutContent(decision, selection)) {
                     length = (int) object.length();

@@ -80,6 +80,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
     private void act(Decision next) {
         decision = next;
         report.decided(next);
+        answer.decided(next);
         switch (next.kind()) {
             case DENIED -> answerLocally(next.deniedStatus(), next.reason(), ExchangeOutcome.DENIED);
             case FINAL_RECIPIENT -> answerAsRecipient(next);

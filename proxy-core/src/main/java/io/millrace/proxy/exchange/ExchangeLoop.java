@@ -26,7 +26,9 @@ import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.purge.Invalidator;
 import io.millrace.proxy.purge.PinnedResponses;
 import io.millrace.proxy.purge.Purger;
+import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.remap.RemapRule;
+import io.millrace.proxy.remap.ReverseMap;
 import io.millrace.proxy.serve.LocalAnswers;
 import io.millrace.store.CacheStore;
 import io.netty.buffer.ByteBuf;
@@ -171,6 +173,12 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
         for (TargetUri target : targets) {
             shared.purger().purge(target, loop, (wasPresent, failure) -> one.run());
         }
+    }
+
+    /** An origin's head with the URLs that the client is to see. */
+    ResponseHead toClient(ResponseHead head, TargetUri client, @Nullable Mapped mapped) {
+        ReverseMap reverse = settings().reverse();
+        return reverse == null || mapped == null ? head : reverse.toClient(head, client, mapped);
     }
 
     /** Those of Cache-Group-Invalidation (RFC 9875 s3), of the client's origin by every name that keys have for it. */

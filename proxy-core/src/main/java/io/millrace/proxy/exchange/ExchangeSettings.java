@@ -11,6 +11,7 @@ import io.millrace.proxy.observe.Via;
 import io.millrace.proxy.observe.ViaText;
 import io.millrace.proxy.remap.CacheRules;
 import io.millrace.proxy.remap.RemapTable;
+import io.millrace.proxy.remap.ReverseMap;
 import io.millrace.proxy.remap.VolumeChoice;
 import java.time.ZoneId;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  *
  * @param remap the rules
+ * @param reverse what becomes of origins' URLs in answers; null for nothing
  * @param noHostUrlRedirect where requests without a host are redirected that no rule maps; null for nowhere
  * @param cacheRules what holds for single requests over the settings of their rule
  * @param access which methods each rule lets through, and whose word about the client is believed
@@ -36,6 +38,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record ExchangeSettings(
         RemapTable remap,
+        @Nullable ReverseMap reverse,
         @Nullable String noHostUrlRedirect,
         CacheRules cacheRules,
         AccessRules access,
@@ -69,6 +72,7 @@ public record ExchangeSettings(
                 .build();
         return new ExchangeSettings(
                 RemapTable.of(config),
+                ReverseMap.of(config),
                 config.noHostUrlRedirect(),
                 CacheRules.of(config, ZoneId.systemDefault()),
                 AccessRules.of(config),

@@ -220,7 +220,8 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
         if (!plan.request().method().isSafe() && head.status() < 400) {
             held.hold(call);
             boolean current = storage.isCurrent();
-            home.invalidate(plan.request(), head, () -> {
+            ResponseHead told = home.toClient(head, plan.request().target(), plan.mapped());
+            home.invalidate(plan.request(), told, () -> {
                 try {
                     goOn(head, framing);
                 } catch (RuntimeException e) {

@@ -22,6 +22,7 @@ import io.millrace.proxy.observe.Via;
 import io.millrace.proxy.remap.CacheRules;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.remap.Redirected;
+import io.millrace.proxy.remap.RefererRules;
 import io.millrace.proxy.remap.RemapResult;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
@@ -78,6 +79,11 @@ final class RequestDecider {
         MethodPolicy methods = settings.access().methods(mapped.rule().index());
         if (methods.check(request.method(), request.methodName()) != AccessResult.ALLOWED) {
             return denied(decision, methods);
+        }
+        RefererRules referers = mapped.rule().referers();
+        if (referers != null && !referers.allow(request.fields())) {
+            counters.increment(Counter.REDIRECTS_REFERER);
+            return decision.redirected(302, referers.location(request.target(), request.fields()), referers.reason());
         }
         if (request.method() == Method.TRACE && contentLength != 0) {
             return decision.denied(400, "TRACE has no content");

@@ -30,11 +30,12 @@ final class ResponseHeads {
     /**
      * A final response.
      *
+     * @param from its head as the client is to see it
      * @param nowMillis the time of day: what is shared with a later request is older by then
      * @param answersHead whether the request was HEAD: the length announced is then that of a GET's content
      */
-    static OutboundHead fetched(OutboundHead head, FetchedResponse response, long nowMillis, boolean answersHead) {
-        ResponseHead from = response.head();
+    static OutboundHead fetched(
+            OutboundHead head, FetchedResponse response, ResponseHead from, long nowMillis, boolean answersHead) {
         FieldSection.Builder fields = endToEnd(from.fields(), head.ownFields());
         if (!from.fields().contains(FieldName.DATE)) {
             fields.add(FieldName.DATE, HttpDates.format(Math.floorDiv(response.responseMillis(), 1000L)));

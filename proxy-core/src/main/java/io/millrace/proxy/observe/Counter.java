@@ -58,6 +58,7 @@ public enum Counter {
     DENIED_LOOP(MetricFamily.DENIED_REQUESTS, "the request passed through this proxy before", "loop"),
 
     REDIRECTS_RULE(MetricFamily.REDIRECTS, "by a rule of redirect and its kind", "rule"),
+    REDIRECTS_REFERER(MetricFamily.REDIRECTS, "referers of the rule has not the request's Referer", "referer"),
     REDIRECTS_NO_HOST(MetricFamily.REDIRECTS, "without Host and not mapped: no_host_url_redirect", "no-host"),
 
     FAST_LANE_ANSWERED(MetricFamily.FAST_LANE_REQUESTS, "requests answered without an exchange"),

@@ -1,5 +1,6 @@
 package io.millrace.proxy.remap;
 
+import io.millrace.proxy.config.RemapVerb;
 import io.millrace.proxy.config.RuleUrl;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -66,7 +67,9 @@ public final class HostRules {
     void add(RemapRule rule) {
         rules.add(rule);
         RuleUrl from = rule.config().from();
-        add("https".equals(from.scheme()), from.port(), rule);
+        // What an answer says of another port is about another service.
+        boolean reverse = rule.config().verb() == RemapVerb.REVERSE_MAP;
+        add("https".equals(from.scheme()), reverse ? from.effectivePort() : from.port(), rule);
     }
 
     private void add(boolean secure, int port, RemapRule rule) {

@@ -1,7 +1,6 @@
 package io.millrace.proxy.remap;
 
 import io.millrace.proxy.http.TargetUri;
-import io.millrace.proxy.http.UriBytes;
 
 /**
  * Clients are sent elsewhere. There is one instance for each rule; what depends on the request is asked for with its target.
@@ -35,7 +34,6 @@ public record Redirected(RemapRule rule) implements RemapResult {
      * that no URL has are percent-encoded.
      */
     public String location(TargetUri target) {
-        byte[] rest = rule.originTarget(target);
-        return rule.originScheme() + "://" + rule.originAuthority() + UriBytes.encoded(rest);
+        return rule.urlOf(target);
     }
 }

@@ -5,6 +5,7 @@ import com.google.re2j.Pattern;
 import io.millrace.proxy.caching.CacheKey;
 import io.millrace.proxy.caching.KeyRules;
 import io.millrace.proxy.config.CacheConfig;
+import io.millrace.proxy.config.RefererConfig;
 import io.millrace.proxy.config.RemapRuleConfig;
 import io.millrace.proxy.config.RemapVerb;
 import io.millrace.proxy.config.RuleUrl;
@@ -30,7 +31,9 @@ public final class RemapRule {
     private final KeyRules keyRules;
     private final boolean hasPlainKeys;
     private final byte[] keySuffix;
+    private final boolean mayBeLeft;
     private final String redirectReason;
+    private final @Nullable RefererRules referers;
 
     RemapRule(RemapRuleConfig config) {
         this(config, config.to(), config.verb().isRegex() ? config.hostPattern() : null);
@@ -50,6 +53,10 @@ public final class RemapRule {
         keyRules = config.cache().settings().key();
         hasPlainKeys = keyRules.isPlain();
         keySuffix = keySuffix(config, to, keyRules).getBytes(StandardCharsets.ISO_8859_1);
+        // An answer's URL that leads out of the rule is that of something else.
+        mayBeLeft = toPath.length > 1 || config.verb() == RemapVerb.REVERSE_MAP;
+        RefererConfig refererConfig = config.referers();
+        referers = refererConfig == null ? null : new RefererRules(this, refererConfig);
         redirectReason = "redirect:remap[" + config.index() + "]";
         result = config.verb().isRedirect() ? new Redirected(this) : new Mapped(this);
     }
@@ -104,6 +111,16 @@ public final class RemapRule {
     /** Place among the rules, from 0. */
     public int index() {
         return config.index();
+    }
+
+    /** Which pages may link to what it matches; null when that does not matter. */
+    public @Nullable RefererRules referers() {
+        return referers;
+    }
+
+    /** The URL that a target becomes; bytes that no URL has are percent-encoded. */
+    String urlOf(TargetUri target) {
+        return originScheme + "://" + originAuthority + UriBytes.encoded(originTarget(target));
     }
 
     String redirectReason() {
@@ -221,7 +238,7 @@ public final class RemapRule {
      * there is nothing to leave.
      */
     boolean isLeftBy(byte[] bytes, int from, int to) {
-        if (toPath.length == 1) {
+        if (!mayBeLeft) {
             return false;
         }
         int rest = restStart(bytes, from, to);

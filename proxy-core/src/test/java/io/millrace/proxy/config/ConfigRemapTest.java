@@ -37,6 +37,9 @@ final class ConfigRemapTest {
         for (int i = 0; i < RemapVerb.all().size(); i++) {
             String word = RemapVerb.all().get(i).word();
             yaml.append("  - ").append(word).append(": http://").append(i).append(":9000/\n    to: http://o\n");
+            if (word.equals("map_with_referer")) {
+                yaml.append("    referers: ['a{1,2}', '~b']\n    referer_redirect: /no\n");
+            }
         }
         ConfigResult result = ConfigLoader.parse(HEAD + yaml, "t.yaml", Map.of());
         assertEquals("", result.text());
@@ -57,7 +60,7 @@ final class ConfigRemapTest {
                 "redirect_temporary http://a/ http://o, status: 308 | 5:5: remap[0].status: 308 is not a status of redirect_temporary, which has 307 or 302",
                 "map http://a/ http://o, status: 301 | 5:5: remap[0].status: is for redirections, and cannot be set for map",
                 "redirect http://a/ http://o, status: 300 | 5:13: remap[0].status: 300 is below the limit of 301",
-                "redirect http://a/ http://o, pristine_host_hdr: true | 5:5: remap[0].pristine_host_hdr: cannot be set for redirect, for which no origin is asked",
+                "redirect http://a/ http://o, pristine_host_hdr: true | 5:5: remap[0].pristine_host_hdr: cannot be set for redirect, which asks no origin",
                 "regex_map http://([a-z/ http://o | 3:16: remap[0].regex_map: '([a-z' is not an expression: missing closing ]",
                 "regex_map http://(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)/ http://o | 3:16: remap[0].regex_map: '(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)' has 10 groups; the limit is 9, and (?:...) is none",
                 "regex_map http:///p http://o | 3:16: remap[0].regex_map: 'http:///p' names no host",
@@ -66,6 +69,16 @@ final class ConfigRemapTest {
                 "regex_map http://(.*)/ http://o/$7 | 4:5: remap[0].to: $7 names no group; the expression has 1",
                 "map http://a/ http://$1.o | 4:5: remap[0].to: 'http://$1.o/' has a $ in its host, but map has no expression",
                 "map_with_recv_port http://a/ http://o | 3:5: remap[0].map_with_recv_port: must name the port that requests arrive on",
+                "map_with_referer http://a/ http://o, referers: [a] | 3:5: remap[0].referer_redirect: missing; map_with_referer needs a URL for requests that it does not let through",
+                "map_with_referer http://a/ http://o, referer_redirect: /no | 3:5: remap[0].referers: missing; map_with_referer needs the expressions that Referer is held against",
+                "map_with_referer http://a/ http://o, referer_redirect: /no, referers: '~*' | 6:15: remap[0].referers: '~*' lets every request through; name an expression, or use map",
+                "map_with_referer http://a/ http://o, referer_redirect: /no, referers: ['(' ,b] | 6:15: remap[0].referers: '(' is not an expression: missing closing )",
+                "map_with_referer http://a/ http://o, referers: b, referer_redirect: no | 6:23: remap[0].referer_redirect: 'no' is neither a URL such as http://host/path nor a path",
+                "map_with_referer http://a/ http://o, referers: b, referer_redirect: /%x | 6:23: remap[0].referer_redirect: '/%x' has a % that is neither one of %r, %f, %t and %o nor an encoding (did you mean %25?)",
+                "map http://a/ http://o, referers: [a] | 5:5: remap[0].referers: is for map_with_referer, and cannot be set for map",
+                "map http://a/ http://o, rewrite_set_cookie: true | 5:5: remap[0].rewrite_set_cookie: is for reverse_map, and cannot be set for map",
+                "reverse_map / http://o | 3:5: remap[0].reverse_map: must name the origin's host",
+                "reverse_map http://a/ http://o, methods: [GET] | 5:5: remap[0].methods: cannot be set for reverse_map, which asks no origin",
                 "redirect http://$1/ http://o | 3:15: remap[0].redirect: the host '$1' contains '$'"
             })
     void reportsWhatARuleCannotBe(String rule, String expected) {
@@ -105,6 +118,7 @@ final class ConfigRemapTest {
                 "redirect http://a/p http://b ; regex_map http://[ac]/ http://o | 3:5: warning: remap[0].redirect: can never match, because remap[1] (http://[ac]/) comes before it and takes its requests",
                 "redirect http://a/ http://b ; redirect_temporary http://a/p http://o | 5:5: warning: remap[1].redirect_temporary: can never match, because remap[0] (http://a/) stands before it and takes its requests",
                 "map_with_recv_port http://a:81/ http://b | 3:5: warning: remap[0].map_with_recv_port: can never match, because no address in listen has port 81",
+                "reverse_map http://a/ http://b ; reverse_map http://a:80/p http://b/q | 5:5: warning: remap[1].reverse_map: can never match, because remap[0] (http://a/) stands before it and takes its requests",
                 "redirect http://a/ http://a/new/ | 4:5: warning: remap[0].to: leads back to this rule, so clients are redirected without end",
                 "regex_map http://(.*)/ http://$1/ | 4:5: warning: remap[0].to: lets clients choose the origin: any host that ends as they like"
             })
@@ -125,6 +139,9 @@ final class ConfigRemapTest {
                 "map_with_recv_port http://a:9000/ http://o ; map http://a:9000/ http://o ; map http://a/ http://o",
                 "redirect / http://b ; map http://a/ http://o",
                 "redirect http://a/ https://a/",
+                "reverse_map http://a/ http://b ; reverse_map http://a/ http://c",
+                "reverse_map http://a:81/ http://b ; reverse_map http://a/ http://b",
+                "reverse_map https://a/ http://b",
                 "redirect http://a/old/ http://a/new/",
                 "regex_map http://(.*)/ http://$1.internal/"
             })

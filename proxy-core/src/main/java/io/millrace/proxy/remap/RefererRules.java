@@ -1,0 +1,83 @@
+package io.millrace.proxy.remap;
+
+import com.google.re2j.Pattern;
+import io.millrace.proxy.config.RefererConfig;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.http.UriBytes;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which pages may link to what a rule matches, and where other requests are sent: {@code map_with_referer}. Of the expressions the
+ * first that is found in Referer decides; where none is, {@code *} lets it through. Immutable.
+ */
+public final class RefererRules {
+    /** One expression. */
+    private record Expression(Pattern pattern, boolean refused) {}
+
+    private final RemapRule rule;
+    private final List<Expression> expressions;
+    private final boolean any;
+    private final boolean optional;
+    private final String redirect;
+    private final String reason;
+
+    RefererRules(RemapRule rule, RefererConfig config) {
+        this.rule = rule;
+        any = config.expressions().contains(RefererConfig.ANY);
+        optional = config.expressions().contains(RefererConfig.OPTIONAL);
+        expressions = config.expressions().stream()
+                .filter(text -> !text.equals(RefererConfig.ANY) && !text.equals(RefererConfig.OPTIONAL))
+                .map(text -> new Expression(
+                        Pattern.compile(text.startsWith("~") ? text.substring(1) : text, Pattern.CASE_INSENSITIVE),
+                        text.startsWith("~")))
+                .toList();
+        redirect = config.redirect();
+        reason = "referer:remap[" + rule.index() + "]";
+    }
+
+    /** Whether the request may pass. */
+    public boolean allow(FieldSection fields) {
+        String referer = fields.get(FieldName.REFERER);
+        if (referer == null) {
+            return optional;
+        }
+        for (Expression expression : expressions) {
+            if (expression.pattern.matcher(referer).find()) {
+                return !expression.refused;
+            }
+        }
+        return any;
+    }
+
+    /** For logs: {@code referer:remap[3]}. */
+    public String reason() {
+        return reason;
+    }
+
+    /** Where a request is sent that may not pass. What no URL has, of its Referer, is percent-encoded. */
+    public String location(TargetUri target, FieldSection fields) {
+        StringBuilder location = new StringBuilder();
+        for (int i = 0; i < redirect.length(); i++) {
+            if (RefererConfig.isCode(redirect, i)) {
+                i++;
+                location.append(value(redirect.charAt(i), target, fields.get(FieldName.REFERER)));
+            } else {
+                location.append(redirect.charAt(i));
+            }
+        }
+        return UriBytes.encoded(location.toString().getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    private String value(char code, TargetUri target, @Nullable String referer) {
+        return switch (code) {
+            case 'r' -> referer == null ? "" : referer;
+            case 'f' -> rule.config().from().toString();
+            case 't' -> rule.config().to().toString();
+            default -> rule.urlOf(target);
+        };
+    }
+}
