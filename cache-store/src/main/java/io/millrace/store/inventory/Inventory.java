@@ -271,8 +271,11 @@ public final class Inventory {
     /** Enters what is known of an object in place of what was; false, and counted, when it does not fit. */
     public boolean put(long hashHigh, long hashLow, InventoryEntry entry) {
         try {
-            map.put(hash(hashHigh, hashLow), entry.encode());
-            entries = map.longSize();
+            if (map.put(hash(hashHigh, hashLow), entry.encode()) == null) {
+                // The map would add up all its segments to tell.
+                long more = entries + 1;
+                entries = more;
+            }
             return true;
         } catch (ChronicleHashClosedException e) {
             throw e;

@@ -69,6 +69,16 @@ class InventoryTest {
     }
 
     @Test
+    void whatIsPutAgainUnderAHashCountsOnce() throws IOException {
+        Inventory inventory = open();
+        for (int i = 1; i <= 10; i++) {
+            assertTrue(inventory.put(7, i % 2, entry(i, 10)));
+        }
+        assertEquals(2, inventory.entries());
+        inventory.abandon();
+    }
+
+    @Test
     void whatDoesNotFitIsDroppedAndCountedAndTheFileKeepsItsSize() throws IOException {
         Inventory inventory = open();
         long bytes = Files.size(directory.resolve(Inventory.FILE_NAME));
