@@ -15,6 +15,7 @@ import io.millrace.proxy.fetch.ResponseFraming;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.PurgePoint;
+import io.millrace.proxy.purge.Purger;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
@@ -35,6 +36,7 @@ final class LegStorage {
     private @Nullable StoreKey joinedUnder;
     private @Nullable StoreKey opened;
     private @Nullable PurgePoint began;
+    private int keyHash;
 
     LegStorage(ExchangeLoop home, LegPlan plan, OriginLeg leg) {
         this.home = home;
@@ -46,7 +48,8 @@ final class LegStorage {
     /** Remembers what is purged from here on; before the request is sent. */
     void begin() {
         boolean changesStore = plan.mayStore() || plan.isPost() || plan.comparedToHead() != null;
-        began = changesStore ? home.purger().point(plan.primaryBytes()) : null;
+        keyHash = changesStore ? Purger.keyHash(plan.primaryBytes()) : 0;
+        began = changesStore ? home.purger().point(keyHash) : null;
     }
 
     /**
@@ -274,7 +277,7 @@ final class LegStorage {
     /** Whether nothing was purged since {@link #begin}. */
     boolean isCurrent() {
         PurgePoint since = began;
-        return (since == null || !home.purger().isPurgedSince(plan.primaryBytes(), since)) && !isGone();
+        return (since == null || !home.purger().isPurgedSince(keyHash, since)) && !isGone();
     }
 
     private boolean isGone() {

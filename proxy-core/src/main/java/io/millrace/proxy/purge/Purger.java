@@ -85,14 +85,23 @@ public final class Purger {
      * A point in time to a key: what came from an origin before a purge must not be stored after it. A fetch takes it at its
      * start.
      *
-     * @param primaryKey bytes of a URL's primary key
+     * @param keyHash {@link #keyHash} of a URL's primary key
      */
-    public PurgePoint point(byte[] primaryKey) {
-        return recent.latest(primaryKey);
+    public PurgePoint point(int keyHash) {
+        return recent.latest(keyHash);
     }
 
-    /** Whether the URL with that primary key was purged after {@link #point} gave {@code point}. */
-    public boolean isPurgedSince(byte[] primaryKey, PurgePoint point) {
-        return recent.isAnySince(primaryKey, point);
+    /**
+     * What a fetch keeps of its URL's primary key to ask for purges.
+     *
+     * @param primaryKey the key's bytes; borrowed
+     */
+    public static int keyHash(byte[] primaryKey) {
+        return RecentPurges.hash(primaryKey);
+    }
+
+    /** Whether the URL with a primary key of that {@link #keyHash} was purged after {@link #point} gave {@code point}. */
+    public boolean isPurgedSince(int keyHash, PurgePoint point) {
+        return recent.isAnySince(keyHash, point);
     }
 }

@@ -27,9 +27,14 @@ final class RecentPurges {
         }
     }
 
+    /** What a key is known by here: a fetch keeps it, so that it need not go through the key once more. */
+    static int hash(byte[] key) {
+        return Arrays.hashCode(key);
+    }
+
     /** Enters the purge of a key. */
     void add(byte[] key) {
-        int hash = Arrays.hashCode(key);
+        int hash = hash(key);
         PurgePoint purge = new PurgePoint(hash);
         int slot = slot(hash);
         do {
@@ -50,16 +55,15 @@ final class RecentPurges {
     }
 
     /** The latest purge in the key's slot: the point from which {@link #isAnySince} looks. */
-    PurgePoint latest(byte[] key) {
-        return newest.get(slot(Arrays.hashCode(key)));
+    PurgePoint latest(int keyHash) {
+        return newest.get(slot(keyHash));
     }
 
     /** Whether the key was purged after {@link #latest} gave {@code point}. */
-    boolean isAnySince(byte[] key, PurgePoint point) {
-        int hash = Arrays.hashCode(key);
-        PurgePoint purge = newest.get(slot(hash));
+    boolean isAnySince(int keyHash, PurgePoint point) {
+        PurgePoint purge = newest.get(slot(keyHash));
         while (purge != point) {
-            if (purge.hash == hash || purge == PurgePoint.FORGOTTEN || purge == PurgePoint.START) {
+            if (purge.hash == keyHash || purge == PurgePoint.FORGOTTEN || purge == PurgePoint.START) {
                 return true;
             }
             purge = purge.earlier;

@@ -17,49 +17,49 @@ class RecentPurgesTest {
 
     @Test
     void aKeyThatWasPurgedSinceIsTold() {
-        PurgePoint before = purges.latest(KEY);
-        assertFalse(purges.isAnySince(KEY, before));
+        PurgePoint before = purges.latest(RecentPurges.hash(KEY));
+        assertFalse(purges.isAnySince(RecentPurges.hash(KEY), before));
 
         purges.add(KEY);
 
-        assertTrue(purges.isAnySince(KEY, before));
-        assertFalse(purges.isAnySince(KEY, purges.latest(KEY)));
+        assertTrue(purges.isAnySince(RecentPurges.hash(KEY), before));
+        assertFalse(purges.isAnySince(RecentPurges.hash(KEY), purges.latest(RecentPurges.hash(KEY))));
     }
 
     @Test
     void purgesOfOtherKeysKeepNothingFromBeingStored() {
-        PurgePoint before = purges.latest(KEY);
+        PurgePoint before = purges.latest(RecentPurges.hash(KEY));
 
         // Some three of them fall into the key's slot.
         for (int other = 0; other < 3 * RecentPurges.SLOTS; other++) {
             purges.add(key("http://h/config/" + other));
         }
 
-        assertFalse(purges.isAnySince(KEY, before));
+        assertFalse(purges.isAnySince(RecentPurges.hash(KEY), before));
     }
 
     @Test
     void aPurgeIsFoundBehindLaterOnesInItsSlot() {
-        PurgePoint before = purges.latest(KEY);
+        PurgePoint before = purges.latest(RecentPurges.hash(KEY));
         purges.add(KEY);
         for (byte[] other : inTheSlotOfKey(RecentPurges.KEPT - 1)) {
             purges.add(other);
         }
 
-        assertTrue(purges.isAnySince(KEY, before));
+        assertTrue(purges.isAnySince(RecentPurges.hash(KEY), before));
     }
 
     @Test
     void whatIsNoLongerKnownCountsAsPurged() {
-        PurgePoint before = purges.latest(KEY);
+        PurgePoint before = purges.latest(RecentPurges.hash(KEY));
         List<byte[]> others = inTheSlotOfKey(RecentPurges.KEPT + 1);
         others.subList(0, RecentPurges.KEPT - 1).forEach(purges::add);
-        assertFalse(purges.isAnySince(KEY, before));
+        assertFalse(purges.isAnySince(RecentPurges.hash(KEY), before));
 
         others.subList(RecentPurges.KEPT - 1, others.size()).forEach(purges::add);
 
-        assertTrue(purges.isAnySince(KEY, before));
-        assertFalse(purges.isAnySince(KEY, purges.latest(KEY)));
+        assertTrue(purges.isAnySince(RecentPurges.hash(KEY), before));
+        assertFalse(purges.isAnySince(RecentPurges.hash(KEY), purges.latest(RecentPurges.hash(KEY))));
     }
 
     @Test
@@ -69,11 +69,11 @@ class RecentPurgesTest {
                 .mapToObj(thread -> CompletableFuture.runAsync(() -> {
                     byte[] own = others.get(thread);
                     for (int round = 0; round < 20_000; round++) {
-                        PurgePoint before = purges.latest(own);
+                        PurgePoint before = purges.latest(RecentPurges.hash(own));
                         purges.add(own);
-                        assertTrue(purges.isAnySince(own, before));
+                        assertTrue(purges.isAnySince(RecentPurges.hash(own), before));
                         purges.add(others.get(4 + round % (others.size() - 4)));
-                        assertTrue(purges.isAnySince(own, before));
+                        assertTrue(purges.isAnySince(RecentPurges.hash(own), before));
                     }
                 }))
                 .toList();
@@ -83,10 +83,11 @@ class RecentPurgesTest {
     private static List<byte[]> inTheSlotOfKey(int count) {
         RecentPurges alone = new RecentPurges();
         alone.add(KEY);
-        PurgePoint mark = alone.latest(KEY);
+        PurgePoint mark = alone.latest(RecentPurges.hash(KEY));
         return IntStream.iterate(0, i -> i + 1)
                 .mapToObj(i -> key("http://h/other/" + i))
-                .filter(key -> alone.latest(key).equals(mark) && Arrays.hashCode(key) != Arrays.hashCode(KEY))
+                .filter(key -> alone.latest(RecentPurges.hash(key)).equals(mark)
+                        && Arrays.hashCode(key) != Arrays.hashCode(KEY))
                 .limit(count)
                 .toList();
     }
