@@ -43,7 +43,7 @@ public final class CacheKey {
      * @param suffix begins with a space, or is empty; borrowed
      */
     public static CacheKey of(TargetUri target, byte[] suffix) {
-        byte[] scratch = new byte[lengthMax(target) + suffix.length];
+        byte[] scratch = new byte[lengthAsItStands(target) + suffix.length];
         int length = encode(target, scratch, 0);
         System.arraycopy(suffix, 0, scratch, length, suffix.length);
         length += suffix.length;
@@ -57,6 +57,21 @@ public final class CacheKey {
                 + ":65535".length()
                 + target.queryEnd()
                 - target.pathStart();
+    }
+
+    /** The length of the key where the path is in normal form already, which may make it shorter and never longer. */
+    private static int lengthAsItStands(TargetUri target) {
+        int scheme = target.isSecure() ? "https://".length() : "http://".length();
+        int port = target.isDefaultPort() ? 0 : 1 + digits(target.port());
+        return scheme + target.hostBytes().length + port + target.queryEnd() - target.pathStart();
+    }
+
+    private static int digits(int port) {
+        int digits = 1;
+        for (int rest = port; rest >= 10; rest /= 10) {
+            digits++;
+        }
+        return digits;
     }
 
     /**

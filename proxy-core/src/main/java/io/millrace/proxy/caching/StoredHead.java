@@ -78,6 +78,8 @@ public final class StoredHead {
     private byte @Nullable [] notModified;
     /** Found at the first hit that asks; a race finds it twice. */
     private int contentTypeStart = NOT_LOOKED_FOR;
+    /** Found likewise; 0 before. */
+    private int contentTypeEnd;
     /** 1 or 0, found likewise. */
     private int urls = NOT_LOOKED_FOR;
 
@@ -386,13 +388,22 @@ public final class StoredHead {
         return start;
     }
 
-    /** Where the value that begins there ends: before the white space and the end of its line. */
+    /**
+     * Where the value of Content-Type ends: before the white space and the end of its line.
+     *
+     * @param start what {@link #contentTypeStart} says, and not -1
+     */
     public int contentTypeEnd(int start) {
-        int end = start;
-        while (wire[end] != '\r') {
-            end++;
+        int end = contentTypeEnd;
+        if (end == 0) {
+            end = start;
+            while (wire[end] != '\r') {
+                end++;
+            }
+            end = FieldLexer.trimEnd(wire, start, end);
+            contentTypeEnd = end;
         }
-        return FieldLexer.trimEnd(wire, start, end);
+        return end;
     }
 
     /**

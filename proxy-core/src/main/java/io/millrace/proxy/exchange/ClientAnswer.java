@@ -105,7 +105,16 @@ final class ClientAnswer {
 
     private void sendHead(Selection selection, StoredHead stored, long length) {
         headSent = true;
-        sendHead(home, stream, request, report, selection, toClient(home, stored, request, mapped), length);
+        StoredHead head = toClient(home, stored, request, mapped);
+        sendHead(
+                home,
+                stream,
+                request,
+                report,
+                selection,
+                head,
+                length,
+                home.clock().millis());
     }
 
     /** The head with the URLs that the client is to see. */
@@ -122,9 +131,10 @@ final class ClientAnswer {
             ExchangeReport report,
             Selection selection,
             StoredHead stored,
-            long length) {
+            long length,
+            long nowMillis) {
         OutboundHead head = selection.fill(home.outbound(), stored, length);
-        report.addTo(head, stored, home.clock().millis());
+        report.addTo(head, stored, nowMillis);
         send(stream, request, report, head);
     }
 

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What is to be done with one request, and what was found on the way to knowing it. Filled by {@link RequestDecider}, which both
- * lanes start with.
+ * lanes start with; the fast lane uses one for all that it answers.
  *
  * <p>Confined to one event loop.
  */
@@ -54,7 +54,7 @@ final class Decision {
     private @Nullable RuledSettings ruled;
     private TargetUri originUrl;
     private TargetUri keyUrl;
-    private final long stamp;
+    private long stamp;
     private @Nullable Outdated outdated;
     private int localStatus;
     private @Nullable String location;
@@ -68,14 +68,38 @@ final class Decision {
     private boolean validatingAside;
     private boolean readFromDisk;
 
-    /**
-     * @param stamp the stamp of invalidations before anything was looked at
-     */
-    Decision(RequestHead request, long stamp) {
+    Decision(RequestHead request) {
         this.request = request;
-        this.stamp = stamp;
         this.originUrl = request.target();
         this.keyUrl = request.target();
+    }
+
+    /** Forgets everything, for another request. */
+    void begin(RequestHead another) {
+        request = another;
+        kind = Kind.PASS;
+        mapped = null;
+        ruled = null;
+        originUrl = another.target();
+        keyUrl = another.target();
+        stamp = 0;
+        outdated = null;
+        localStatus = 0;
+        location = null;
+        reason = "";
+        allow = null;
+        forwardReason = ForwardReason.BYPASS;
+        primaryKey = null;
+        key = null;
+        marker = null;
+        object = null;
+        validatingAside = false;
+        readFromDisk = false;
+    }
+
+    /** The stamp of invalidations before anything was looked at. */
+    void stamp(long before) {
+        stamp = before;
     }
 
     Decision denied(int status, String why) {

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The exchanges of the fast lane: asks the one question and, where a fresh response in RAM answers it, writes that at once, with the same
- * selection, head and report as an {@link Exchange}. Everything else it hands back decided.
+ * selection, head and report as an {@link Exchange}. Everything else it hands back decided. Decision and report of one request serve the next
+ * one as well, as nothing has them when its answer is written; a decision that is handed back is its receiver's.
  *
  * <p>Confined to one event loop.
  */
@@ -23,6 +24,8 @@ final class DirectHits {
     private static final long LENGTH_MAX = 32 * 1024;
 
     private final ExchangeLoop home;
+    private @Nullable Decision lastDecision;
+    private @Nullable ExchangeReport lastReport;
 
     DirectHits(ExchangeLoop home) {
         this.home = home;
@@ -35,16 +38,41 @@ final class DirectHits {
         try {
             long receivedMillis = home.clock().millis();
             long receivedNanos = System.nanoTime();
-            decision = home.decider().decide(head, 0, stream.connection());
+            decision = decisionOf(head);
+            home.decider().decide(decision, 0, stream.connection(), receivedMillis);
             Selection selection = selectionOf(decision);
             if (selection == null) {
+                lastDecision = null;
                 return new Decided(home, decision, null);
             }
-            send(new ExchangeReport(home, stream, head, receivedMillis, receivedNanos), stream, decision, selection);
+            send(reportOf(stream, head, receivedMillis, receivedNanos), stream, decision, selection, receivedMillis);
             return null;
         } catch (RuntimeException | Error e) {
+            lastDecision = null;
             return new Decided(home, decision, e);
         }
+    }
+
+    private Decision decisionOf(RequestHead head) {
+        Decision decision = lastDecision;
+        if (decision == null) {
+            decision = new Decision(head);
+            lastDecision = decision;
+        } else {
+            decision.begin(head);
+        }
+        return decision;
+    }
+
+    private ExchangeReport reportOf(ClientStream stream, RequestHead head, long receivedMillis, long receivedNanos) {
+        ExchangeReport report = lastReport;
+        if (report == null) {
+            report = new ExchangeReport(home, stream, head, receivedMillis, receivedNanos);
+            lastReport = report;
+        } else {
+            report.begin(stream, head, receivedMillis, receivedNanos);
+        }
+        return report;
     }
 
     /** What is sent of a fresh response that is whole in RAM and short enough; null where a channel has to answer. */
@@ -69,7 +97,8 @@ final class DirectHits {
         return decision.request().method() == Method.HEAD || !selection.hasContent();
     }
 
-    private void send(ExchangeReport report, ClientStream stream, Decision decision, Selection selection) {
+    private void send(
+            ExchangeReport report, ClientStream stream, Decision decision, Selection selection, long nowMillis) {
         RequestHead request = decision.request();
         int length = 0;
         try {
@@ -78,7 +107,7 @@ final class DirectHits {
                 report.decided(decision);
                 report.stored(object.head(), CacheResult.HIT, true);
                 StoredHead head = ClientAnswer.toClient(home, object.head(), request, decision.mapped());
-                ClientAnswer.sendHead(home, stream, request, report, selection, head, object.length());
+                ClientAnswer.sendHead(home, stream, request, report, selection, head, object.length(), nowMillis);
                 ByteBuf body = object.residentBody();
                 if (body != null && !isWithoutContent(decision, selection)) {
                     length = (int) object.length();

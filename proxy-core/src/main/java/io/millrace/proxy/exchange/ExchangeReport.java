@@ -33,7 +33,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is told of an exchange: Cache-Status, Via and Age on the answer while it runs; counters and the access log at its end.
+ * What is told of an exchange: Cache-Status, Via and Age on the answer while it runs; counters and the access log at its end. The fast lane
+ * has one for all requests that it answers ({@link #begin}).
  *
  * <p>Confined to one event loop.
  */
@@ -42,10 +43,10 @@ final class ExchangeReport {
     private static final String DESPITE_S_MAXAGE = "stale-despite-s-maxage";
 
     private final ExchangeLoop home;
-    private final ClientStream stream;
-    private final @Nullable RequestHead request;
-    private final long receivedMillis;
-    private final long receivedNanos;
+    private ClientStream stream;
+    private @Nullable RequestHead request;
+    private long receivedMillis;
+    private long receivedNanos;
 
     private CacheResult result = CacheResult.NONE;
     private @Nullable ForwardReason forwardReason;
@@ -83,6 +84,34 @@ final class ExchangeReport {
         this.request = request;
         this.receivedMillis = receivedMillis;
         this.receivedNanos = receivedNanos;
+        home.counters().increment(Counter.REQUESTS_ACTIVE);
+    }
+
+    /** Forgets everything, for a request that was received before something was done about it; the one before has ended. */
+    void begin(ClientStream another, RequestHead head, long millis, long nanos) {
+        stream = another;
+        request = head;
+        receivedMillis = millis;
+        receivedNanos = nanos;
+        result = CacheResult.NONE;
+        forwardReason = null;
+        logOutcome = LogOutcome.OK;
+        originHost = null;
+        detail = null;
+        staleSinceMillis = -1;
+        settings = null;
+        cacheRules = null;
+        contentType = null;
+        originFields = null;
+        storedHead = null;
+        wentToOrigin = false;
+        collapsed = false;
+        stored = false;
+        fromRam = false;
+        fromDisk = false;
+        originStatus = 0;
+        originMinorVersion = 1;
+        status = 0;
         home.counters().increment(Counter.REQUESTS_ACTIVE);
     }
 

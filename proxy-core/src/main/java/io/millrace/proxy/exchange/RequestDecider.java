@@ -52,7 +52,19 @@ final class RequestDecider {
      * @param client the connection that it came on
      */
     Decision decide(RequestHead request, long contentLength, ClientConnection client) {
-        Decision decision = new Decision(request, shared.invalidator().stamp());
+        return decide(
+                new Decision(request), contentLength, client, shared.clock().millis());
+    }
+
+    /**
+     * As the other, of a decision's request.
+     *
+     * @param decision with nothing but the request
+     * @param nowMillis the time of day, in epoch milliseconds
+     */
+    Decision decide(Decision decision, long contentLength, ClientConnection client, long nowMillis) {
+        decision.stamp(shared.invalidator().stamp());
+        RequestHead request = decision.request();
         ExchangeSettings settings = shared.settings().get();
         if (request.method() == Method.CONNECT) {
             return denied(decision, MethodPolicy.DEFAULT);
@@ -71,11 +83,7 @@ final class RequestDecider {
                 mapped,
                 rules.isEmpty()
                         ? rules.without(mapped)
-                        : rules.match(
-                                mapped,
-                                request,
-                                client.remoteAddress().getAddress(),
-                                shared.clock().millis()));
+                        : rules.match(mapped, request, client.remoteAddress().getAddress(), nowMillis));
         MethodPolicy methods = settings.access().methods(mapped.rule().index());
         if (methods.check(request.method(), request.methodName()) != AccessResult.ALLOWED) {
             return denied(decision, methods);
@@ -106,7 +114,7 @@ final class RequestDecider {
         }
         StoreKey key = shared.store().keyOver(mapped.keyOf(keyUrl).bytes());
         decision.primaryKey(key);
-        return resident(decision, shared.store().get(key));
+        return resident(decision, shared.store().get(key), nowMillis);
     }
 
     private Decision notMapped(Decision decision, RemapResult found, ExchangeSettings settings) {
@@ -158,7 +166,10 @@ final class RequestDecider {
         }
         if (object.head().isVaryMarker()) {
             if (decision.marker() == null) {
-                return resident(decision, throughMarker(decision, object));
+                return resident(
+                        decision,
+                        throughMarker(decision, object),
+                        shared.clock().millis());
             }
             // A marker where a variant should be; following it would read the same record again.
             object.release();
@@ -166,17 +177,17 @@ final class RequestDecider {
             return miss(decision, ForwardReason.VARY_MISS);
         }
         counters.increment(Counter.LOOKUPS_DISK);
-        return judge(decision.readFromDisk(), object);
+        return judge(decision.readFromDisk(), object, shared.clock().millis());
     }
 
-    private Decision resident(Decision decision, @Nullable StoredObject<StoredHead> found) {
+    private Decision resident(Decision decision, @Nullable StoredObject<StoredHead> found, long nowMillis) {
         StoredObject<StoredHead> object = found;
         if (object != null && object.head().isVaryMarker()) {
             object = throughMarker(decision, object);
         }
         if (object != null) {
             counters.increment(Counter.LOOKUPS_RAM);
-            return judge(decision, object);
+            return judge(decision, object, nowMillis);
         }
         ForwardReason reason = decision.marker() == null ? ForwardReason.URI_MISS : ForwardReason.VARY_MISS;
         if (shared.store().contains(decision.key())) {
@@ -201,12 +212,12 @@ final class RequestDecider {
         return shared.store().get(decision.key());
     }
 
-    private Decision judge(Decision decision, StoredObject<StoredHead> object) {
+    private Decision judge(Decision decision, StoredObject<StoredHead> object, long nowMillis) {
         Reuse reuse;
         try {
             StoredHead head = object.head();
             Outdated outdated = shared.invalidator().invalidations().of(decision.keyUrl(), head);
-            reuse = Reuse.of(decision.request(), head, shared.clock().millis(), decision.cacheSettings(), outdated);
+            reuse = Reuse.of(decision.request(), head, nowMillis, decision.cacheSettings(), outdated);
         } catch (RuntimeException | Error e) {
             object.release();
             throw e;

@@ -92,11 +92,13 @@ public final class FieldName {
     private final int id;
     private final String text;
     private final String lower;
+    private final byte[] spelled;
 
     private FieldName(int id, String text) {
         this.id = id;
         this.text = text;
         this.lower = text.toLowerCase(Locale.ROOT);
+        this.spelled = text.getBytes(StandardCharsets.ISO_8859_1);
     }
 
     /** Whether it is one of the constants here. */
@@ -147,7 +149,18 @@ public final class FieldName {
 
     /** Whether the range spells this name, without regard to ASCII case. */
     public boolean matches(byte[] bytes, int from, int to) {
-        return FieldLexer.equalsIgnoreCase(bytes, from, to, lower);
+        byte[] mine = spelled;
+        if (to - from != mine.length) {
+            return false;
+        }
+        for (int i = 0; i < mine.length; i++) {
+            // Most clients spell a name as it is spelled here.
+            byte b = bytes[from + i];
+            if (b != mine[i] && FieldLexer.lower(b & 0xff) != FieldLexer.lower(mine[i] & 0xff)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** One more than the highest id. */

@@ -165,6 +165,23 @@ public final class FieldSection {
         return -1;
     }
 
+    /** A set of well-known names, for {@link #mayContainAny}. */
+    public static long setOf(FieldName... names) {
+        long set = 0;
+        for (FieldName name : names) {
+            if (!name.isWellKnown()) {
+                throw new IllegalArgumentException("not a well-known name: " + name);
+            }
+            set |= bit(name.id());
+        }
+        return set;
+    }
+
+    /** False when surely no field of these names is present; allocates nothing and looks at no line. */
+    public boolean mayContainAny(long set) {
+        return (present & set) != 0;
+    }
+
     /** Whether a field of that name is present. */
     public boolean contains(FieldName name) {
         return find(name) >= 0;

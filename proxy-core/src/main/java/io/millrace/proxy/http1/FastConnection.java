@@ -28,6 +28,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
     private final int vainVisits;
     private boolean closing;
     private boolean gone;
+    private boolean waiting;
     private int discarded;
 
     /**
@@ -90,6 +91,15 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
     /** Whether the lane has it no more: it is closed, or a channel. */
     boolean isGone() {
         return gone;
+    }
+
+    /** Whether answers wait to be sent, in {@link GatheredAnswers}. */
+    boolean isWaiting() {
+        return waiting;
+    }
+
+    void waits(boolean forItsAnswers) {
+        waiting = forItsAnswers;
     }
 
     /** Another request begins; true when the connection ends with it. */
@@ -163,6 +173,9 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
         if (!gone) {
             gone = true;
             closing = true;
+            if (waiting) {
+                lane.sendLast(this);
+            }
             socket.close();
             lane.onClosed(this);
         }
@@ -183,7 +196,8 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
 
     @Override
     public void onDrain() {
-        if (deadline.isFor(Waiting.KEEP_ALIVE)) {
+        // Where answers wait, the connection ends behind them.
+        if (!waiting && deadline.isFor(Waiting.KEEP_ALIVE)) {
             lingerAndClose();
         }
     }

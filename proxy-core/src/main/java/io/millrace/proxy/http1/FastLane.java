@@ -84,12 +84,13 @@ public final class FastLane implements PlainReceiver {
     private final PlainRequestScanner scanner = new PlainRequestScanner(false);
     private final FastStream stream;
     private final byte[] bytes = new byte[READ_BYTES];
+    private final GatheredAnswers gathered;
     private @Nullable ByteBuf in;
-    private @Nullable ByteBuf out;
 
     public FastLane(Parts parts) {
         this.parts = parts;
         this.stream = new FastStream(parts.loop(), parts.allocator());
+        this.gathered = new GatheredAnswers(parts.loop(), parts.allocator(), this::promoteUnsent);
     }
 
     @Override
@@ -152,6 +153,17 @@ public final class FastLane implements PlainReceiver {
      * @param ended whether the client's end waits behind it
      */
     void serve(FastConnection connection, boolean ended) {
+        if (connection.isWaiting()) {
+            // Told of more before what waits was sent: one answer after the other.
+            gathered.send();
+            if (connection.isGone()) {
+                return;
+            }
+            if (connection.isClosing()) {
+                connection.onReadable(ended);
+                return;
+            }
+        }
         for (int reads = 0; reads < READS_MAX; reads++) {
             int end = connection.socket().read(in());
             if (end == PlainSocket.END) {
@@ -162,7 +174,7 @@ public final class FastLane implements PlainReceiver {
                 return;
             }
             in().getBytes(0, bytes, 0, end);
-            answer(connection, end);
+            answer(connection, end, ended);
             if (connection.isGone() || (end < READ_BYTES && !ended)) {
                 return;
             }
@@ -174,8 +186,8 @@ public final class FastLane implements PlainReceiver {
         connection.socket().readLater();
     }
 
-    private void answer(FastConnection connection, int end) {
-        ByteBuf answers = out().clear();
+    private void answer(FastConnection connection, int end, boolean ended) {
+        ByteBuf answers = gathered.begin();
         int at = 0;
         while (at < end && !connection.isClosing()) {
             int length = scanner.scan(bytes, at, end, connection.settings());
@@ -188,7 +200,7 @@ public final class FastLane implements PlainReceiver {
             DecidedRequest decided = parts.direct().onDirectRequest(stream, scanner.head());
             if (decided != null) {
                 stream.takeBack();
-                promoteDecided(connection, decided, at, length, end);
+                promoteDecided(connection, decided, answers, at, length, end);
                 return;
             }
             at += length;
@@ -196,21 +208,24 @@ public final class FastLane implements PlainReceiver {
             connection.deadline().await(Waiting.KEEP_ALIVE);
             if (stream.isClose()) {
                 connection.closeAfter();
-            } else if (answers.readableBytes() >= SEND_BYTES && !send(connection, at, end)) {
+            } else if (answers.readableBytes() >= SEND_BYTES && !send(connection, answers, at, end)) {
                 return;
             }
         }
-        if (send(connection, at, end)) {
+        if (!connection.isClosing() && end < READ_BYTES && !ended) {
+            gathered.add(connection, answers);
+        } else if (send(connection, answers, at, end)) {
             connection.answered(at == end && end < READ_BYTES && !scanner.isPersistent());
         }
     }
 
-    private void promoteDecided(FastConnection connection, DecidedRequest decided, int at, int length, int end) {
+    private void promoteDecided(
+            FastConnection connection, DecidedRequest decided, ByteBuf answers, int at, int length, int end) {
         connection.withdrawRequest();
         byte[] head = Arrays.copyOfRange(bytes, at, at + length);
         RequestReading reading =
                 RequestReading.ofPlain(scanner.head(), at, scanner.isPersistent(), head, scanner.lineLength());
-        promote(connection, new Promotion(rest(out()), false, reading, decided, rest(at + length, end)));
+        promote(connection, new Promotion(rest(answers), false, reading, decided, rest(at + length, end)));
     }
 
     /**
@@ -218,8 +233,7 @@ public final class FastLane implements PlainReceiver {
      *
      * @return false when the connection has left this lane: it failed, or the client does not take all and a channel waits for it
      */
-    private boolean send(FastConnection connection, int at, int end) {
-        ByteBuf answers = out();
+    private boolean send(FastConnection connection, ByteBuf answers, int at, int end) {
         if (!connection.socket().write(answers)) {
             connection.closeNow();
             return false;
@@ -229,8 +243,17 @@ public final class FastLane implements PlainReceiver {
             promote(connection, new Promotion(rest(answers), last, null, null, last ? null : rest(at, end)));
             return false;
         }
-        answers.clear();
+        gathered.begin();
         return true;
+    }
+
+    private void promoteUnsent(FastConnection connection, ByteBuf answers) {
+        promote(connection, new Promotion(rest(answers), false, null, null, null));
+    }
+
+    /** A connection that is closed: what waits for it is sent before. */
+    void sendLast(FastConnection connection) {
+        gathered.sendLast(connection);
     }
 
     private @Nullable ByteBuf rest(ByteBuf answers) {
@@ -311,15 +334,6 @@ public final class FastLane implements PlainReceiver {
         return buffer;
     }
 
-    private ByteBuf out() {
-        ByteBuf buffer = out;
-        if (buffer == null) {
-            buffer = parts.allocator().directBuffer(2 * SEND_BYTES);
-            out = buffer;
-        }
-        return buffer;
-    }
-
     /** Gives the lane's buffers back; after the connections are closed. */
     public void close() {
         stream.end();
@@ -327,9 +341,6 @@ public final class FastLane implements PlainReceiver {
             in.release();
             in = null;
         }
-        if (out != null) {
-            out.release();
-            out = null;
-        }
+        gathered.close();
     }
 }

@@ -39,6 +39,8 @@ final class PlainRequestScanner {
         FieldName.RANGE
     };
 
+    private static final long NOT_IN_PLAIN_SET = FieldSection.setOf(NOT_IN_PLAIN);
+
     private final FieldSection fields = FieldSection.reusable(LINES_MAX);
 
     private final boolean secure;
@@ -81,7 +83,7 @@ final class PlainRequestScanner {
         if (lineLength > settings.requestLineBytesMax() || !readFields(bytes, fieldsStart, to)) {
             return NOT_PLAIN;
         }
-        if (position - fieldsStart > settings.headerBytesMax() || !isPlain()) {
+        if (position - fieldsStart > settings.headerBytesMax() || !isPlain(minorVersion)) {
             return NOT_PLAIN;
         }
         if (!(TargetUri.parse(method, bytes, targetStart, targetEnd, fields, minorVersion, secure)
@@ -89,7 +91,6 @@ final class PlainRequestScanner {
             return NOT_PLAIN;
         }
         head = RequestHead.of(method, target, minorVersion, fields);
-        persistent = RequestReading.isPersistent(fields, minorVersion);
         return position - from;
     }
 
@@ -154,16 +155,22 @@ final class PlainRequestScanner {
         return at + 1 < to && bytes[at + 1] == '\n';
     }
 
-    private boolean isPlain() {
-        for (FieldName name : NOT_IN_PLAIN) {
-            if (fields.contains(name)) {
-                return false;
+    /** Finds out as well whether it is persistent, as {@link RequestReading#isPersistent} does. */
+    private boolean isPlain(int minorVersion) {
+        if (fields.mayContainAny(NOT_IN_PLAIN_SET)) {
+            for (FieldName name : NOT_IN_PLAIN) {
+                if (fields.contains(name)) {
+                    return false;
+                }
             }
         }
         int connection = fields.find(FieldName.CONNECTION);
-        return connection < 0
-                || (fields.next(FieldName.CONNECTION, connection) < 0
-                        && (fields.valueEqualsIgnoreCase(connection, "keep-alive")
-                                || fields.valueEqualsIgnoreCase(connection, "close")));
+        if (connection < 0) {
+            persistent = minorVersion > 0;
+            return true;
+        }
+        persistent = fields.valueEqualsIgnoreCase(connection, "keep-alive");
+        return fields.next(FieldName.CONNECTION, connection) < 0
+                && (persistent || fields.valueEqualsIgnoreCase(connection, "close"));
     }
 }

@@ -14,6 +14,15 @@ final class LineBuffer {
 
     private static final byte[] TRUNCATED = "...".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] HEX_DIGITS = "0123456789ABCDEF".getBytes(StandardCharsets.US_ASCII);
+    /** What stands in a word as it is. */
+    private static final boolean[] IN_WORD = new boolean[256];
+
+    static {
+        for (int c = ' ' + 1; c < 0x7f; c++) {
+            IN_WORD[c] = c != '"' && c != '\\';
+        }
+    }
+
     private static final byte[] MAPPED_PREFIX = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1};
 
     private final int maxLineBytes;
@@ -112,11 +121,29 @@ final class LineBuffer {
     /** Appends a number; a negative one as 0. */
     void putDecimal(long value) {
         long positive = Math.max(value, 0);
+        if (positive <= Integer.MAX_VALUE) {
+            putInt((int) positive);
+            return;
+        }
         int digits = 1;
         for (long rest = positive; rest >= 10; rest /= 10) {
             digits++;
         }
         putDecimal(positive, digits);
+    }
+
+    private void putInt(int value) {
+        int digits = 1;
+        for (long limit = 10; value >= limit; limit *= 10) {
+            digits++;
+        }
+        int rest = value;
+        for (int i = length + digits - 1; i >= length; i--) {
+            int shorter = rest / 10;
+            bytes[i] = (byte) ('0' + rest - shorter * 10);
+            rest = shorter;
+        }
+        length += digits;
     }
 
     /** Appends the lowest digits of a number, with leading zeros. */
@@ -219,9 +246,16 @@ final class LineBuffer {
 
     /** Appends bytes as one word. */
     void putWord(byte[] source, int start, int count) {
-        for (int i = start; i < start + count; i++) {
+        int end = start + count;
+        int plain = start;
+        while (plain < end && IN_WORD[source[plain] & 0xff]) {
+            plain++;
+        }
+        System.arraycopy(source, start, bytes, length, plain - start);
+        length += plain - start;
+        for (int i = plain; i < end; i++) {
             int c = source[i] & 0xff;
-            if (c <= ' ' || c >= 0x7f || c == '"' || c == '\\') {
+            if (!IN_WORD[c]) {
                 bytes[length++] = '%';
                 putHex(c);
             } else {
