@@ -35,6 +35,10 @@ public class RemapKindsBenchmark {
     @Param({"10", "1000", "100000"})
     public int rules;
 
+    /** From how many rules, all over the table, URLs are drawn: few stay in the processor's caches, many do not. */
+    @Param({"10", "1000"})
+    public int drawn;
+
     private RemapTable table = table(0);
     private final TargetUri[] urls = new TargetUri[URLS];
     private int next;
@@ -45,7 +49,7 @@ public class RemapKindsBenchmark {
         table = table(rules);
         Random random = new Random(7);
         for (int i = 0; i < URLS; i++) {
-            urls[i] = (TargetUri) TargetUri.parseAbsolute(from(random.nextInt(rules)) + "assets/site.css?v=12");
+            urls[i] = (TargetUri) TargetUri.parseAbsolute(from((int) (random.nextInt(drawn) * (long) rules / drawn)) + "assets/site.css?v=12");
         }
     }
 
