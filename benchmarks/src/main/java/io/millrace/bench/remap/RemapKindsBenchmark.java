@@ -49,7 +49,8 @@ public class RemapKindsBenchmark {
         table = table(rules);
         Random random = new Random(7);
         for (int i = 0; i < URLS; i++) {
-            urls[i] = (TargetUri) TargetUri.parseAbsolute(from((int) (random.nextInt(drawn) * (long) rules / drawn)) + "assets/site.css?v=12");
+            urls[i] = (TargetUri) TargetUri.parseAbsolute(
+                    from((int) (random.nextInt(drawn) * (long) rules / drawn)) + "assets/site.css?v=12");
         }
     }
 

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
@@ -17,43 +18,46 @@ final class ExpressionHosts {
     private static final int SLOTS = 1024;
 
     private final List<RemapRule> rules;
+    private final Map<String, List<RemapRule>> named;
     private final PathTrie withoutHost;
     private final AtomicReferenceArray<HostRules> slots = new AtomicReferenceArray<>(SLOTS);
 
     /**
      * @param rules in the order of the configuration
+     * @param named the rules that name a host, by that
      */
-    ExpressionHosts(List<RemapRule> rules, PathTrie withoutHost) {
+    ExpressionHosts(List<RemapRule> rules, Map<String, List<RemapRule>> named, PathTrie withoutHost) {
         this.rules = rules;
+        this.named = named;
         this.withoutHost = withoutHost;
     }
 
     /**
      * All rules of a host, those without one included.
      *
-     * @param named the rules that name it, null when none does
+     * @param ofName the rules that name it, null when none does
      */
-    HostRules of(@Nullable HostRules named, byte[] bytes, int from, int to) {
-        if (named != null) {
-            HostRules merged = named.merged();
+    HostRules of(@Nullable HostRules ofName, byte[] bytes, int from, int to) {
+        if (ofName != null) {
+            HostRules merged = ofName.merged();
             if (merged == null) {
-                merged = merge(named.rules(), bytes, from, to);
-                named.merged(merged);
+                merged = merge(bytes, from, to);
+                ofName.merged(merged);
             }
             return merged;
         }
         int slot = HostIndex.hash(bytes, from, to) & (SLOTS - 1);
         HostRules found = slots.get(slot);
         if (found == null || !found.isFor(bytes, from, to)) {
-            found = merge(List.of(), bytes, from, to);
+            found = merge(bytes, from, to);
             slots.set(slot, found);
         }
         return found;
     }
 
-    private HostRules merge(List<RemapRule> named, byte[] bytes, int from, int to) {
+    private HostRules merge(byte[] bytes, int from, int to) {
         String host = new String(bytes, from, to - from, StandardCharsets.ISO_8859_1).toLowerCase(Locale.ROOT);
-        List<RemapRule> all = new ArrayList<>(named);
+        List<RemapRule> all = new ArrayList<>(named.getOrDefault(host, List.of()));
         for (RemapRule rule : rules) {
             RemapRule expanded = rule.expanded(host);
             if (expanded != null) {

@@ -2,7 +2,10 @@ package io.millrace.proxy.remap;
 
 import io.millrace.proxy.http.TargetUri;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The rules of one group by host, in a table of open addressing. Immutable but for what {@link ExpressionHosts} remember. */
@@ -39,7 +42,18 @@ final class HostIndex {
         }
         List<RemapRule> byExpression =
                 rules.stream().filter(rule -> rule.config().verb().isRegex()).toList();
-        expressions = byExpression.isEmpty() ? null : new ExpressionHosts(byExpression, withoutHost);
+        expressions = byExpression.isEmpty() ? null : new ExpressionHosts(byExpression, named(rules), withoutHost);
+    }
+
+    private static Map<String, List<RemapRule>> named(List<RemapRule> rules) {
+        Map<String, List<RemapRule>> named = new HashMap<>();
+        for (RemapRule rule : rules) {
+            String host = rule.config().from().host();
+            if (host != null && !rule.config().verb().isRegex()) {
+                named.computeIfAbsent(host, h -> new ArrayList<>(1)).add(rule);
+            }
+        }
+        return named;
     }
 
     /**

@@ -2,9 +2,7 @@ package io.millrace.proxy.remap;
 
 import io.millrace.proxy.config.RemapVerb;
 import io.millrace.proxy.config.RuleUrl;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,7 +16,6 @@ public final class HostRules {
 
     private final byte[] host;
     private final PathTrie withoutHost;
-    private final List<RemapRule> rules = new ArrayList<>(1);
     private PortRules[] ports = {};
 
     /** These with the rules whose expressions match the host, made when it is first asked for; a race makes them twice. */
@@ -31,11 +28,6 @@ public final class HostRules {
     HostRules(byte[] host, PathTrie withoutHost) {
         this.host = host;
         this.withoutHost = withoutHost;
-    }
-
-    /** The rules that name the host, in the order of the configuration. */
-    List<RemapRule> rules() {
-        return rules;
     }
 
     @Nullable
@@ -65,7 +57,6 @@ public final class HostRules {
     }
 
     void add(RemapRule rule) {
-        rules.add(rule);
         RuleUrl from = rule.config().from();
         // What an answer says of another port is about another service.
         boolean reverse = rule.config().verb() == RemapVerb.REVERSE_MAP;

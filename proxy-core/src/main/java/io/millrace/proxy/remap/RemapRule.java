@@ -57,7 +57,7 @@ public final class RemapRule {
         mayBeLeft = toPath.length > 1 || config.verb() == RemapVerb.REVERSE_MAP;
         RefererConfig refererConfig = config.referers();
         referers = refererConfig == null ? null : new RefererRules(this, refererConfig);
-        redirectReason = "redirect:remap[" + config.index() + "]";
+        redirectReason = config.verb().isRedirect() ? "redirect:remap[" + config.index() + "]" : "";
         result = config.verb().isRedirect() ? new Redirected(this) : new Mapped(this);
     }
 
