@@ -3,6 +3,7 @@ package io.millrace.proxy.config;
 import com.google.re2j.Matcher;
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
+import org.jspecify.annotations.Nullable;
 
 /** Expressions for hosts, and what they put in place of {@code $0} to {@code $9}. Thread-safe: no state. */
 final class HostTemplate {
@@ -61,6 +62,35 @@ final class HostTemplate {
             }
         }
         return expanded.toString();
+    }
+
+    /**
+     * As {@link #expand}, of a path: the client chooses its host, and must not choose with it where in the origin's tree it is.
+     *
+     * @return null when the host has what no name has, such as an encoded slash, or the path gets a dot segment of it
+     */
+    static @Nullable String expandPath(String path, Matcher match) {
+        String expanded = expand(path, match);
+        if (expanded.equals(path)) {
+            return expanded;
+        }
+        for (int group = 0; group <= match.groupCount(); group++) {
+            String found = path.contains("$" + group) ? match.group(group) : null;
+            if (found != null && !found.chars().allMatch(HostTemplate::isOfHost)) {
+                return null;
+            }
+        }
+        for (String segment : expanded.replace("%2e", ".").replace("%2E", ".").split("/", -1)) {
+            if (segment.equals(".") || segment.equals("..")) {
+                return null;
+            }
+        }
+        return expanded;
+    }
+
+    /** What names and addresses have. */
+    private static boolean isOfHost(int c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || "-._~:[]".indexOf(c) >= 0;
     }
 
     /** A host that a connection can be made to: labels of 1 to 63 characters, or an address. */

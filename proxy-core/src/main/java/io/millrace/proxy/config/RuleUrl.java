@@ -154,10 +154,13 @@ public record RuleUrl(@Nullable String scheme, @Nullable String host, int port, 
                 && Character.digit(path.charAt(i + 2), 16) >= 0;
     }
 
-    /** The same URL with what a match found in place of {@code $0} to {@code $9}; null when that gives no host. */
+    /** The same URL with what a match found in place of {@code $0} to {@code $9}; null when that gives no host, or a path above. */
     public @Nullable RuleUrl expand(Matcher match) {
         String expanded = HostTemplate.expand(String.valueOf(host), match);
-        String place = HostTemplate.expand(path, match);
+        String place = HostTemplate.expandPath(path, match);
+        if (place == null) {
+            return null;
+        }
         try {
             return new RuleUrl(scheme, HostTemplate.checkExpanded(expanded), port, path(place, place));
         } catch (InvalidValueException e) {

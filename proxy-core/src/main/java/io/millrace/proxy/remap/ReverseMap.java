@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,13 +31,8 @@ public final class ReverseMap {
         all = new HostIndex(rules);
         withCookies = rules.stream().anyMatch(rule -> rule.config().rewriteSetCookie());
         rules.stream()
-                .map(ReverseMap::clientOf)
-                .distinct()
-                .forEach(client -> byClient.put(
-                        client,
-                        new HostIndex(rules.stream()
-                                .filter(rule -> clientOf(rule).equals(client))
-                                .toList())));
+                .collect(Collectors.groupingBy(ReverseMap::clientOf))
+                .forEach((client, own) -> byClient.put(client, new HostIndex(own)));
     }
 
     private static String clientOf(RemapRule rule) {
@@ -147,8 +143,10 @@ public final class ReverseMap {
             return becomes + rest;
         }
         TargetUri target = parse(becomes);
-        boolean own = target != null && target.isSameOrigin(client);
-        String result = own ? UriBytes.encoded(rule.originTarget(meant)) : becomes;
+        String own = UriBytes.encoded(rule.originTarget(meant));
+        // After two slashes a client reads a host (RFC 3986 s4.2), which whoever chose the path would have chosen.
+        boolean isPath = target != null && target.isSameOrigin(client) && !own.startsWith("//");
+        String result = isPath ? own : becomes;
         return result.equals(text) ? null : result + rest;
     }
 

@@ -167,6 +167,32 @@ final class RemapVerbsTest {
         assertEquals(expected, answer(table("regex_map " + from + " " + to), url));
     }
 
+    /** The client chooses its host, and with it no other place in the origin's tree than those that the rule has room for. */
+    @ParameterizedTest
+    @CsvSource({
+        "http://...sites.example/p, none",
+        "http://..sites.example/p, none",
+        "http://%2e%2e.sites.example/p, none",
+        "http://a%2f..%2f...sites.example/p, none",
+        "http://..;a.sites.example/p, none",
+        "http://a%00.sites.example/p, none",
+        "http://a.b.sites.example/p, http://o/sites/a.b/p",
+        "http://....sites.example/p, http://o/sites/.../p",
+        "http://a_b-c~d.sites.example/p, http://o/sites/a_b-c~d/p"
+    })
+    void hostLeadsToNoOtherPath(String url, String expected) {
+        assertEquals(expected, answer(table("regex_map http://(.*)\\.sites\\.example/ http://o/sites/$1/"), url));
+        assertEquals(
+                expected.replace("http", "301 http"),
+                answer(table("regex_redirect http://(.*)\\.sites\\.example/ http://o/sites/$1/"), url));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"http://./, http://o/s/$0./, http://./p", "http://(.)(.)/, http://o/$1$2, http://../p"})
+    void hostsMakeNoDotSegmentTogether(String from, String to, String url) {
+        assertEquals("none", answer(table("regex_map " + from + " " + to), url));
+    }
+
     /** Traffic Server finds the expression anywhere in the host; a rule for one domain would hold for strangers' as well. */
     @ParameterizedTest
     @CsvSource({"http://x1.z.com.evil.example/", "http://xx1.z.com/", "http://evil-x1.z.com/"})

@@ -72,6 +72,8 @@ final class ReverseMapTest {
         "http://www.x.com/, http://elsewhere/, http://elsewhere/",
         "http://www.x.com/, /x/b?c#d, /b?c#d",
         "http://www.x.com/, /y/b, /y/b",
+        "http://www.x.com/, /x//evil.example/b?c#d, http://www.x.com//evil.example/b?c#d",
+        "http://m.x.com/, /x//, http://m.x.com//",
         "http://www.y.com/marketing/a, /b, /marketing/b",
         "http://www.x.com/, //server.hoster.com/x/b, http://www.x.com/b",
         "http://www.x.com/, b/c, b/c",
