@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.epoll.EpollDatagramChannel;
-import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollIoHandle;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.DatagramChannel;
 import io.netty.channel.socket.SocketChannel;
@@ -43,7 +43,7 @@ public final class OriginClientBuilder {
 
     OriginClientBuilder(EventLoop eventLoop) {
         this.eventLoop = eventLoop;
-        boolean epoll = eventLoop instanceof IoEventLoop loop && loop.isIoType(EpollIoHandler.class);
+        boolean epoll = eventLoop instanceof IoEventLoop loop && loop.isCompatible(EpollIoHandle.class);
         channelType = epoll ? EpollSocketChannel.class : NioSocketChannel.class;
         datagramChannelType = epoll ? EpollDatagramChannel.class : NioDatagramChannel.class;
     }

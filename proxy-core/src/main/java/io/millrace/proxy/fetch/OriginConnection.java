@@ -17,9 +17,12 @@ import io.netty.handler.ssl.SslCloseCompletionEvent;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
+import java.nio.channels.NotYetConnectedException;
 import java.util.Map;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One connection to an origin, from TCP's handshake to its end: carries one call at a time.
@@ -30,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one event loop.
  */
 final class OriginConnection extends ChannelInboundHandlerAdapter {
+    private static final Logger LOG = LoggerFactory.getLogger(OriginConnection.class);
 
     private enum State {
         /** TCP or TLS is not ready. */
@@ -293,11 +297,16 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
         Throwable root = cause instanceof DecoderException && cause.getCause() != null ? cause.getCause() : cause;
+        if (root instanceof NotYetConnectedException && state == State.OPENING) {
+            // Netty told it what was meant for the connection that had its descriptor before; connecting goes on.
+            return;
+        }
         if (root instanceof SSLException) {
             fail(OriginFailure.Reason.TLS, text(root));
         } else if (root instanceof IOException) {
             fail(OriginFailure.Reason.RESET, text(root));
         } else {
+            LOG.warn("{}: fetch given up after a fault", channel, root);
             fail(OriginFailure.Reason.INTERNAL, root.toString());
         }
     }

@@ -248,7 +248,9 @@ public final class FastLane implements PlainReceiver {
     }
 
     private void promoteUnsent(FastConnection connection, ByteBuf answers) {
-        promote(connection, new Promotion(rest(answers), false, null, null, null));
+        // A drain has passed it by while its answers waited.
+        boolean last = connections().isDraining();
+        promote(connection, new Promotion(rest(answers), last, null, null, null));
     }
 
     /** A connection that is closed: what waits for it is sent before. */

@@ -20,6 +20,7 @@ import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.channels.NotYetConnectedException;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -470,7 +471,10 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     /** Something threw: the connection ends. */
     void fault(Throwable cause) {
-        if (cause instanceof IOException || cause.getCause() instanceof javax.net.ssl.SSLException) {
+        // To Netty a connection that was reset before it was accepted is one that was never made.
+        if (cause instanceof IOException
+                || cause instanceof NotYetConnectedException
+                || cause.getCause() instanceof javax.net.ssl.SSLException) {
             log.debug("{}: connection failed", ctx.channel(), cause);
         } else {
             log.warn("{}: connection closed after a fault", ctx.channel(), cause);

@@ -4,7 +4,6 @@ import io.netty.channel.Channel;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.Epoll;
-import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.nio.NioIoHandler;
@@ -54,7 +53,7 @@ public enum Transport {
 
     /** A new handler for each event loop. */
     public IoHandlerFactory ioHandlerFactory() {
-        return this == EPOLL ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
+        return this == EPOLL ? SteadyEpoll.newFactory() : NioIoHandler.newFactory();
     }
 
     /** The channel class of connections to origins. */

@@ -48,6 +48,8 @@ class GatheredAnswersTest {
     private static final int WAIT_MILLIS = 20_000;
     /** More than the kernel takes of one socket at once. */
     private static final int LONG = 16 << 20;
+    /** Less than is sent before the others' answers, and more than a socket takes whose buffers are as small as they get. */
+    private static final int HALF = 60_000;
 
     /** Both ends of a connection. */
     private record Pair(PlainSocket proxy, Socket client) {}
@@ -101,10 +103,13 @@ class GatheredAnswersTest {
 
     /** A connection whose client has sent a request. */
     private Pair asked(String path) throws Exception {
+        boolean half = path.startsWith("/half");
+        listening.setReceiveBufferSize(half ? 1 : 1 << 20);
         Channel channel = new Bootstrap()
                 .group(group)
                 .channel(EpollSocketChannel.class)
                 .option(ChannelOption.AUTO_READ, false)
+                .option(ChannelOption.SO_SNDBUF, half ? 1 : 1 << 20)
                 .handler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel initialised) {}
@@ -143,10 +148,10 @@ class GatheredAnswersTest {
     }
 
     private static byte[] contentOf(String path) {
-        if (!path.startsWith("/long")) {
+        if (!path.startsWith("/long") && !path.startsWith("/half")) {
             return path.getBytes(StandardCharsets.US_ASCII);
         }
-        byte[] content = new byte[LONG];
+        byte[] content = new byte[path.startsWith("/long") ? LONG : HALF];
         for (int i = 0; i < content.length; i++) {
             content[i] = (byte) (i ^ i >>> 8 ^ i >>> 16);
         }
@@ -193,6 +198,34 @@ class GatheredAnswersTest {
         for (int i : new int[] {0, 1, 3, 4, 2}) {
             assertAnswered(pairs.get(i), i == 2 ? "/long" : "/" + i);
         }
+        assertEquals(1, onLoop(() -> promoted));
+    }
+
+    @Test
+    void whatTheKernelTakesHalfOfGoesOnInAChannelAndTheOthersAreAnswered() throws Exception {
+        for (int i = 0; i < 40; i++) {
+            asked((i % 3 == 1 ? "/half" : "/") + i);
+        }
+        onLoop(() -> {
+            pairs.forEach(this::begin);
+            return null;
+        });
+        for (int i = 39; i >= 0; i--) {
+            assertAnswered(pairs.get(i), (i % 3 == 1 ? "/half" : "/") + i);
+        }
+        assertEquals(13, onLoop(() -> promoted));
+    }
+
+    @Test
+    void drainEndsConnectionsBehindTheAnswersThatTheKernelTakesHalfOf() throws Exception {
+        Pair half = asked("/half");
+        onLoop(() -> {
+            begin(half);
+            connections.drain(() -> {});
+            return null;
+        });
+        assertAnswered(half, "/half");
+        assertEquals(-1, half.client.getInputStream().read());
         assertEquals(1, onLoop(() -> promoted));
     }
 
