@@ -251,6 +251,11 @@ final class ClientAnswer {
                 home.settings().server().ofLocalAnswers(),
                 allow);
         report.refusedAs(result, null);
+        sendLocal(head, content, closing);
+    }
+
+    /** Sends an answer of this proxy's own; takes ownership of the content, which HEAD does not get. */
+    private void sendLocal(OutboundHead head, ByteBuf content, boolean closing) {
         report.addToLocal(head);
         if (closing) {
             head.close();
@@ -278,16 +283,7 @@ final class ClientAnswer {
                 home.clock().millis(),
                 home.settings().server().ofLocalAnswers());
         report.refusedAs(ExchangeOutcome.REDIRECTED, decision.reason());
-        report.addToLocal(head);
-        if (closing) {
-            head.close();
-        }
-        send(head);
-        if (request.method() == Method.HEAD) {
-            content.release();
-        } else {
-            stream.write(content);
-        }
+        sendLocal(head, content, closing);
     }
 
     /**
