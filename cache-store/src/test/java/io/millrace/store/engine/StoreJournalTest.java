@@ -60,7 +60,9 @@ class StoreJournalTest {
 
         @Override
         public List<Journal.Entry> inForce() {
-            return List.copyOf(known.subList(Math.max(0, known.size() - most), known.size()));
+            // A copy first: a part of a list that others add to meanwhile is refused.
+            List<Journal.Entry> now = List.copyOf(known);
+            return now.subList(Math.max(0, now.size() - most), now.size());
         }
 
         NavigableSet<Long> stamps() {
@@ -90,6 +92,16 @@ class StoreJournalTest {
     private static void addAll(TestStore test, Facts facts, long from, long to) {
         for (long stamp = from; stamp <= to; stamp++) {
             assertNull(facts.add(test, stamp));
+        }
+    }
+
+    /** Runs it, and has what it failed with fail who waits. */
+    private static void complete(CompletableFuture<Void> done, Runnable task) {
+        try {
+            task.run();
+            done.complete(null);
+        } catch (Throwable e) {
+            done.completeExceptionally(e);
         }
     }
 
@@ -303,19 +315,18 @@ class StoreJournalTest {
     }
 
     @Test
-    void entriesOfManyThreadsAreAllThere() throws InterruptedException {
+    void entriesOfManyThreadsAreAllThere() {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(one(), io)) {
             Facts facts = new Facts(test);
-            List<Thread> threads = new ArrayList<>();
+            List<CompletableFuture<Void>> adders = new ArrayList<>();
             for (int i = 0; i < 4; i++) {
                 long from = 1 + i * 100L;
-                threads.add(new Thread(() -> addAll(test, facts, from, from + 99)));
+                CompletableFuture<Void> adder = new CompletableFuture<>();
+                adders.add(adder);
+                new Thread(() -> complete(adder, () -> addAll(test, facts, from, from + 99))).start();
             }
-            threads.forEach(Thread::start);
-            for (Thread thread : threads) {
-                thread.join();
-            }
+            adders.forEach(TestStore::await);
         }
         try (TestStore test = new TestStore(one(), io)) {
             assertEquals(range(1, 400), new Facts(test).stamps());
