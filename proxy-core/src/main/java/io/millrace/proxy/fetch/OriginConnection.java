@@ -17,7 +17,6 @@ import io.netty.handler.ssl.SslCloseCompletionEvent;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
-import java.nio.channels.NotYetConnectedException;
 import java.util.Map;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
@@ -297,10 +296,6 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
         Throwable root = cause instanceof DecoderException && cause.getCause() != null ? cause.getCause() : cause;
-        if (root instanceof NotYetConnectedException && state == State.OPENING) {
-            // Netty told it what was meant for the connection that had its descriptor before; connecting goes on.
-            return;
-        }
         if (root instanceof SSLException) {
             fail(OriginFailure.Reason.TLS, text(root));
         } else if (root instanceof IOException) {

@@ -1,20 +1,28 @@
 package io.millrace.proxy.net;
 
+import io.netty.channel.IoEvent;
 import io.netty.channel.IoHandle;
 import io.netty.channel.IoHandler;
 import io.netty.channel.IoHandlerContext;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.IoOps;
 import io.netty.channel.IoRegistration;
+import io.netty.channel.epoll.EpollIoHandle;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollIoOps;
+import io.netty.channel.unix.FileDescriptor;
 
 /**
- * Netty's epoll, in which a handle that waits for nothing stays registered. Netty 4.2.18 takes such a one out of epoll and, when it waits for
- * something again, changes a registration that is not there: {@code epoll_ctl} fails with ENOENT, a channel is closed with what it has not read,
- * and a listening socket accepts nothing any more. It happens to a channel that does not read while its peer's end arrives.
+ * Netty's epoll (4.2.18) without two of its faults.
  *
- * <p>Such a handle is told of errors here, once, as epoll tells everybody.
+ * <p>A handle that waits for nothing stays registered. Netty takes such a one out of epoll and, when it waits for something again, changes a
+ * registration that is not there: {@code epoll_ctl} fails with ENOENT, a channel is closed with what it has not read, and a listening socket accepts
+ * nothing any more. It happens to a channel that does not read while its peer's end arrives. Such a handle is told of errors here, once, as epoll tells
+ * everybody.
+ *
+ * <p>A handle hears of its own descriptor only. Netty finds it by the descriptor's number; when one of the events fetched together closes a connection
+ * and another is opened that gets its number, what remains to be told of the closed one reaches the new one: a hang-up ends it while it is being made.
+ * Nothing that was fetched before a handle was registered is for it.
  *
  * <p>Confined to its event loop where Netty's is.
  */
@@ -22,6 +30,8 @@ final class SteadyEpoll implements IoHandler {
     private static final EpollIoOps NOTHING = EpollIoOps.EPOLLERR.with(EpollIoOps.EPOLLET);
 
     private final IoHandler epoll;
+    private boolean tellsEvents;
+    private long turn;
 
     private SteadyEpoll(IoHandler epoll) {
         this.epoll = epoll;
@@ -56,6 +66,44 @@ final class SteadyEpoll implements IoHandler {
         }
     }
 
+    /** Registered while events are told: it hears those of later turns. */
+    @SuppressWarnings("try") // closes as the handle itself does
+    private final class LateHandle implements EpollIoHandle {
+        private final EpollIoHandle handle;
+        private final long registeredIn = turn;
+
+        LateHandle(EpollIoHandle handle) {
+            this.handle = handle;
+        }
+
+        @Override
+        public FileDescriptor fd() {
+            return handle.fd();
+        }
+
+        @Override
+        public void handle(IoRegistration registration, IoEvent event) {
+            if (turn != registeredIn) {
+                handle.handle(registration, event);
+            }
+        }
+
+        @Override
+        public void registered() {
+            handle.registered();
+        }
+
+        @Override
+        public void unregistered() {
+            handle.unregistered();
+        }
+
+        @Override
+        public void close() throws Exception {
+            handle.close();
+        }
+    }
+
     @Override
     public void initialize() {
         epoll.initialize();
@@ -63,7 +111,13 @@ final class SteadyEpoll implements IoHandler {
 
     @Override
     public int run(IoHandlerContext context) {
-        return epoll.run(context);
+        turn++;
+        tellsEvents = true;
+        try {
+            return epoll.run(context);
+        } finally {
+            tellsEvents = false;
+        }
     }
 
     @Override
@@ -78,7 +132,8 @@ final class SteadyEpoll implements IoHandler {
 
     @Override
     public IoRegistration register(IoHandle handle) throws Exception {
-        return new Registration(epoll.register(handle));
+        boolean late = tellsEvents && handle instanceof EpollIoHandle;
+        return new Registration(epoll.register(late ? new LateHandle((EpollIoHandle) handle) : handle));
     }
 
     @Override
