@@ -28,8 +28,20 @@ final class RawClient implements AutoCloseable {
     }
 
     static RawClient connect(int port) throws IOException {
+        return connect(new InetSocketAddress(0), port);
+    }
+
+    /** From an address of this machine, such as 127.0.0.2. */
+    static RawClient connect(String local, int port) throws IOException {
+        return connect(new InetSocketAddress(local, 0), port);
+    }
+
+    private static RawClient connect(InetSocketAddress local, int port) throws IOException {
         Socket socket = new Socket();
         try {
+            if (!local.getAddress().isAnyLocalAddress()) {
+                socket.bind(local);
+            }
             socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), READ_TIMEOUT_MILLIS);
             return new RawClient(socket);
         } catch (IOException e) {

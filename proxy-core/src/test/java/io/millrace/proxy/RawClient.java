@@ -56,6 +56,13 @@ final class RawClient implements AutoCloseable {
         this(unconnected(receiveBytes), address);
     }
 
+    /** From an address of this machine, such as 127.0.0.2. */
+    static RawClient from(String local, InetSocketAddress address) throws IOException {
+        Socket fresh = new Socket();
+        fresh.bind(new InetSocketAddress(local, 0));
+        return new RawClient(fresh, address);
+    }
+
     private RawClient(Socket fresh, InetSocketAddress address) throws IOException {
         socket = fresh;
         socket.connect(address, WAIT_MILLIS);

@@ -7,25 +7,37 @@ import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.RemapRuleConfig;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.IpAddress;
+import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
 import java.net.InetAddress;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The methods of each rule, who may purge, whose word about the client is believed, and what the origin is told of the client. Immutable.
+ * Who may ask for what of each rule, who may purge, whose word about the client is believed, and what the origin is told of the client. Immutable.
  */
 public final class AccessRules {
     private static final FieldName[] NAMES = {
         FieldName.X_FORWARDED_FOR, FieldName.X_FORWARDED_PROTO, FieldName.X_FORWARDED_HOST, FieldName.FORWARDED
     };
 
+    /** Stands for the index of a rule where none maps the URL. */
+    public static final int NO_RULE = -1;
+
+    private final RequestFilters filters;
     private final MethodPolicy[] methods;
     private final PurgeAccess purges;
     private final AddressRange[] trusted;
     private final ForwardedField[] told;
 
-    private AccessRules(MethodPolicy[] methods, PurgeAccess purges, AddressRange[] trusted, ForwardedField[] told) {
+    private AccessRules(
+            RequestFilters filters,
+            MethodPolicy[] methods,
+            PurgeAccess purges,
+            AddressRange[] trusted,
+            ForwardedField[] told) {
+        this.filters = filters;
         this.methods = methods;
         this.purges = purges;
         this.trusted = trusted;
@@ -41,10 +53,29 @@ public final class AccessRules {
             methods[i] = MethodPolicy.of(rules.get(i).methods());
         }
         return new AccessRules(
+                RequestFilters.of(config),
                 methods,
                 PurgeAccess.of(config),
                 access.trustedProxies().toArray(new AddressRange[0]),
                 access.forwardedFields().toArray(new ForwardedField[0]));
+    }
+
+    /** Whether there are filters at all; without, {@link #denial} need not be asked. */
+    public boolean hasFilters() {
+        return filters.isAny();
+    }
+
+    /**
+     * The filter that refuses a request, as logs and metrics name it; null when it may go on. Allocates nothing, unless the client's
+     * address is told by X-Forwarded-For.
+     *
+     * @param ruleIndex the rule that the URL has, or {@link #NO_RULE}
+     * @param peer who sent it, null when not known
+     * @param local the address that it was sent to, null when not known
+     */
+    public @Nullable String denial(
+            int ruleIndex, RequestHead request, @Nullable IpAddress peer, @Nullable IpAddress local) {
+        return filters.denial(ruleIndex, request, peer, local);
     }
 
     /** The methods of a rule. */

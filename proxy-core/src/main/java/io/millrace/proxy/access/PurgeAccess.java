@@ -19,9 +19,6 @@ import org.jspecify.annotations.Nullable;
  * does not lend its address to the world. Immutable.
  */
 public final class PurgeAccess {
-    /** Stands for the index of a rule where none maps the URL. */
-    public static final int UNMAPPED = -1;
-
     private static final List<FieldName> FORWARDED_FOR = List.of(FieldName.X_FORWARDED_FOR, FieldName.of("X-Real-IP"));
 
     private final List<List<AddressRange>> byRule;
@@ -44,11 +41,11 @@ public final class PurgeAccess {
     /**
      * Why the request may not purge what a rule maps; null when it may.
      *
-     * @param ruleIndex the rule, or {@link #UNMAPPED}
+     * @param ruleIndex the rule, or {@link AccessRules#NO_RULE}
      * @param peer who sent it, null when not known
      */
     public @Nullable String refusal(int ruleIndex, @Nullable InetAddress peer, FieldSection fields) {
-        List<AddressRange> allowed = ruleIndex == UNMAPPED ? unmapped : byRule.get(ruleIndex);
+        List<AddressRange> allowed = ruleIndex == AccessRules.NO_RULE ? unmapped : byRule.get(ruleIndex);
         if (peer == null || !contains(allowed, peer)) {
             return "purge.allow does not have " + (peer == null ? "your address" : peer.getHostAddress());
         }

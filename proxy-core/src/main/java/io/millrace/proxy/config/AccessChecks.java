@@ -17,12 +17,12 @@ final class AccessChecks {
     }
 
     void check(ConfigValues values) {
-        checkMethods(values, "methods");
+        checkMethods(values, ConfigKeys.METHODS, "methods");
         checkName(values);
         checkPurgers(values, "purge.allow");
         List<ConfigValues> rules = ProxyConfig.elements(values, ConfigKeys.REMAP);
         for (int i = 0; i < rules.size(); i++) {
-            checkMethods(rules.get(i), "remap[" + i + "].methods");
+            checkMethods(rules.get(i), ConfigKeys.METHODS, "remap[" + i + "].methods");
             checkPurgers(rules.get(i), "remap[" + i + "].purge.allow");
         }
         try {
@@ -55,8 +55,9 @@ final class AccessChecks {
         }
     }
 
-    private void checkMethods(ConfigValues values, String path) {
-        for (String method : AccessConfig.list(values, ConfigKeys.METHODS)) {
+    /** Methods that there are, in their own case. */
+    void checkMethods(ConfigValues values, ConfigKey<List<String>> key, String path) {
+        for (String method : AccessConfig.list(values, key)) {
             if (method.equals("CONNECT")) {
                 error(path, new InvalidValueException("CONNECT is not offered; the proxy opens no tunnels"));
             } else if (!isToken(method)) {

@@ -39,6 +39,11 @@ public record AccessConfig(
         }
     }
 
+    /** The addresses of {@link #trustedProxies}, ready to be searched. */
+    public AddressSet trusted() {
+        return AddressSet.ofRanges(trustedProxies);
+    }
+
     static List<String> list(ConfigValues values, ConfigKey<List<String>> key) {
         List<String> list = values.find(key);
         return list == null ? List.of() : list;

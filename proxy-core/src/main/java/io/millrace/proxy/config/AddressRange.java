@@ -62,6 +62,11 @@ public final class AddressRange {
         return rest == 0 || ((other[bits >> 3] ^ prefix[bits >> 3]) & 0xff00 >> rest & 0xff) == 0;
     }
 
+    /** How many bits its addresses share. */
+    int bits() {
+        return bits;
+    }
+
     /** The address with its prefix length. */
     @Override
     public String toString() {

@@ -57,19 +57,19 @@ final class ConfigBinder {
         }
     }
 
-    /** Reads the value of one list key. */
-    void bindList(Node node, ConfigKey<?> key, ConfigValues.Builder into) {
-        problems.setAt(key.path(), place(node));
+    /** Reads the value of one list key that stands at a path. */
+    void bindList(Node node, ConfigKey<?> key, String path, ConfigValues.Builder into) {
+        problems.setAt(path, place(node));
         List<ConfigValues> elements = new ArrayList<>();
         if (node instanceof SequenceNode sequence) {
             for (Node element : sequence.getValue()) {
-                bindElement(element, key, key.path() + "[" + elements.size() + "]", elements);
+                bindElement(element, key, path + "[" + elements.size() + "]", elements);
             }
-        } else if (key == ConfigKeys.LISTEN && node instanceof ScalarNode && !isNull(node)) {
-            bindElement(node, key, key.path() + "[0]", elements);
+        } else if (ConfigShape.ofWord(key) != null && node instanceof ScalarNode && !isNull(node)) {
+            bindElement(node, key, path + "[0]", elements);
         } else if (!isNull(node)) {
             String hint = node instanceof MappingNode ? "; put a dash before the first key of each element" : "";
-            problems.error(place(node), key.path(), "must be a list, this is " + kind(node) + hint);
+            problems.error(place(node), path, "must be a list, this is " + kind(node) + hint);
             return;
         }
         into.put(key, List.copyOf(elements));
@@ -78,8 +78,9 @@ final class ConfigBinder {
     private void bindElement(Node node, ConfigKey<?> key, String path, List<ConfigValues> elements) {
         ConfigValues.Builder element = ConfigValues.builder();
         element.origin(place(node).text());
-        if (key == ConfigKeys.LISTEN && node instanceof ScalarNode scalar && !isNull(node)) {
-            bindScalar(scalar, ConfigKeys.LISTEN_ADDRESS, path, element);
+        ConfigKey<?> word = ConfigShape.ofWord(key);
+        if (word != null && node instanceof ScalarNode scalar && !isNull(node)) {
+            bindScalar(scalar, word, path, element);
         } else if (node instanceof MappingNode mapping) {
             bindSection(mapping, ConfigShape.element(key), path, element);
         } else {
@@ -136,7 +137,7 @@ final class ConfigBinder {
 
     private void bindKey(Node node, ConfigKey<?> key, String path, ConfigValues.Builder into) {
         if (key.type() == ValueType.LIST) {
-            bindList(node, key, into);
+            bindList(node, key, path, into);
         } else if (key.type().isWords() && node instanceof SequenceNode sequence) {
             bindNames(sequence, key, path, into);
         } else if (isNull(node)) {
@@ -161,7 +162,9 @@ final class ConfigBinder {
         }
         try {
             boolean mayBeEmpty = key.type().mayBeEmpty();
-            if (names.isEmpty() && !mayBeEmpty && key.defaultText() != null) {
+            if (names.isEmpty() && FilterKeys.isCondition(key)) {
+                problems.error(place(node), path, "is empty, so no request would meet it; leave the key out for any");
+            } else if (names.isEmpty() && !mayBeEmpty && key.defaultText() != null) {
                 problems.error(place(node), path, "is empty; without the key it is " + key.defaultText());
             } else if (!names.isEmpty() || mayBeEmpty) {
                 bindText(
@@ -205,6 +208,10 @@ final class ConfigBinder {
         String cacheRule = OTHER_CACHE_RULES.get(name.replace('-', '_'));
         if (cacheRule != null && shape.path().equals("cache_rules[]")) {
             problems.error(place, full, cacheRule);
+            return;
+        }
+        if (name.equals("internal") && shape.path().equals("filters[]")) {
+            problems.error(place, full, "is not supported, since this proxy makes no requests of its own");
             return;
         }
         String below = inRule ? shape.path().substring("remap[]".length()) : shape.path();

@@ -34,9 +34,18 @@ public final class ConfigCatalog {
             RemapKeys.REFERERS,
             RemapKeys.REFERER_REDIRECT,
             RemapKeys.REWRITE_SET_COOKIE,
+            FilterKeys.RULE_FILTERS,
             PRISTINE_HOST_HDR,
             NO_HOST_URL_REDIRECT,
             METHODS,
+            FilterKeys.FILTERS,
+            FilterKeys.NAME,
+            FilterKeys.ACTION,
+            FilterKeys.SRC_IP,
+            FilterKeys.IN_IP,
+            FilterKeys.METHODS,
+            FilterKeys.ACCESS_FILTERS,
+            FilterKeys.BY_X_FORWARDED_FOR,
             ACCESS_TRUSTED_PROXIES,
             ACCESS_FORWARDED_FIELDS,
             VIA_NAME,
@@ -176,7 +185,8 @@ public final class ConfigCatalog {
         SECTIONS.put("listen", "Where clients connect.");
         SECTIONS.put("listen[].tls", "TLS on this address; without it the address speaks plain HTTP.");
         SECTIONS.put("remap", "Which origin answers for which URLs.");
-        SECTIONS.put("access", "Whom to believe, and what origins are told of clients.");
+        SECTIONS.put("filters", "Who may ask for what, by name.");
+        SECTIONS.put("access", "Who may ask, whom to believe, and what origins are told of clients.");
         SECTIONS.put("via", "What requests and answers say of this proxy.");
         SECTIONS.put("purge", "The request method PURGE.");
         SECTIONS.put("storage", "The cache on disk.");

@@ -29,6 +29,7 @@ final class ConfigChecks {
         new StorageChecks(problems, whole).check(values);
         new RemapChecks(problems, whole).check(values);
         new AccessChecks(problems, whole).check(values);
+        new FilterChecks(problems, whole).check(values);
         new CacheRulesChecks(problems, whole).check(values);
         checkLifetimes(values, values, "");
         List<ConfigValues> rules = ProxyConfig.elements(values, ConfigKeys.REMAP);

@@ -194,7 +194,7 @@ public final class ConfigLoader {
     private void bindListOverride(ConfigBinder binder, ConfigKey<?> key, String flag, String text) {
         Node node = YamlText.compose(text, flag, problems);
         if (node != null) {
-            binder.bindList(node, key, values);
+            binder.bindList(node, key, key.path(), values);
         }
     }
 
@@ -213,6 +213,7 @@ public final class ConfigLoader {
         new RuleReachability(problems, whole).check(config);
         new CacheKeyChecks(problems, whole).check(config);
         new CacheRulesChecks(problems, whole).checkReach(config);
+        new FilterChecks(problems, whole).checkReach(config);
         return new ConfigResult(config, problems.sorted());
     }
 }

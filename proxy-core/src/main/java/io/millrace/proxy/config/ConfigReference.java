@@ -147,5 +147,6 @@ public final class ConfigReference {
               of that rule alone.
 
             [remap.md](remap.md) says which rule a request gets, and how the lines of Traffic Server's remap.config are written here.
+            [access.md](access.md) says who may ask for what.
             """;
 }

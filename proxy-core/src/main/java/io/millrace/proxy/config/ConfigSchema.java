@@ -115,7 +115,7 @@ public final class ConfigSchema {
                 json.writeEndObject();
                 json.writeEndArray();
             }
-            case "names", "field names", "expressions" -> words("string");
+            case "names", "field names", "expressions", "addresses" -> words("string");
             case "status codes" -> words("integer");
             case "integer", "number" -> {
                 json.writeName("anyOf");
@@ -161,7 +161,7 @@ public final class ConfigSchema {
 
     private void list(ConfigKey<?> key) {
         ConfigShape element = ConfigShape.element(key);
-        boolean words = key == ConfigKeys.LISTEN;
+        boolean words = ConfigShape.ofWord(key) != null;
         json.writeName("type");
         words(words ? List.of("array", "null", "string") : List.of("array", "null"));
         json.writeName("items");

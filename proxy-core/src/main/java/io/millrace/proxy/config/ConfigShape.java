@@ -55,11 +55,16 @@ final class ConfigShape {
 
     /** One element of a list key. */
     static ConfigShape element(ConfigKey<?> list) {
-        ConfigShape shape = ELEMENTS.get(list);
+        ConfigShape shape = ELEMENTS.get(FilterKeys.isUse(list) ? FilterKeys.FILTERS : list);
         if (shape == null) {
             throw new IllegalStateException(list.path() + " has no elements");
         }
         return shape;
+    }
+
+    /** What an element of a list says that is a single word; null where elements are sections only. */
+    static @Nullable ConfigKey<?> ofWord(ConfigKey<?> list) {
+        return list == ConfigKeys.LISTEN ? ConfigKeys.LISTEN_ADDRESS : FilterKeys.isUse(list) ? FilterKeys.NAME : null;
     }
 
     private void add(String pathWithin, ConfigKey<?> key) {

@@ -14,6 +14,7 @@ public final class ProxyConfig {
     private final List<ListenerConfig> listeners;
     private final List<RemapRuleConfig> remap;
     private final AccessConfig access;
+    private final FilterRules filters;
     private final ViaConfig via;
     private final List<StorageConfig> storage;
     private final List<VolumeShareConfig> volumes;
@@ -38,6 +39,7 @@ public final class ProxyConfig {
         }
         remap = List.copyOf(rules);
         access = AccessConfig.from(values);
+        filters = FilterRules.from(values);
         via = ViaConfig.from(values);
         storage = elements(values, ConfigKeys.STORAGE).stream()
                 .map(StorageConfig::from)
@@ -101,6 +103,11 @@ public final class ProxyConfig {
 
     public AccessConfig access() {
         return access;
+    }
+
+    /** Who may ask for what. */
+    public FilterRules filters() {
+        return filters;
     }
 
     public ViaConfig via() {
@@ -191,6 +198,8 @@ public final class ProxyConfig {
         private final List<ConfigValues> storage = new ArrayList<>();
         private final List<ConfigValues> volumes = new ArrayList<>();
         private final List<ConfigValues> cacheRules = new ArrayList<>();
+        private final List<ConfigValues> filters = new ArrayList<>();
+        private final List<ConfigValues> accessFilters = new ArrayList<>();
 
         private Builder() {
             values = ConfigValues.builder();
@@ -203,13 +212,15 @@ public final class ProxyConfig {
             storage.addAll(elements(start.values, ConfigKeys.STORAGE));
             volumes.addAll(elements(start.values, ConfigKeys.VOLUMES));
             cacheRules.addAll(elements(start.values, CacheRulesKeys.CACHE_RULES));
+            filters.addAll(elements(start.values, FilterKeys.FILTERS));
+            accessFilters.addAll(elements(start.values, FilterKeys.ACCESS_FILTERS));
         }
 
         /** Sets one key of {@link ConfigKeys} that is no list and no part of one. */
         public <T> Builder set(ConfigKey<T> key, T value) {
             if (key.type() == ValueType.LIST || key.path().indexOf('[') >= 0) {
                 throw new IllegalArgumentException(
-                        key.path() + ": set through listen, map, storage, volume or cacheRule");
+                        key.path() + ": set through listen, map, storage, volume, cacheRule or filter");
             }
             values.set(key, value);
             return this;
@@ -317,6 +328,18 @@ public final class ProxyConfig {
             return this;
         }
 
+        /** Adds a filter with a name, of the keys of {@link FilterKeys}. */
+        public Builder filter(ConfigValues filter) {
+            filters.add(filter);
+            return this;
+        }
+
+        /** Adds a filter for all requests: the name of one, or one without a name. */
+        public Builder accessFilter(ConfigValues filter) {
+            accessFilters.add(filter);
+            return this;
+        }
+
         /** The configuration; the builder stays usable. */
         public ProxyConfig build() {
             values.put(ConfigKeys.LISTEN, List.copyOf(listen));
@@ -324,6 +347,8 @@ public final class ProxyConfig {
             values.put(ConfigKeys.STORAGE, List.copyOf(storage));
             values.put(ConfigKeys.VOLUMES, List.copyOf(volumes));
             values.put(CacheRulesKeys.CACHE_RULES, List.copyOf(cacheRules));
+            values.put(FilterKeys.FILTERS, List.copyOf(filters));
+            values.put(FilterKeys.ACCESS_FILTERS, List.copyOf(accessFilters));
             return new ProxyConfig(values.build());
         }
 

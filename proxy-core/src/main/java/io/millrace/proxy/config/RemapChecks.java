@@ -101,6 +101,9 @@ final class RemapChecks {
                                         : "a URL for requests that it does not let through"));
             }
         }
+        if (rule.isSet(FilterKeys.RULE_FILTERS) && verb == RemapVerb.REVERSE_MAP) {
+            return new Fault(FilterKeys.RULE_FILTERS.name(), "is for requests, and cannot be set for reverse_map");
+        }
         return rule.isSet(RemapKeys.REWRITE_SET_COOKIE) && verb != RemapVerb.REVERSE_MAP
                 ? new Fault(
                         RemapKeys.REWRITE_SET_COOKIE.name(), "is for reverse_map, and cannot be set for " + verb.word())

@@ -75,7 +75,8 @@ public final class RemapKeys {
                     "For reverse_map: whether Domain and Path of Set-Cookie in answers of this origin are changed to those "
                             + "of to as well.");
 
-    static final List<ConfigKey<?>> OPTIONS = List.of(STATUS, REFERERS, REFERER_REDIRECT, REWRITE_SET_COOKIE);
+    static final List<ConfigKey<?>> OPTIONS =
+            List.of(STATUS, REFERERS, REFERER_REDIRECT, REWRITE_SET_COOKIE, FilterKeys.RULE_FILTERS);
 
     private static final Map<RemapVerb, ConfigKey<RuleUrl>> BY_VERB = new EnumMap<>(Map.of(
             RemapVerb.MAP, MAP,

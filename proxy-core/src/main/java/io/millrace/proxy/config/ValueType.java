@@ -130,6 +130,16 @@ public final class ValueType<T> {
             null,
             false);
 
+    /** Addresses and ranges, made ready; written as a list or with commas between. */
+    static final ValueType<AddressSet> ADDRESSES = new ValueType<>(
+            "addresses",
+            "a list of addresses and ranges: 192.0.2.7, 10.0.0.0/8, 10.0.0.1-10.0.0.9, ~ before one takes it out; or all",
+            AddressSet.class,
+            text -> AddressSet.of(readNames(text)),
+            AddressSet::toString,
+            null,
+            false);
+
     static final ValueType<String> HOST = new ValueType<>(
             "host",
             "a host name, or an address, IPv6 in brackets",
@@ -441,12 +451,12 @@ public final class ValueType<T> {
 
     /** Whether a list of words may have none. */
     boolean mayBeEmpty() {
-        return isWords() && this != NAMES && this != REFERERS;
+        return isWords() && this != NAMES && this != REFERERS && this != ADDRESSES;
     }
 
     /** Whether a value is a list of words, which may be written as a list or with commas between. */
     boolean isWords() {
-        return valueClass == namesClass() && this != LIST;
+        return (valueClass == namesClass() && this != LIST) || this == ADDRESSES;
     }
 
     @SuppressWarnings("unchecked") // The class of a generic list is its raw class.

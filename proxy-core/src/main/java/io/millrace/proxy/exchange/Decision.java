@@ -48,6 +48,9 @@ final class Decision {
         UNAVAILABLE
     }
 
+    /** What a client is told whose request a filter refuses. */
+    static final String FILTERED = "a filter of this proxy refuses the request";
+
     private RequestHead request;
     private Kind kind = Kind.PASS;
     private @Nullable Mapped mapped;
@@ -60,6 +63,7 @@ final class Decision {
     private @Nullable String location;
     private String reason = "";
     private @Nullable String allow;
+    private @Nullable String filter;
     private ForwardReason forwardReason = ForwardReason.BYPASS;
     private @Nullable StoreKey primaryKey;
     private @Nullable StoreKey key;
@@ -88,6 +92,7 @@ final class Decision {
         location = null;
         reason = "";
         allow = null;
+        filter = null;
         forwardReason = ForwardReason.BYPASS;
         primaryKey = null;
         key = null;
@@ -107,6 +112,12 @@ final class Decision {
         localStatus = status;
         reason = why;
         return this;
+    }
+
+    /** Refused by a filter. */
+    Decision filtered(String by) {
+        filter = by;
+        return denied(403, FILTERED);
     }
 
     /** The methods that the URL takes, for an answer that names them. */
@@ -284,6 +295,12 @@ final class Decision {
     @Nullable
     String allow() {
         return allow;
+    }
+
+    /** The filter that denied it, as the log names it; null when none did. */
+    @Nullable
+    String filter() {
+        return filter;
     }
 
     /** Why it is denied, redirected or not mapped. */

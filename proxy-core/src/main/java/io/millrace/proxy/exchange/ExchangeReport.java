@@ -129,6 +129,9 @@ final class ExchangeReport {
             settings = decision.cacheSettings();
             cacheRules = decision.cacheRules();
         }
+        if (decision.filter() != null) {
+            detail = decision.filter();
+        }
         fromDisk |= decision.isReadFromDisk();
         if (decision.outdated() != null) {
             outdated(decision.outdated());
@@ -262,7 +265,7 @@ final class ExchangeReport {
         finish(value);
     }
 
-    /** Adds Cache-Status to an answer of the proxy's own. */
+    /** Adds to an answer of the proxy's own what Cache-Status says of it: for one by a filter which filter that was. */
     void addToLocal(OutboundHead head) {
         if (forwardReason != null) {
             addTo(head);
@@ -271,9 +274,9 @@ final class ExchangeReport {
         if (home.settings().responseVia().hasCodes()) {
             head.via(via(head.status(), 1));
         }
-        if (detail != null) {
-            home.settings().cacheStatus().hit(head.cacheStatus());
-            head.cacheStatus().clear();
+        if (detail != null && logOutcome == LogOutcome.DENIED) {
+            home.settings().cacheStatus().local(head.cacheStatus());
+            CacheStatus.detail(head.cacheStatus(), detail);
         }
     }
 

@@ -1,10 +1,11 @@
 package io.millrace.proxy.exchange;
 
-import io.millrace.proxy.access.PurgeAccess;
+import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.net.BadRequest;
+import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.net.RequestHandler;
 import io.millrace.proxy.observe.Counter;
@@ -15,7 +16,6 @@ import io.millrace.proxy.remap.RemapRule;
 import io.millrace.proxy.serve.LocalAnswers;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -52,6 +52,7 @@ final class PurgeExchange implements RequestHandler {
     private boolean found;
     private @Nullable IOException failure;
     private @Nullable String refusal;
+    private @Nullable String filter;
     private boolean mapped;
     private boolean over;
 
@@ -93,8 +94,22 @@ final class PurgeExchange implements RequestHandler {
     }
 
     private void deny() {
-        home.counters().increment(Counter.DENIED_PURGE);
+        if (filter == null) {
+            home.counters().increment(Counter.DENIED_PURGE);
+        } else {
+            home.counters().filterDenied(filter);
+        }
         answer(403, String.valueOf(refusal), ExchangeOutcome.DENIED);
+    }
+
+    /** Why the client may not purge what a rule maps: the filters of all requests come before those who may purge. */
+    private @Nullable String refusalOf(int ruleIndex) {
+        AccessRules access = home.settings().access();
+        ClientConnection client = stream.connection();
+        filter = access.hasFilters() ? access.denial(ruleIndex, request, client.remoteIp(), client.localIp()) : null;
+        return filter == null
+                ? access.purges().refusal(ruleIndex, client.remoteAddress().getAddress(), request.fields())
+                : Decision.FILTERED;
     }
 
     private boolean refuseContent() {
@@ -123,12 +138,10 @@ final class PurgeExchange implements RequestHandler {
     private void invalidate(TargetUri url, Counter counter) {
         ExchangeSettings settings = home.settings();
         List<RemapRule> rules = settings.remap().rulesUnder(url);
-        InetAddress peer = stream.clientAddress().getAddress();
-        PurgeAccess access = settings.access().purges();
-        refusal = rules.isEmpty() ? access.refusal(PurgeAccess.UNMAPPED, peer, request.fields()) : null;
+        refusal = rules.isEmpty() ? refusalOf(AccessRules.NO_RULE) : null;
         for (RemapRule rule : settings.remap().rulesConcernedBy(url)) {
             if (refusal == null) {
-                refusal = access.refusal(rule.index(), peer, request.fields());
+                refusal = refusalOf(rule.index());
             }
         }
         if (refusal != null) {
@@ -178,8 +191,6 @@ final class PurgeExchange implements RequestHandler {
     /** Those of the URLs that this client may purge; where one is mapped its rule speaks for one that is not. */
     private List<TargetUri> permitted(List<TargetUri> asked) {
         ExchangeSettings settings = home.settings();
-        PurgeAccess access = settings.access().purges();
-        InetAddress peer = stream.clientAddress().getAddress();
         List<TargetUri> permitted = new ArrayList<>(2);
         List<TargetUri> unmapped = new ArrayList<>(2);
         for (TargetUri url : asked) {
@@ -188,7 +199,7 @@ final class PurgeExchange implements RequestHandler {
                 mapped = true;
                 String no = null;
                 for (Mapped found : rules) {
-                    no = no == null ? access.refusal(found.rule().index(), peer, request.fields()) : no;
+                    no = no == null ? refusalOf(found.rule().index()) : no;
                 }
                 if (no == null) {
                     permitted.add(url);
@@ -200,7 +211,7 @@ final class PurgeExchange implements RequestHandler {
             }
         }
         if (!mapped) {
-            refusal = access.refusal(PurgeAccess.UNMAPPED, peer, request.fields());
+            refusal = refusalOf(AccessRules.NO_RULE);
         }
         if (!permitted.isEmpty() || (!mapped && refusal == null)) {
             permitted.addAll(unmapped);
@@ -247,7 +258,7 @@ final class PurgeExchange implements RequestHandler {
         String server = home.settings().server().ofLocalAnswers();
         OutboundHead head =
                 LocalAnswers.head(home.outbound(), status, length, home.clock().millis(), server, null);
-        report.refusedAs(outcome, null);
+        report.refusedAs(outcome, outcome == ExchangeOutcome.DENIED ? filter : null);
         report.addToLocal(head);
         if (contentLength != 0) {
             // What follows is content that nobody reads, or a request that somebody hid in it.

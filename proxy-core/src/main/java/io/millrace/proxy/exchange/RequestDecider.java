@@ -1,6 +1,7 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.access.AccessResult;
+import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.access.MethodPolicy;
 import io.millrace.proxy.caching.CacheControl;
 import io.millrace.proxy.caching.CacheSettings;
@@ -75,6 +76,14 @@ final class RequestDecider {
         }
         RemapResult found =
                 settings.remap().match(request.target(), client.localAddress().getPort());
+        AccessRules access = settings.access();
+        if (access.hasFilters()) {
+            String denied = access.denial(ruleOf(found), request, client.remoteIp(), client.localIp());
+            if (denied != null) {
+                counters.filterDenied(denied);
+                return decision.filtered(denied);
+            }
+        }
         if (!(found instanceof Mapped mapped)) {
             return notMapped(decision, found, settings);
         }
@@ -84,7 +93,7 @@ final class RequestDecider {
                 rules.isEmpty()
                         ? rules.without(mapped)
                         : rules.match(mapped, request, client.remoteAddress().getAddress(), nowMillis));
-        MethodPolicy methods = settings.access().methods(mapped.rule().index());
+        MethodPolicy methods = access.methods(mapped.rule().index());
         if (methods.check(request.method(), request.methodName()) != AccessResult.ALLOWED) {
             return denied(decision, methods);
         }
@@ -115,6 +124,14 @@ final class RequestDecider {
         StoreKey key = shared.store().keyOver(mapped.keyOf(keyUrl).bytes());
         decision.primaryKey(key);
         return resident(decision, shared.store().get(key), nowMillis);
+    }
+
+    /** The rule whose filters are asked first. */
+    private static int ruleOf(RemapResult found) {
+        if (found instanceof Mapped mapped) {
+            return mapped.rule().index();
+        }
+        return found instanceof Redirected redirected ? redirected.rule().index() : AccessRules.NO_RULE;
     }
 
     private Decision notMapped(Decision decision, RemapResult found, ExchangeSettings settings) {

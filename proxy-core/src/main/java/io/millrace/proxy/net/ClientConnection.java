@@ -1,19 +1,77 @@
 package io.millrace.proxy.net;
 
+import io.millrace.proxy.http.IpAddress;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is known of a client's connection as a whole.
  *
- * <p>Immutable.
- *
- * @param remoteAddress the client's end
- * @param localAddress our end
- * @param secure whether TLS protects it
+ * <p>Immutable but for what is worked out once; confined to one event loop.
  */
-public record ClientConnection(InetSocketAddress remoteAddress, InetSocketAddress localAddress, boolean secure) {
+public final class ClientConnection {
+    private final InetSocketAddress remoteAddress;
+    private final InetSocketAddress localAddress;
+    private final boolean secure;
+    private @Nullable IpAddress remoteIp;
+    private @Nullable IpAddress localIp;
+
+    /**
+     * @param remoteAddress the client's end
+     * @param localAddress our end
+     * @param secure whether TLS protects it
+     */
+    public ClientConnection(InetSocketAddress remoteAddress, InetSocketAddress localAddress, boolean secure) {
+        this.remoteAddress = remoteAddress;
+        this.localAddress = localAddress;
+        this.secure = secure;
+    }
+
+    /** The client's end. */
+    public InetSocketAddress remoteAddress() {
+        return remoteAddress;
+    }
+
+    /** Our end. */
+    public InetSocketAddress localAddress() {
+        return localAddress;
+    }
+
+    /** Whether TLS protects it. */
+    public boolean secure() {
+        return secure;
+    }
+
+    /** The client's end, for comparisons; null when it is no IP address. */
+    public @Nullable IpAddress remoteIp() {
+        if (remoteIp == null) {
+            remoteIp = ip(remoteAddress);
+        }
+        return remoteIp;
+    }
+
+    /** Our end, for comparisons; null when it is no IP address. */
+    public @Nullable IpAddress localIp() {
+        if (localIp == null) {
+            localIp = ip(localAddress);
+        }
+        return localIp;
+    }
+
+    private static @Nullable IpAddress ip(InetSocketAddress address) {
+        InetAddress ip = address.getAddress();
+        return ip == null ? null : IpAddress.of(ip.getAddress());
+    }
+
     /** The scheme that requests in origin form have on this connection (RFC 9110 s4.2). */
     public String scheme() {
         return secure ? "https" : "http";
+    }
+
+    /** Both ends. */
+    @Override
+    public String toString() {
+        return remoteAddress + " to " + localAddress + (secure ? " over TLS" : "");
     }
 }

@@ -29,6 +29,7 @@ public final class CacheStatus {
 
     private static final byte[] HEX_DIGITS = ascii("0123456789ABCDEF");
 
+    private final byte[] local;
     private final byte[] hit;
     private final byte[] hitWithTtl;
     private final byte[][] forwarded;
@@ -41,6 +42,7 @@ public final class CacheStatus {
      */
     public CacheStatus(String identifier) {
         String member = member(identifier);
+        local = ascii(member);
         hit = ascii(member + "; hit");
         hitWithTtl = ascii(member + "; hit; ttl=");
         ForwardReason[] reasons = ForwardReason.values();
@@ -102,6 +104,11 @@ public final class CacheStatus {
     /** Begins the value for a response that was served from the cache. */
     public void hit(ByteBuf out) {
         out.writeBytes(hit);
+    }
+
+    /** Begins the value for a response of the proxy's own, neither from the cache nor from the origin. */
+    public void local(ByteBuf out) {
+        out.writeBytes(local);
     }
 
     /** Begins the value for a request that went to the origin. */

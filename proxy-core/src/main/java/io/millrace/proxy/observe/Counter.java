@@ -55,6 +55,8 @@ public enum Counter {
     DENIED_NOT_MAPPED(MetricFamily.DENIED_REQUESTS, "no remap rule matches", "not-mapped"),
     DENIED_METHOD(MetricFamily.DENIED_REQUESTS, "CONNECT, TRACE or a method that the rules refuse", "method"),
     DENIED_PURGE(MetricFamily.DENIED_REQUESTS, "PURGE from an address that purge.allow does not have", "purge"),
+    DENIED_FILTER(
+            MetricFamily.DENIED_REQUESTS, "by a filter; millrace_filter_denied_requests_total names it", "filter"),
     DENIED_LOOP(MetricFamily.DENIED_REQUESTS, "the request passed through this proxy before", "loop"),
 
     REDIRECTS_RULE(MetricFamily.REDIRECTS, "by a rule of redirect and its kind", "rule"),

@@ -19,6 +19,7 @@ public final class LoopCounters {
     private final long[] values = new long[PADDING + COUNTERS + PADDING];
     private final LatencyHistogram[] requestDurations = new LatencyHistogram[CacheResult.ServedFrom.values().length];
     private final LatencyHistogram originRequestDuration = new LatencyHistogram();
+    private final NamedCounts filterDenials = new NamedCounts();
 
     /** Counters at 0. Use {@link MetricsRegistry#newLoopCounters()} for ones that are scraped. */
     public LoopCounters() {
@@ -59,6 +60,16 @@ public final class LoopCounters {
     /** Records the time from a request sent to an origin to the head of its response. */
     public void originResponded(long durationNanos) {
         originRequestDuration.record(durationNanos);
+    }
+
+    /** Counts one request that a filter denied. */
+    public void filterDenied(String filter) {
+        increment(Counter.DENIED_FILTER);
+        filterDenials.increment(filter);
+    }
+
+    NamedCounts filterDenials() {
+        return filterDenials;
     }
 
     /** The value of one counter. Any thread. */

@@ -80,6 +80,13 @@ public enum MetricFamily {
             "requests",
             "Requests refused by rule; many of not-mapped mean a missing remap rule or a scanner.",
             "reason"),
+    FILTER_DENIED_REQUESTS(
+            "millrace_filter_denied_requests_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests that a filter denied, by its name or its place in the configuration; series begin with the first"
+                    + " request, and a filter that denies clients of yours is too narrow.",
+            "filter"),
     REDIRECTS(
             "millrace_redirects_total",
             Kind.COUNTER,

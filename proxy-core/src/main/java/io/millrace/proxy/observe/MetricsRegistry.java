@@ -50,6 +50,9 @@ public final class MetricsRegistry implements AutoCloseable {
                 .register(new HistogramCollector(
                         MetricFamily.ORIGIN_REQUEST_DURATION,
                         List.of(new HistogramCollector.Series(List.of(), loops, LoopCounters::originRequestDuration))));
+        registry.getPrometheusRegistry()
+                .register(new NamedCountsCollector(
+                        MetricFamily.FILTER_DENIED_REQUESTS, loops, LoopCounters::filterDenials));
         bindProcess();
     }
 

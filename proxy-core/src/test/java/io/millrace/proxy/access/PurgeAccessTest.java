@@ -35,7 +35,7 @@ final class PurgeAccessTest {
         "192.0.2.1, false"
     })
     void loopbackMayByDefault(String address, boolean may) throws Exception {
-        for (int rule : new int[] {0, PurgeAccess.UNMAPPED}) {
+        for (int rule : new int[] {0, AccessRules.NO_RULE}) {
             String refusal = access("").refusal(rule, InetAddress.getByName(address), FieldSection.EMPTY);
             assertEquals(may, refusal == null, refusal);
         }
@@ -48,9 +48,9 @@ final class PurgeAccessTest {
         InetAddress other = InetAddress.getByName("192.0.2.1");
         assertNull(access.refusal(0, ten, FieldSection.EMPTY));
         assertEquals("purge.allow does not have 192.0.2.1", access.refusal(0, other, FieldSection.EMPTY));
-        assertNull(access.refusal(PurgeAccess.UNMAPPED, other, FieldSection.EMPTY));
+        assertNull(access.refusal(AccessRules.NO_RULE, other, FieldSection.EMPTY));
         assertEquals(
-                "purge.allow does not have 10.1.2.3", access.refusal(PurgeAccess.UNMAPPED, ten, FieldSection.EMPTY));
+                "purge.allow does not have 10.1.2.3", access.refusal(AccessRules.NO_RULE, ten, FieldSection.EMPTY));
         assertEquals("purge.allow does not have your address", access.refusal(0, null, FieldSection.EMPTY));
     }
 

@@ -17,7 +17,12 @@ final class ConfigCatalogTest {
     void listsEveryConstantInItsOrder() throws IllegalAccessException {
         List<ConfigKey<?>> rest = new ArrayList<>(ConfigCatalog.keys());
         for (Class<?> holder : List.of(
-                CacheRuleKeys.class, CacheKeyKeys.class, CacheRulesKeys.class, RemapKeys.class, ConfigKeys.class)) {
+                CacheRuleKeys.class,
+                CacheKeyKeys.class,
+                CacheRulesKeys.class,
+                RemapKeys.class,
+                FilterKeys.class,
+                ConfigKeys.class)) {
             List<ConfigKey<?>> constants = constants(holder);
             assertEquals(
                     constants,

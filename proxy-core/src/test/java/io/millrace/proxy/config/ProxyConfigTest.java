@@ -54,7 +54,7 @@ final class ProxyConfigTest {
         assertProblem("limits.connections: 'x' is not a whole number", () -> builder.set("limits.connections", "x"));
         assertProblem("remap[].to: '/' is not a URL such as http://host/path", () -> builder.map("/", "/"));
         assertProblem(
-                "remap: set through listen, map, storage, volume or cacheRule",
+                "remap: set through listen, map, storage, volume, cacheRule or filter",
                 () -> builder.set(ConfigKeys.REMAP, List.of()));
         ConfigValues general =
                 ConfigValues.builder().set(ConfigKeys.CACHE_RAM_SIZE, 1L << 30).build();

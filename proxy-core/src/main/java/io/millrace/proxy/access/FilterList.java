@@ -1,0 +1,89 @@
+package io.millrace.proxy.access;
+
+import io.millrace.proxy.config.AddressSet;
+import io.millrace.proxy.config.FilterConfig;
+import io.millrace.proxy.http.IpAddress;
+import io.millrace.proxy.http.RequestHead;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Filters in their order. Immutable. */
+final class FilterList {
+    static final FilterList NONE = new FilterList(new Filter[0], null);
+
+    private final Filter[] filters;
+
+    /** For requests that meet none; null leaves them undecided. */
+    private final @Nullable FilterVerdict otherwise;
+
+    private FilterList(Filter[] filters, @Nullable FilterVerdict otherwise) {
+        this.filters = filters;
+        this.otherwise = otherwise;
+    }
+
+    /**
+     * Those of a configuration.
+     *
+     * @param path where they stand, for the log
+     */
+    static FilterList of(List<FilterConfig> configs, String path) {
+        if (configs.isEmpty()) {
+            return NONE;
+        }
+        boolean allows = configs.stream().anyMatch(config -> config.action() == FilterConfig.Action.ALLOW);
+        return new FilterList(
+                configs.stream().map(Filter::of).toArray(Filter[]::new),
+                allows ? new FilterVerdict("no-filter:" + path) : null);
+    }
+
+    boolean isEmpty() {
+        return filters.length == 0;
+    }
+
+    /** What the first filter says that the request meets, or the list as a whole; null when neither decides. */
+    @Nullable
+    FilterVerdict verdict(RequestHead request, @Nullable IpAddress client, @Nullable IpAddress local) {
+        for (Filter filter : filters) {
+            if (filter.isMetBy(request, client, local)) {
+                return filter.verdict;
+            }
+        }
+        return otherwise;
+    }
+
+    /**
+     * One filter.
+     *
+     * @param methods empty for any
+     */
+    private record Filter(
+            FilterVerdict verdict,
+            @Nullable AddressSet sources,
+            @Nullable AddressSet listeners,
+            Set<String> methods) {
+        static Filter of(FilterConfig config) {
+            return new Filter(
+                    config.action() == FilterConfig.Action.ALLOW
+                            ? FilterVerdict.ALLOWED
+                            : new FilterVerdict("filter:" + config.name()),
+                    config.sources(),
+                    config.listeners(),
+                    Set.copyOf(config.methods()));
+        }
+
+        boolean isMetBy(RequestHead request, @Nullable IpAddress client, @Nullable IpAddress local) {
+            return (methods.isEmpty() || methods.contains(request.methodName()))
+                    && isIn(sources, client)
+                    && isIn(listeners, local);
+        }
+
+        /** An address that is not known is in what is denied. */
+        private boolean isIn(@Nullable AddressSet addresses, @Nullable IpAddress address) {
+            if (addresses == null) {
+                return true;
+            }
+            return address == null ? verdict.denial() != null : addresses.contains(address);
+        }
+    }
+}

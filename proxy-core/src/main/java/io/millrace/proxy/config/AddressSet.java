@@ -1,0 +1,104 @@
+package io.millrace.proxy.config;
+
+import io.millrace.proxy.http.IpAddress;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Addresses and ranges as an operator writes them, {@code [10.0.0.0/8, 192.168.1.5-192.168.1.9, ~10.1.2.3]}, made ready: what is
+ * listed, without what {@code ~} takes out; all addresses without that where nothing else is listed. An IPv4 address in IPv6's
+ * clothes is IPv4, and no range of IPv6 has it. A lookup is a binary search and allocates nothing. Immutable.
+ */
+public final class AddressSet {
+    /** No address at all. */
+    public static final AddressSet NONE = parse("~all");
+
+    private final List<String> texts;
+    private final AddressSpans v4;
+    private final AddressSpans v6;
+
+    private AddressSet(List<String> texts, AddressSpans v4, AddressSpans v6) {
+        this.texts = texts;
+        this.v4 = v4;
+        this.v6 = v6;
+    }
+
+    /**
+     * What the texts say.
+     *
+     * @throws InvalidValueException when one of them is no address and no range
+     */
+    static AddressSet of(List<String> texts) throws InvalidValueException {
+        List<AddressSpan> listed = new ArrayList<>();
+        List<AddressSpan> takenOut = new ArrayList<>();
+        for (String text : texts) {
+            boolean negative = text.startsWith("~");
+            (negative ? takenOut : listed).addAll(AddressSpan.parse(negative ? text.substring(1) : text));
+        }
+        if (listed.isEmpty()) {
+            listed.addAll(AddressSpan.ALL);
+        }
+        return new AddressSet(
+                List.copyOf(texts), AddressSpans.of(listed, takenOut, true), AddressSpans.of(listed, takenOut, false));
+    }
+
+    /**
+     * What the texts say, each as it would be written in a file.
+     *
+     * @throws IllegalArgumentException when one of them is no address and no range; the message is the problem
+     */
+    public static AddressSet parse(String... texts) {
+        try {
+            return of(List.of(texts));
+        } catch (InvalidValueException e) {
+            throw new IllegalArgumentException(e.problem(), e);
+        }
+    }
+
+    /** Those of some ranges; none of no range. */
+    static AddressSet ofRanges(List<AddressRange> ranges) {
+        return ranges.isEmpty()
+                ? NONE
+                : parse(ranges.stream().map(AddressRange::toString).toArray(String[]::new));
+    }
+
+    /** Whether it has the address; none is in no set. */
+    public boolean contains(@Nullable IpAddress address) {
+        if (address == null) {
+            return false;
+        }
+        return address.isV4() ? v4.contains(0, address.v4()) : v6.contains(address.high(), address.low());
+    }
+
+    /** Whether it has every address that the other one has. */
+    boolean covers(AddressSet other) {
+        return v4.covers(other.v4) && v6.covers(other.v6);
+    }
+
+    /** Whether there is no address in it. */
+    boolean isEmpty() {
+        return v4.isEmpty() && v6.isEmpty();
+    }
+
+    /** As it was written. */
+    List<String> texts() {
+        return texts;
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof AddressSet that && texts.equals(that.texts);
+    }
+
+    @Override
+    public int hashCode() {
+        return texts.hashCode();
+    }
+
+    /** As it was written, with commas between. */
+    @Override
+    public String toString() {
+        return String.join(", ", texts);
+    }
+}

@@ -1,0 +1,35 @@
+package io.millrace.proxy.config;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * All filters where they are used, in the order of the file. Immutable.
+ *
+ * @param general for requests that no filter of their rule decides about
+ * @param byRule for each remap rule its own, empty for none
+ * @param byForwardedFor whether the client's address is the one that a trusted proxy names
+ */
+public record FilterRules(List<FilterConfig> general, List<List<FilterConfig>> byRule, boolean byForwardedFor) {
+    static FilterRules from(ConfigValues values) {
+        Map<String, ConfigValues> named = FilterConfig.named(values);
+        List<List<FilterConfig>> byRule = new ArrayList<>();
+        for (ConfigValues rule : ProxyConfig.elements(values, ConfigKeys.REMAP)) {
+            byRule.add(used(rule, FilterKeys.RULE_FILTERS, "remap[" + byRule.size() + "].filters", named));
+        }
+        return new FilterRules(
+                used(values, FilterKeys.ACCESS_FILTERS, "access.filters", named),
+                List.copyOf(byRule),
+                values.get(FilterKeys.BY_X_FORWARDED_FOR));
+    }
+
+    private static List<FilterConfig> used(
+            ConfigValues values, ConfigKey<List<ConfigValues>> key, String path, Map<String, ConfigValues> named) {
+        List<FilterConfig> used = new ArrayList<>();
+        for (ConfigValues element : ProxyConfig.elements(values, key)) {
+            used.add(FilterConfig.of(element, path + "[" + used.size() + "]", named));
+        }
+        return List.copyOf(used);
+    }
+}

@@ -1,0 +1,43 @@
+package io.millrace.proxy.http;
+
+/**
+ * An IP address as 128 bits, in which IPv4 has its mapped form {@code ::ffff:a.b.c.d} (RFC 4291 s2.5.5.2): an address is the same
+ * whichever way it was written. Immutable.
+ *
+ * @param high the first 64 bits
+ * @param low the last 64 bits
+ */
+public record IpAddress(long high, long low) {
+    private static final long MAPPED = 0xffff_0000_0000L;
+
+    /**
+     * Of bytes in network order.
+     *
+     * @throws IllegalArgumentException when there are neither 4 nor 16
+     */
+    public static IpAddress of(byte[] address) {
+        return switch (address.length) {
+            case 4 -> new IpAddress(0, MAPPED | number(address, 0, 4));
+            case 16 -> new IpAddress(number(address, 0, 8), number(address, 8, 8));
+            default -> throw new IllegalArgumentException("length: actual=" + address.length + ", limit=4 or 16");
+        };
+    }
+
+    private static long number(byte[] bytes, int from, int length) {
+        long number = 0;
+        for (int i = from; i < from + length; i++) {
+            number = (number << 8) | (bytes[i] & 0xff);
+        }
+        return number;
+    }
+
+    /** Whether it is an IPv4 address, in whichever form. */
+    public boolean isV4() {
+        return high == 0 && low >>> 32 == MAPPED >>> 32;
+    }
+
+    /** The 32 bits of an IPv4 address. */
+    public long v4() {
+        return low & 0xffff_ffffL;
+    }
+}

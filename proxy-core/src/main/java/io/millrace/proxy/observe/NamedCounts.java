@@ -1,0 +1,30 @@
+package io.millrace.proxy.observe;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+
+/** Counts under names that the configuration gives, at most {@value #NAMES_MAX} of them. Thread-safe. */
+final class NamedCounts {
+    static final int NAMES_MAX = 1000;
+
+    /** What is counted under all further names. */
+    static final String OTHERS = "others";
+
+    private final Map<String, LongAdder> counts = new ConcurrentHashMap<>();
+
+    /** Adds one; allocates at the first time for a name only. */
+    void increment(String name) {
+        LongAdder count = counts.get(name);
+        if (count == null) {
+            String known = counts.size() < NAMES_MAX ? name : OTHERS;
+            count = counts.computeIfAbsent(known, n -> new LongAdder());
+        }
+        count.increment();
+    }
+
+    /** Adds all counts to those of others. */
+    void addTo(Map<String, Long> sums) {
+        counts.forEach((name, count) -> sums.merge(name, count.sum(), Long::sum));
+    }
+}
