@@ -110,6 +110,7 @@ public final class ProxyServer implements AutoCloseable {
         group = new MultiThreadIoEventLoopGroup(
                 loopCount, new DefaultThreadFactory("millrace-loop"), transport.ioHandlerFactory());
         shared = ExchangeLoop.Shared.over(store, builder.clock(), () -> live.exchange());
+        shared.groups().apply(config.originGroups());
         int connectionsMax = config.limits().connections() <= 0
                 ? Integer.MAX_VALUE
                 : Math.max(1, config.limits().connections() / loopCount);
@@ -201,6 +202,7 @@ public final class ProxyServer implements AutoCloseable {
                     change.key(), applied ? ReloadReport.Result.APPLIED : ReloadReport.Result.NEEDS_NEW_PROXY));
         }
         warmOriginTls(config);
+        shared.groups().apply(config.originGroups());
         live = live(config);
         store.scrubRate(config.store().scrubBytesPerSecond());
         return new ReloadReport(settings);
@@ -221,7 +223,12 @@ public final class ProxyServer implements AutoCloseable {
 
     /** Loads the trust store where origins speak TLS, so that no event loop waits for it at the first connection. */
     private static void warmOriginTls(ProxyConfig config) {
-        if (config.remap().stream().anyMatch(rule -> "https".equals(rule.to().scheme()))) {
+        boolean byRule = config.remap().stream()
+                .anyMatch(rule -> "https".equals(rule.to().scheme()));
+        boolean byGroup = config.originGroups().stream()
+                .flatMap(group -> group.hosts().stream())
+                .anyMatch(host -> "https".equals(host.url().scheme()));
+        if (byRule || byGroup) {
             SslContext ready = OriginTls.verifying();
             log.debug("origin TLS: {} cipher suites", ready.cipherSuites().size());
         }

@@ -33,6 +33,7 @@ final class ArchitectureTest {
         ROOT + ".lookup..",
         ROOT + ".serve..",
         ROOT + ".fetch..",
+        ROOT + ".origin..",
         ROOT + ".fill.."
     };
 
@@ -85,7 +86,8 @@ final class ArchitectureTest {
     @ArchTest
     static final ArchRule decisionsReadNoClock = noClasses()
             .that()
-            .resideInAnyPackage(ROOT + ".caching..", ROOT + ".http..", ROOT + ".remap..", ROOT + ".access..")
+            .resideInAnyPackage(
+                    ROOT + ".caching..", ROOT + ".http..", ROOT + ".remap..", ROOT + ".access..", ROOT + ".origin..")
             .should()
             .callMethod(System.class, "currentTimeMillis")
             .orShould()
@@ -98,7 +100,8 @@ final class ArchitectureTest {
     @ArchTest
     static final ArchRule decisionsKnowNoChannel = noClasses()
             .that()
-            .resideInAnyPackage(ROOT + ".caching..", ROOT + ".http..", ROOT + ".remap..", ROOT + ".access..")
+            .resideInAnyPackage(
+                    ROOT + ".caching..", ROOT + ".http..", ROOT + ".remap..", ROOT + ".access..", ROOT + ".origin..")
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("io.netty.channel..", "io.netty.handler..")

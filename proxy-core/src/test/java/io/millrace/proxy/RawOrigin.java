@@ -3,6 +3,7 @@ package io.millrace.proxy;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
@@ -57,6 +58,7 @@ final class RawOrigin implements AutoCloseable {
 
     private final ServerSocket listening;
     private final Script script;
+    private final Thread acceptor;
     private final List<Thread> threads = new CopyOnWriteArrayList<>();
     private final List<Socket> sockets = new CopyOnWriteArrayList<>();
     private final ConcurrentLinkedQueue<Throwable> problems = new ConcurrentLinkedQueue<>();
@@ -64,13 +66,24 @@ final class RawOrigin implements AutoCloseable {
     private volatile boolean closed;
 
     RawOrigin(Script script) throws IOException {
+        this(script, 0);
+    }
+
+    /** On a port of the test's choice, such as that of an origin that was closed. */
+    RawOrigin(Script script, int port) throws IOException {
         this.script = script;
-        listening = new ServerSocket(0, 64, InetAddress.getLoopbackAddress());
-        start(this::accept, "origin-acceptor");
+        listening = new ServerSocket();
+        listening.setReuseAddress(true);
+        listening.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 64);
+        acceptor = start(this::accept, "origin-acceptor");
     }
 
     String url() {
         return "http://127.0.0.1:" + listening.getLocalPort();
+    }
+
+    int port() {
+        return listening.getLocalPort();
     }
 
     /** Requests whose head has arrived. */
@@ -91,11 +104,12 @@ final class RawOrigin implements AutoCloseable {
         }
     }
 
-    private void start(Runnable task, String name) {
+    private Thread start(Runnable task, String name) {
         Thread thread = new Thread(task, name);
         thread.setDaemon(true);
         threads.add(thread);
         thread.start();
+        return thread;
     }
 
     private void serve(Socket socket) {
@@ -125,6 +139,12 @@ final class RawOrigin implements AutoCloseable {
             socket.close();
         }
         threads.forEach(Thread::interrupt);
+        try {
+            // A thread within accept keeps the port open.
+            acceptor.join();
+        } catch (InterruptedException e) {
+            throw new IOException(e);
+        }
         if (!problems.isEmpty()) {
             throw new AssertionError("the origin's script failed", problems.peek());
         }

@@ -35,9 +35,31 @@ public final class ConfigCatalog {
             RemapKeys.REFERER_REDIRECT,
             RemapKeys.REWRITE_SET_COOKIE,
             FilterKeys.RULE_FILTERS,
+            RemapKeys.ORIGINS,
             PRISTINE_HOST_HDR,
             NO_HOST_URL_REDIRECT,
             METHODS,
+            OriginGroupKeys.ORIGINS,
+            OriginGroupKeys.NAME,
+            OriginGroupKeys.POLICY,
+            OriginGroupKeys.HASH_KEY,
+            OriginGroupKeys.HOSTS,
+            OriginGroupKeys.HOST_URL,
+            OriginGroupKeys.HOST_WEIGHT,
+            OriginGroupKeys.HOST_BACKUP,
+            OriginGroupKeys.CONNECTIONS_MAX,
+            OriginGroupKeys.QUEUE_MAX,
+            OriginGroupKeys.PARENT_IS_PROXY,
+            OriginGroupKeys.GO_DIRECT,
+            OriginGroupKeys.WHEN_ALL_DOWN,
+            OriginGroupKeys.SLOW_START,
+            OriginGroupKeys.RETRY_TRIES,
+            OriginGroupKeys.RETRY_RESPONSE_CODES,
+            OriginGroupKeys.RETRY_WITHIN,
+            OriginGroupKeys.FAIL_THRESHOLD,
+            OriginGroupKeys.RETRY_TIME,
+            OriginGroupKeys.RETRY_TIME_MAX,
+            OriginGroupKeys.MARKDOWN_CODES,
             FilterKeys.FILTERS,
             FilterKeys.NAME,
             FilterKeys.ACTION,
@@ -185,6 +207,9 @@ public final class ConfigCatalog {
         SECTIONS.put("listen", "Where clients connect.");
         SECTIONS.put("listen[].tls", "TLS on this address; without it the address speaks plain HTTP.");
         SECTIONS.put("remap", "Which origin answers for which URLs.");
+        SECTIONS.put("origins", "Groups of hosts that answer for the same URLs, see [origins.md](origins.md).");
+        SECTIONS.put("origins[].retry", "When a request that one host did not answer goes to another.");
+        SECTIONS.put("origins[].markdown", "When a host gets no requests for a while, since it does not answer them.");
         SECTIONS.put("filters", "Who may ask for what, by name.");
         SECTIONS.put("access", "Who may ask, whom to believe, and what origins are told of clients.");
         SECTIONS.put("via", "What requests and answers say of this proxy.");

@@ -28,6 +28,7 @@ final class ConfigChecks {
         checkListeners(listeners);
         new StorageChecks(problems, whole).check(values);
         new RemapChecks(problems, whole).check(values);
+        new OriginGroupChecks(problems, whole).check(values);
         new AccessChecks(problems, whole).check(values);
         new FilterChecks(problems, whole).check(values);
         new CacheRulesChecks(problems, whole).check(values);

@@ -211,6 +211,7 @@ public final class ConfigLoader {
         ProxyConfig config = new ProxyConfig(bound);
         new RemapChecks(problems, whole).warn(config);
         new RuleReachability(problems, whole).check(config);
+        new OriginGroupChecks(problems, whole).warn(config);
         new CacheKeyChecks(problems, whole).check(config);
         new CacheRulesChecks(problems, whole).checkReach(config);
         new FilterChecks(problems, whole).checkReach(config);

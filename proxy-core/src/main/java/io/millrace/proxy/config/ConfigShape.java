@@ -25,9 +25,8 @@ final class ConfigShape {
         for (ConfigKey<?> key : ConfigCatalog.keys()) {
             String inElement = key.path();
             ConfigShape start = ROOT;
-            int bracket = inElement.indexOf("[].");
-            if (bracket >= 0) {
-                ConfigKey<?> list = ROOT.keys.get(inElement.substring(0, bracket));
+            for (int bracket = inElement.indexOf("[]."); bracket >= 0; bracket = inElement.indexOf("[].")) {
+                ConfigKey<?> list = start.keys.get(inElement.substring(0, bracket));
                 if (list == null) {
                     throw new IllegalStateException(key.path() + " stands before its list");
                 }
@@ -64,7 +63,13 @@ final class ConfigShape {
 
     /** What an element of a list says that is a single word; null where elements are sections only. */
     static @Nullable ConfigKey<?> ofWord(ConfigKey<?> list) {
-        return list == ConfigKeys.LISTEN ? ConfigKeys.LISTEN_ADDRESS : FilterKeys.isUse(list) ? FilterKeys.NAME : null;
+        if (list == ConfigKeys.LISTEN) {
+            return ConfigKeys.LISTEN_ADDRESS;
+        }
+        if (list == OriginGroupKeys.HOSTS) {
+            return OriginGroupKeys.HOST_URL;
+        }
+        return FilterKeys.isUse(list) ? FilterKeys.NAME : null;
     }
 
     private void add(String pathWithin, ConfigKey<?> key) {

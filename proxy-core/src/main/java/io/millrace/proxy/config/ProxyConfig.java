@@ -13,6 +13,7 @@ public final class ProxyConfig {
     private final ConfigValues values;
     private final List<ListenerConfig> listeners;
     private final List<RemapRuleConfig> remap;
+    private final List<OriginGroupConfig> originGroups;
     private final AccessConfig access;
     private final FilterRules filters;
     private final ViaConfig via;
@@ -38,6 +39,9 @@ public final class ProxyConfig {
             rules.add(RemapRuleConfig.of(rules.size(), element, values));
         }
         remap = List.copyOf(rules);
+        originGroups = elements(values, OriginGroupKeys.ORIGINS).stream()
+                .map(OriginGroupConfig::from)
+                .toList();
         access = AccessConfig.from(values);
         filters = FilterRules.from(values);
         via = ViaConfig.from(values);
@@ -99,6 +103,11 @@ public final class ProxyConfig {
     /** Where requests without a host are redirected that no rule maps; null for nowhere. */
     public @Nullable String noHostUrlRedirect() {
         return values.find(ConfigKeys.NO_HOST_URL_REDIRECT);
+    }
+
+    /** In the order of the file; rules name them. */
+    public List<OriginGroupConfig> originGroups() {
+        return originGroups;
     }
 
     public AccessConfig access() {
@@ -195,6 +204,7 @@ public final class ProxyConfig {
         private final ConfigValues.Builder values;
         private final List<ConfigValues> listen = new ArrayList<>();
         private final List<ConfigValues> remap = new ArrayList<>();
+        private final List<ConfigValues> origins = new ArrayList<>();
         private final List<ConfigValues> storage = new ArrayList<>();
         private final List<ConfigValues> volumes = new ArrayList<>();
         private final List<ConfigValues> cacheRules = new ArrayList<>();
@@ -209,6 +219,7 @@ public final class ProxyConfig {
             values = start.values.toBuilder();
             listen.addAll(elements(start.values, ConfigKeys.LISTEN));
             remap.addAll(elements(start.values, ConfigKeys.REMAP));
+            origins.addAll(elements(start.values, OriginGroupKeys.ORIGINS));
             storage.addAll(elements(start.values, ConfigKeys.STORAGE));
             volumes.addAll(elements(start.values, ConfigKeys.VOLUMES));
             cacheRules.addAll(elements(start.values, CacheRulesKeys.CACHE_RULES));
@@ -284,6 +295,29 @@ public final class ProxyConfig {
             return this;
         }
 
+        /**
+         * Adds a group of origins, which rules name by {@link RemapKeys#ORIGINS}.
+         *
+         * @param settings other keys of {@link OriginGroupKeys} of the group itself
+         * @param hosts URLs such as {@code http://10.0.0.1:8080}
+         */
+        public Builder origins(String name, ConfigValues settings, List<String> hosts) {
+            List<ConfigValues> elements = new ArrayList<>();
+            for (String host : hosts) {
+                elements.add(element(OriginGroupKeys.HOST_URL, host).build());
+            }
+            return originGroup(name, settings, elements);
+        }
+
+        /** The same with settings of each host, of the keys {@link OriginGroupKeys#HOST_URL} and so on. */
+        public Builder originGroup(String name, ConfigValues settings, List<ConfigValues> hosts) {
+            ConfigValues.Builder group = settings.toBuilder();
+            group.put(OriginGroupKeys.NAME, read(OriginGroupKeys.NAME, name));
+            group.put(OriginGroupKeys.HOSTS, List.copyOf(hosts));
+            origins.add(group.build());
+            return this;
+        }
+
         /** Adds a volume. */
         public Builder storage(Path directory, long sizeBytes) {
             storage.add(ConfigValues.builder()
@@ -344,6 +378,7 @@ public final class ProxyConfig {
         public ProxyConfig build() {
             values.put(ConfigKeys.LISTEN, List.copyOf(listen));
             values.put(ConfigKeys.REMAP, List.copyOf(remap));
+            values.put(OriginGroupKeys.ORIGINS, List.copyOf(origins));
             values.put(ConfigKeys.STORAGE, List.copyOf(storage));
             values.put(ConfigKeys.VOLUMES, List.copyOf(volumes));
             values.put(CacheRulesKeys.CACHE_RULES, List.copyOf(cacheRules));

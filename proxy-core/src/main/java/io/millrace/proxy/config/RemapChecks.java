@@ -104,6 +104,9 @@ final class RemapChecks {
         if (rule.isSet(FilterKeys.RULE_FILTERS) && verb == RemapVerb.REVERSE_MAP) {
             return new Fault(FilterKeys.RULE_FILTERS.name(), "is for requests, and cannot be set for reverse_map");
         }
+        if (rule.isSet(RemapKeys.ORIGINS) && !verb.isForward()) {
+            return new Fault("origins", "cannot be set for " + verb.word() + ", which asks no origin");
+        }
         return rule.isSet(RemapKeys.REWRITE_SET_COOKIE) && verb != RemapVerb.REVERSE_MAP
                 ? new Fault(
                         RemapKeys.REWRITE_SET_COOKIE.name(), "is for reverse_map, and cannot be set for " + verb.word())

@@ -75,8 +75,13 @@ public final class RemapKeys {
                     "For reverse_map: whether Domain and Path of Set-Cookie in answers of this origin are changed to those "
                             + "of to as well.");
 
+    public static final ConfigKey<String> ORIGINS = draft("remap[].origins", ValueType.STRING)
+            .like("@strategy, parent.config")
+            .says("Name of the group of origins that connections go to in place of the host of to, which is still what"
+                    + " the Host field says.");
+
     static final List<ConfigKey<?>> OPTIONS =
-            List.of(STATUS, REFERERS, REFERER_REDIRECT, REWRITE_SET_COOKIE, FilterKeys.RULE_FILTERS);
+            List.of(STATUS, REFERERS, REFERER_REDIRECT, REWRITE_SET_COOKIE, ORIGINS, FilterKeys.RULE_FILTERS);
 
     private static final Map<RemapVerb, ConfigKey<RuleUrl>> BY_VERB = new EnumMap<>(Map.of(
             RemapVerb.MAP, MAP,

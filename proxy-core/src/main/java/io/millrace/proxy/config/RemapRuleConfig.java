@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param methods the methods that pass; empty for all but TRACE and CONNECT
  * @param purgeAllow whose PURGE requests are obeyed
  * @param cache the cache settings of this rule: its own over the general ones
+ * @param origins the group of origins that connections go to; null for the host of {@code to}
  * @param location where it stands, as {@code millrace.yaml:12:5}; null when it comes from code
  */
 public record RemapRuleConfig(
@@ -32,6 +33,7 @@ public record RemapRuleConfig(
         List<String> methods,
         List<AddressRange> purgeAllow,
         CacheConfig cache,
+        @Nullable String origins,
         @Nullable String location) {
     static RemapRuleConfig of(int index, ConfigValues element, ConfigValues general) {
         ConfigValues effective = element.over(general);
@@ -49,6 +51,7 @@ public record RemapRuleConfig(
                 AccessConfig.list(effective, ConfigKeys.METHODS),
                 purgers(effective),
                 CacheConfig.from(effective),
+                element.find(RemapKeys.ORIGINS),
                 element.origin());
     }
 

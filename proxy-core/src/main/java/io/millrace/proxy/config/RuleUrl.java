@@ -34,6 +34,21 @@ public record RuleUrl(@Nullable String scheme, @Nullable String host, int port, 
         return parse(text, false, true);
     }
 
+    /** A host that a rule's requests go to: {@code http://host[:port]}. */
+    static RuleUrl parseOrigin(String text) throws InvalidValueException {
+        RuleUrl url = parse(text, false, false);
+        if (!url.path.equals("/")) {
+            throw new InvalidValueException(
+                    "'" + text + "' has a path, which is that of the rule's to", url.authority());
+        }
+        return url;
+    }
+
+    /** Scheme, host and port as written: {@code http://10.0.0.1:8080}. */
+    public String authority() {
+        return scheme + "://" + host + (port < 0 ? "" : ":" + port);
+    }
+
     /** What a rule matches by an expression in place of the host, which ends where the port or the path begins. */
     static RuleUrl parseRegex(String text) throws InvalidValueException {
         return parse(text, true, false);
@@ -174,6 +189,6 @@ public record RuleUrl(@Nullable String scheme, @Nullable String host, int port, 
         if (host == null) {
             return path;
         }
-        return scheme + "://" + host + (port < 0 ? "" : ":" + port) + path;
+        return authority() + path;
     }
 }

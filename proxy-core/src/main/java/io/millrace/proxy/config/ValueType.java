@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -96,6 +97,14 @@ public final class ValueType<T> {
             false);
     static final ValueType<RuleUrl> RULE_TO = new ValueType<>(
             "URL", "http://host[:port]/path", RuleUrl.class, RuleUrl::parseTo, Object::toString, null, false);
+    static final ValueType<RuleUrl> ORIGIN = new ValueType<>(
+            "URL without path",
+            "http://host[:port]",
+            RuleUrl.class,
+            RuleUrl::parseOrigin,
+            RuleUrl::authority,
+            null,
+            false);
     static final ValueType<Double> PERCENT = new ValueType<>(
             "percent", "such as 30%", Double.class, ValueType::readPercent, ValueType::formatPercent, null, false);
     static final ValueType<List<String>> NAMES = new ValueType<>(
@@ -229,29 +238,45 @@ public final class ValueType<T> {
 
     /** One of the constants of {@code enumClass}, written in lower case, with {@code _} or {@code -}, or as Traffic Server's number: the ordinal. */
     static <E extends Enum<E>> ValueType<E> word(Class<E> enumClass, boolean numbered) {
+        return word(enumClass, numbered, Map.of());
+    }
+
+    /** The same without numbers, and with other words for some of them. */
+    static <E extends Enum<E>> ValueType<E> word(Class<E> enumClass, Map<String, E> synonyms) {
+        return word(enumClass, false, synonyms);
+    }
+
+    private static <E extends Enum<E>> ValueType<E> word(
+            Class<E> enumClass, boolean numbered, Map<String, E> synonyms) {
         List<E> constants = List.of(enumClass.getEnumConstants());
         List<String> words = new ArrayList<>();
         for (E constant : constants) {
             words.add(wordOf(constant));
         }
         String unit = String.join(", ", words);
+        List<String> accepted = new ArrayList<>(words);
+        synonyms.keySet().stream().sorted().forEach(accepted::add);
         return new ValueType<>(
                 "word",
                 numbered ? unit + "; or 0 to " + (words.size() - 1) : unit,
                 enumClass,
                 text -> {
+                    E other = synonyms.get(text.toLowerCase(Locale.ROOT));
+                    if (other != null) {
+                        return other;
+                    }
                     int index = words.indexOf(text.toLowerCase(Locale.ROOT).replace('-', '_'));
                     if (index < 0 && numbered && text.length() == 1) {
                         index = text.charAt(0) - '0';
                     }
                     if (index < 0 || index >= words.size()) {
                         throw new InvalidValueException(
-                                "'" + text + "' is none of " + unit, Suggestions.closest(text, words));
+                                "'" + text + "' is none of " + unit, Suggestions.closest(text, accepted));
                     }
                     return constants.get(index);
                 },
                 ValueType::wordOf,
-                List.copyOf(words),
+                List.copyOf(numbered ? words : accepted),
                 numbered);
     }
 

@@ -88,7 +88,7 @@ final class BlockFetch implements OriginResponseHandler {
     void start() {
         requestMillis = home.clock().millis();
         home.counters().increment(Counter.ORIGIN_REQUESTS_FETCH);
-        call = home.origins().fetch(OriginRequests.compose(plan, home.settings()), this);
+        call = OriginTries.fetch(home, plan, this);
     }
 
     /** The position after the last byte that came; an origin may send less than it was asked for (RFC 9110 s15.3.7). */

@@ -233,6 +233,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
         if (collapsed) {
             home.counters().increment(Counter.COLLAPSED_SERVED);
         }
+        report.answeredBy(from.host());
         report.fetched(response, collapsed);
         state.enter(ExchangePhase.SENDING_FETCHED, collapsed ? ExchangeOutcome.COLLAPSED : ExchangeOutcome.FETCHED);
         if (!answer.sendFetched(response, reader)) {
@@ -253,6 +254,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
             home.counters().increment(Counter.COLLAPSED_SERVED);
         }
         partial.readBlocksOf(from);
+        report.answeredBy(from.host());
         report.storedInBlocks(response);
         sendBlocks(object, object.head(), collapsed);
     }
@@ -265,6 +267,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
         }
         origin.answered();
         stale.release();
+        report.answeredBy(from.host());
         report.confirmed(collapsed);
         if (StoredParts.of(request, object) == StoredParts.MISSING) {
             sendBlocks(object, refreshed, collapsed);
@@ -294,14 +297,14 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
             return;
         }
         origin.forget();
-        report.failed(failure);
+        report.failed(failure, from.host());
         if (mayServeStale()) {
             sendStale(failure.reason().text());
             return;
         }
         boolean timeout = failure.reason().isTimeout();
         answerLocally(
-                timeout ? 504 : 502,
+                failure.reason().isUnavailable() ? 503 : timeout ? 504 : 502,
                 "the origin gave no answer: " + failure.reason().text(),
                 timeout ? ExchangeOutcome.ORIGIN_TIMEOUT : ExchangeOutcome.ORIGIN_FAILED);
     }

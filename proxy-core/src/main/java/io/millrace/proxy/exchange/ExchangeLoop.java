@@ -22,6 +22,8 @@ import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.proxy.observe.ViaCodes;
 import io.millrace.proxy.observe.log.AccessLogRing;
+import io.millrace.proxy.origin.LoopOrigins;
+import io.millrace.proxy.origin.OriginGroups;
 import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.purge.Invalidator;
 import io.millrace.proxy.purge.PinnedResponses;
@@ -54,6 +56,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
      * @param uncacheable keys whose responses could not be stored
      * @param purger takes out single URLs
      * @param invalidator invalidates more than that
+     * @param groups the groups of origins
      * @param clock the time of day
      * @param settings the settings in force, a new snapshot after each reload
      */
@@ -63,6 +66,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
             UncacheableKeys uncacheable,
             Purger purger,
             Invalidator invalidator,
+            OriginGroups groups,
             WallClock clock,
             Supplier<ExchangeSettings> settings) {
 
@@ -77,6 +81,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
                     new UncacheableKeys(),
                     new Purger(store, collapser, url -> settings.get().remap().keys(url)),
                     invalidator,
+                    new OriginGroups(),
                     clock,
                     settings);
         }
@@ -85,6 +90,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     private final EventLoop loop;
     private final Shared shared;
     private final OriginClient origins;
+    private final LoopOrigins groups;
     private final LoopCounters counters;
     private final @Nullable AccessLogRing log;
     private final RequestDecider decider;
@@ -103,6 +109,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
         this.loop = loop;
         this.shared = shared;
         this.origins = origins;
+        this.groups = shared.groups().newLoop();
         this.counters = counters;
         this.log = log;
         this.decider = new RequestDecider(shared, counters);
@@ -202,6 +209,11 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     /** The loop's own connections to origins. */
     public OriginClient origins() {
         return origins;
+    }
+
+    /** The groups of origins, as this loop sees them. */
+    LoopOrigins groups() {
+        return groups;
     }
 
     EventLoop loop() {

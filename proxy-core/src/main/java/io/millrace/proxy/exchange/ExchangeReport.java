@@ -52,6 +52,9 @@ final class ExchangeReport {
     private @Nullable ForwardReason forwardReason;
     private LogOutcome logOutcome = LogOutcome.OK;
     private @Nullable String originHost;
+    /** What came of a group's hosts, for the log: clients are not told of them. */
+    private @Nullable String tried;
+
     private @Nullable String detail;
     private long staleSinceMillis = -1;
     private @Nullable CacheSettings settings;
@@ -97,6 +100,7 @@ final class ExchangeReport {
         forwardReason = null;
         logOutcome = LogOutcome.OK;
         originHost = null;
+        tried = null;
         detail = null;
         staleSinceMillis = -1;
         settings = null;
@@ -144,6 +148,13 @@ final class ExchangeReport {
         wentToOrigin = true;
     }
 
+    /** Which host of the rule's group it was; null when the rule has none. */
+    void answeredBy(@Nullable String host) {
+        if (host != null) {
+            originHost = host;
+        }
+    }
+
     void fetched(FetchedResponse response, boolean fromOthersFetch) {
         originStatus = response.originStatus();
         originMinorVersion = response.head().minorVersion();
@@ -174,7 +185,12 @@ final class ExchangeReport {
         originStatus = withStatus;
     }
 
-    void failed(OriginFailure failure) {
+    /** @param host as for {@link #answeredBy} */
+    void failed(OriginFailure failure, @Nullable String host) {
+        answeredBy(host);
+        if (host != null) {
+            tried = failure.message();
+        }
         detail = failure.reason().text();
         logOutcome = FailureCounters.outcomeOf(failure.reason());
     }
@@ -383,7 +399,8 @@ final class ExchangeReport {
             record.text(LogField.ORIGIN_HOST, originHost);
         }
         contentType(record);
-        record.text(LogField.DETAIL, told());
+        String told = told();
+        record.text(LogField.DETAIL, tried == null ? told : told + "; " + tried);
         captures(ring, record);
         RequestHead head = request;
         if (head != null) {

@@ -8,7 +8,6 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.WaiterReuse;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;
-import io.millrace.proxy.fetch.OriginRequest;
 import io.millrace.proxy.fetch.OriginResponseHandler;
 import io.millrace.proxy.fetch.ResponseFraming;
 import io.millrace.proxy.fill.ResponseTee;
@@ -75,10 +74,9 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
     private void send() {
         requestMillis = home.clock().millis();
         requestNanos = System.nanoTime();
-        OriginRequest request = OriginRequests.compose(plan, home.settings());
         home.counters()
                 .increment(plan.stale() == null ? Counter.ORIGIN_REQUESTS_FETCH : Counter.ORIGIN_REQUESTS_VALIDATION);
-        call = home.origins().fetch(request, this);
+        call = OriginTries.fetch(home, plan, this);
     }
 
     /** Joins from any loop. */
@@ -158,6 +156,12 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
     @Nullable
     OriginCall call() {
         return call;
+    }
+
+    /** Which host of a group was asked last; null when the rule has no group. Any loop, once it was told of an answer. */
+    @Nullable
+    String host() {
+        return call instanceof OriginTries tries ? tries.host() : null;
     }
 
     // what the origin says

@@ -17,6 +17,8 @@ import io.millrace.proxy.net.RequestReceiver;
 import io.millrace.proxy.observe.ViaCodes;
 import io.millrace.proxy.observe.ViaCodes.Part;
 import io.millrace.proxy.observe.ViaText;
+import io.millrace.proxy.origin.OriginGroup;
+import io.millrace.proxy.origin.OriginHost;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.store.StoredObject;
 import io.netty.util.AsciiString;
@@ -48,7 +50,26 @@ final class OriginRequests {
 
     private OriginRequests() {}
 
+    /** To the host of the rule. */
     static OriginRequest compose(LegPlan plan, ExchangeSettings settings) {
+        return builder(plan, settings, origin(plan.mapped())).build();
+    }
+
+    /** To a host of the rule's group. */
+    static OriginRequest compose(LegPlan plan, ExchangeSettings settings, OriginGroup group, OriginHost host) {
+        OriginRequest.Builder builder =
+                builder(plan, settings, host.origin()).settings(group.fetchSettings(settings.fetch()));
+        if (host.isAddress()) {
+            // A certificate is for the name that the service has.
+            builder.tlsName(plan.mapped().originHost());
+        }
+        if (group.config().parentIsProxy()) {
+            builder.target(plan.mapped().originUrlBytes(plan.originUrl()));
+        }
+        return builder.build();
+    }
+
+    private static OriginRequest.Builder builder(LegPlan plan, ExchangeSettings settings, Origin origin) {
         RequestHead request = plan.request();
         FieldSection.Builder fields = FieldSection.builderLike(request.fields());
         fields.add(FieldName.HOST, plan.mapped().hostField(plan.originUrl()));
@@ -76,7 +97,7 @@ final class OriginRequests {
             fields.add(FieldName.VIA, via);
         }
         access.tell(request.fields(), trusted, otherHost, peer, plan.originUrl(), fields);
-        OriginRequest.Builder builder = OriginRequest.to(origin(plan.mapped()))
+        OriginRequest.Builder builder = OriginRequest.to(origin)
                 .method(request.methodName())
                 .target(plan.mapped().originTarget(plan.originUrl()))
                 .fields(fields.buildLast())
@@ -86,7 +107,7 @@ final class OriginRequests {
         } else if (plan.contentLength() > 0 || request.fields().contains(FieldName.CONTENT_LENGTH)) {
             builder.contentLength(plan.contentLength());
         }
-        return builder.build();
+        return builder;
     }
 
     private static @Nullable AsciiString via(LegPlan plan, ViaText text) {

@@ -86,7 +86,7 @@ final class RestFetch implements ContentSource, OriginResponseHandler {
         matched = false;
         requestMillis = home.clock().millis();
         home.counters().increment(Counter.ORIGIN_REQUESTS_FETCH);
-        call = home.origins().fetch(OriginRequests.compose(next, home.settings()), this);
+        call = OriginTries.fetch(home, next, this);
     }
 
     private void deliver() {

@@ -60,6 +60,22 @@ public record FetchSettings(
         return DEFAULTS;
     }
 
+    /** The same with other limits of connections and of calls that wait for one. */
+    public FetchSettings withLimits(int connections, int queue) {
+        return new FetchSettings(
+                connectTimeoutNanos,
+                firstByteTimeoutNanos,
+                responseIdleTimeoutNanos,
+                requestIdleTimeoutNanos,
+                keepAliveIdleNanos,
+                queueTimeoutNanos,
+                responseHeadMax,
+                connections,
+                idleConnectionsMax,
+                queue,
+                keepAlive);
+    }
+
     /** A builder that starts from the defaults. */
     public static Builder builder() {
         return new Builder();

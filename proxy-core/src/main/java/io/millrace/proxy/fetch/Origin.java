@@ -66,10 +66,14 @@ public record Origin(Scheme scheme, String host, int port) {
         return scheme == Scheme.HTTPS;
     }
 
+    /** Host and port, as logs have them: {@code [2001:db8::1]:8080}. */
+    public String authority() {
+        return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + port;
+    }
+
     /** The origin as the start of a URI, for messages: {@code http://[2001:db8::1]:8080}. */
     @Override
     public String toString() {
-        boolean ipv6 = host.indexOf(':') >= 0;
-        return scheme.text() + "://" + (ipv6 ? "[" + host + "]" : host) + ":" + port;
+        return scheme.text() + "://" + authority();
     }
 }

@@ -37,6 +37,8 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
         TRUNCATED("truncated"),
         /** What came is not a response that can be framed beyond doubt, or it is larger than a limit. */
         BAD_RESPONSE("bad-response"),
+        /** No host of a group of origins is up. */
+        NONE_UP("no-origin-up"),
         /** This side ended it: the client was closed. Not reported for the caller's own {@link OriginCall#cancel()}. */
         CANCELLED("cancelled"),
         /** A fault of this program, not of the origin. */
@@ -53,12 +55,25 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
             return text;
         }
 
+        /** Whether this side could not send the request, so that 503 describes it best (RFC 9110 s15.6.4). */
+        public boolean isUnavailable() {
+            return this == NONE_UP || this == QUEUE_FULL || this == QUEUE_TIMEOUT;
+        }
+
         /** Whether the origin was too slow, so that 504 describes it better than 502 (RFC 9110 s15.6.5). */
         public boolean isTimeout() {
             return switch (this) {
                 case CONNECT_TIMEOUT, QUEUE_TIMEOUT, FIRST_BYTE_TIMEOUT, IDLE_TIMEOUT, REQUEST_TIMEOUT -> true;
-                case DNS, CONNECT_REFUSED, TLS, QUEUE_FULL, RESET, TRUNCATED, BAD_RESPONSE, CANCELLED, INTERNAL ->
-                    false;
+                case DNS,
+                        CONNECT_REFUSED,
+                        TLS,
+                        QUEUE_FULL,
+                        RESET,
+                        TRUNCATED,
+                        BAD_RESPONSE,
+                        NONE_UP,
+                        CANCELLED,
+                        INTERNAL -> false;
             };
         }
     }

@@ -109,6 +109,7 @@ public enum Counter {
     ORIGIN_REQUESTS_FETCH(MetricFamily.ORIGIN_REQUESTS, "for a whole response", "fetch"),
     ORIGIN_REQUESTS_VALIDATION(MetricFamily.ORIGIN_REQUESTS, "conditional, for a stored response", "validation"),
     ORIGIN_RETRIES(MetricFamily.ORIGIN_RETRIES, "sent again"),
+    ORIGIN_TRIES_MORE(MetricFamily.ORIGIN_TRIES, "sent to another host of the group"),
     ORIGIN_FAILURES_DNS(MetricFamily.ORIGIN_FAILURES, "the name did not resolve", "dns"),
     ORIGIN_FAILURES_CONNECT(MetricFamily.ORIGIN_FAILURES, "refused or unreachable", "connect"),
     ORIGIN_FAILURES_CONNECT_TIMEOUT(MetricFamily.ORIGIN_FAILURES, "over timeouts.origin_connect", "connect-timeout"),
@@ -119,7 +120,8 @@ public enum Counter {
     ORIGIN_FAILURES_CLOSED(MetricFamily.ORIGIN_FAILURES, "closed before the response was complete", "closed"),
     ORIGIN_FAILURES_MALFORMED(MetricFamily.ORIGIN_FAILURES, "the response is not valid HTTP", "malformed"),
     ORIGIN_FAILURES_HEADER_TOO_LARGE(MetricFamily.ORIGIN_FAILURES, "over limits.response_header", "header-too-large"),
-    ORIGIN_FAILURES_LIMIT(MetricFamily.ORIGIN_FAILURES, "over origin.connections_max", "limit");
+    ORIGIN_FAILURES_LIMIT(MetricFamily.ORIGIN_FAILURES, "over origin.connections_max", "limit"),
+    ORIGIN_FAILURES_NONE_UP(MetricFamily.ORIGIN_FAILURES, "no host of the group is up", "none-up");
 
     private static final Counter[] RESPONSES_BY_CLASS = {
         RESPONSES_NONE, RESPONSES_1XX, RESPONSES_2XX, RESPONSES_3XX, RESPONSES_4XX, RESPONSES_5XX

@@ -173,6 +173,12 @@ public enum MetricFamily {
             "requests",
             "Origin requests sent again on a new connection; many mean that the origin closes idle connections early:"
                     + " lower origin.keep_alive below its limit."),
+    ORIGIN_TRIES(
+            "millrace_origin_tries_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests that were sent to another host of a group of origins, since one did not answer them; see millctl"
+                    + " origin list."),
     ORIGIN_FAILURES(
             "millrace_origin_failures_total",
             Kind.COUNTER,

@@ -2,6 +2,7 @@ package io.millrace.proxy.remap;
 
 import io.millrace.proxy.caching.CacheKey;
 import io.millrace.proxy.http.TargetUri;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The URL is mapped. There is one instance for each rule; what depends on the request is asked for with its target.
@@ -48,6 +49,16 @@ public record Mapped(RemapRule rule) implements RemapResult {
     /** The request target that the origin receives; see {@link RemapRule#originTarget}. */
     public byte[] originTarget(TargetUri target) {
         return rule.originTarget(target);
+    }
+
+    /** The whole URL that the origin is asked for, as a proxy on the way there receives it (RFC 9112 s3.2.2). */
+    public byte[] originUrlBytes(TargetUri target) {
+        return rule.originUrlBytes(target);
+    }
+
+    /** The name of the group of origins that connections go to; null for the host of the rule. */
+    public @Nullable String origins() {
+        return rule.config().origins();
     }
 
     /** The Host field that the origin receives; see {@link RemapRule#hostField}. */

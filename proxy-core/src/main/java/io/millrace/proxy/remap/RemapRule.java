@@ -12,6 +12,7 @@ import io.millrace.proxy.config.RuleUrl;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.http.UriBytes;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -223,6 +224,18 @@ public final class RemapRule {
         }
         System.arraycopy(bytes, rest, out, prefix, queryEnd - rest);
         return out;
+    }
+
+    /** The whole URL that the origin is asked for: of a target without a path, the authority alone (RFC 9112 s3.2.4). */
+    byte[] originUrlBytes(TargetUri target) {
+        byte[] start = (originScheme + "://" + originAuthority).getBytes(StandardCharsets.ISO_8859_1);
+        if (target.form() == TargetUri.Form.ASTERISK) {
+            return start;
+        }
+        byte[] path = originTarget(target);
+        byte[] whole = Arrays.copyOf(start, start.length + path.length);
+        System.arraycopy(path, 0, whole, start.length, path.length);
+        return whole;
     }
 
     /**

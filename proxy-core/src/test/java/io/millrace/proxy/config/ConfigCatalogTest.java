@@ -22,6 +22,7 @@ final class ConfigCatalogTest {
                 CacheRulesKeys.class,
                 RemapKeys.class,
                 FilterKeys.class,
+                OriginGroupKeys.class,
                 ConfigKeys.class)) {
             List<ConfigKey<?>> constants = constants(holder);
             assertEquals(

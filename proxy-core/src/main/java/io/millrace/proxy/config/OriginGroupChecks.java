@@ -1,0 +1,140 @@
+package io.millrace.proxy.config;
+
+import io.millrace.proxy.config.ConfigProblems.Place;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** What is wrong with groups of origins, with the rules that name them, and which of them no rule names. */
+final class OriginGroupChecks {
+    private static final int NAME_MAX = 64;
+
+    /** More would be more metrics and longer choices than anybody means. */
+    private static final int HOSTS_MAX = 256;
+
+    private final ConfigProblems problems;
+    private final Place whole;
+
+    OriginGroupChecks(ConfigProblems problems, Place whole) {
+        this.problems = problems;
+        this.whole = whole;
+    }
+
+    void check(ConfigValues values) {
+        List<ConfigValues> groups = ProxyConfig.elements(values, OriginGroupKeys.ORIGINS);
+        Map<String, Integer> names = new HashMap<>();
+        for (int i = 0; i < groups.size(); i++) {
+            checkGroup(groups.get(i), "origins[" + i + "]", i, names);
+        }
+        List<ConfigValues> rules = ProxyConfig.elements(values, ConfigKeys.REMAP);
+        for (int i = 0; i < rules.size(); i++) {
+            String name = rules.get(i).find(RemapKeys.ORIGINS);
+            if (name != null && !names.containsKey(name) && !problems.isBroken("origins")) {
+                String path = "remap[" + i + "].origins";
+                problems.error(
+                        at(path),
+                        path,
+                        "no group of origins is named '" + name + "'",
+                        Suggestions.closest(name, names.keySet()));
+            }
+        }
+    }
+
+    private void checkGroup(ConfigValues group, String path, int index, Map<String, Integer> names) {
+        String name = group.find(OriginGroupKeys.NAME);
+        if (name != null) {
+            Integer first = names.putIfAbsent(name, index);
+            if (first != null) {
+                error(path + ".name", "'" + name + "' is the name of origins[" + first + "] already");
+            }
+            if (!isName(name)) {
+                error(
+                        path + ".name",
+                        "'" + name + "' must be at most " + NAME_MAX + " lower-case letters, digits, - and _");
+            }
+        }
+        if (group.isSet(OriginGroupKeys.HASH_KEY)
+                && group.get(OriginGroupKeys.POLICY) != OriginGroupConfig.Policy.CONSISTENT_HASH) {
+            error(path + ".hash_key", "is for policy: consistent_hash");
+        }
+        if (group.get(OriginGroupKeys.RETRY_TIME).compareTo(group.get(OriginGroupKeys.RETRY_TIME_MAX)) > 0) {
+            boolean most = group.isSet(OriginGroupKeys.RETRY_TIME_MAX);
+            error(
+                    path + (most ? ".markdown.retry_time_max" : ".markdown.retry_time"),
+                    Units.formatDuration(group.get(most ? OriginGroupKeys.RETRY_TIME_MAX : OriginGroupKeys.RETRY_TIME))
+                            + (most ? " is below the limit of retry_time, " : " is above the limit of retry_time_max, ")
+                            + Units.formatDuration(
+                                    group.get(most ? OriginGroupKeys.RETRY_TIME : OriginGroupKeys.RETRY_TIME_MAX)));
+        }
+        checkHosts(group, path);
+    }
+
+    private void checkHosts(ConfigValues group, String path) {
+        if (problems.isBroken(path + ".hosts") || problems.isAnyBrokenBelow(path)) {
+            return;
+        }
+        List<ConfigValues> hosts = ProxyConfig.elements(group, OriginGroupKeys.HOSTS);
+        Fault fault = faultOf(hosts);
+        if (fault != null) {
+            error(path + fault.path, fault.message);
+        }
+    }
+
+    /** What is wrong, and where below the group. */
+    private record Fault(String path, String message) {}
+
+    private static @Nullable Fault faultOf(List<ConfigValues> hosts) {
+        if (hosts.isEmpty()) {
+            return new Fault(".hosts", "is empty; a group has one host at least");
+        }
+        if (hosts.size() > HOSTS_MAX) {
+            return new Fault(".hosts", hosts.size() + " hosts are above the limit of " + HOSTS_MAX);
+        }
+        Map<RuleUrl, Integer> seen = new HashMap<>();
+        boolean primary = false;
+        for (int i = 0; i < hosts.size(); i++) {
+            RuleUrl url = hosts.get(i).get(OriginGroupKeys.HOST_URL);
+            Integer first = seen.putIfAbsent(url, i);
+            if (first != null) {
+                return new Fault(".hosts[" + i + "]", url.authority() + " is hosts[" + first + "] already");
+            }
+            primary |= !hosts.get(i).get(OriginGroupKeys.HOST_BACKUP);
+        }
+        return primary ? null : new Fault(".hosts", "every host is a backup; of at least one it must be false");
+    }
+
+    private static boolean isName(String name) {
+        return name.length() <= NAME_MAX
+                && name.chars().allMatch(c -> (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_');
+    }
+
+    /** Warns of what no request uses. */
+    void warn(ProxyConfig config) {
+        Set<String> used = new HashSet<>();
+        for (RemapRuleConfig rule : config.remap()) {
+            if (rule.origins() != null) {
+                used.add(rule.origins());
+            }
+        }
+        List<OriginGroupConfig> groups = config.originGroups();
+        for (int i = 0; i < groups.size(); i++) {
+            if (!used.contains(groups.get(i).name())) {
+                String path = "origins[" + i + "]";
+                problems.warning(at(path), path, "no rule of remap names it");
+            }
+        }
+    }
+
+    private void error(String path, String message) {
+        problems.error(at(path), path, message);
+    }
+
+    /** Where it stands, or what is around it. */
+    private Place at(String path) {
+        int dot = path.lastIndexOf('.');
+        return problems.placeOf(path, dot < 0 ? whole : problems.placeOf(path.substring(0, dot), whole));
+    }
+}

@@ -1,0 +1,129 @@
+package io.millrace.proxy.config;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A group of hosts that answer for the same URLs. Immutable.
+ *
+ * @param name lower-case letters, digits, {@code -} and {@code _}
+ * @param policy who gets a request
+ * @param hashKey what decides by {@link Policy#CONSISTENT_HASH}
+ * @param hosts in the order of the file, at least one
+ * @param connectionsMax most connections to each host on each event loop; null for the general setting
+ * @param queueMax most requests that wait for one of them; null for the general setting
+ * @param parentIsProxy whether the hosts are sent whole URLs
+ * @param goDirect whether the rule's own origin is asked when none of the hosts can be
+ * @param whenAllDown what becomes of requests then
+ * @param slowStartMillis time in which the weight of a host that was down grows to the whole; 0 for at once
+ * @param retry when another host is tried
+ * @param markdown when a host is marked down
+ */
+public record OriginGroupConfig(
+        String name,
+        Policy policy,
+        HashKey hashKey,
+        List<Host> hosts,
+        @Nullable Integer connectionsMax,
+        @Nullable Integer queueMax,
+        boolean parentIsProxy,
+        boolean goDirect,
+        WhenAllDown whenAllDown,
+        long slowStartMillis,
+        Retry retry,
+        Markdown markdown) {
+
+    /** Who gets a request. */
+    public enum Policy {
+        /** All in turn, by weight. */
+        ROUND_ROBIN,
+        /** The one with the fewest requests under way for its weight. */
+        LEAST_LOADED,
+        /** By the hash of the URL or the key; a host that goes or comes moves no request between the others. */
+        CONSISTENT_HASH,
+        /** The first in the order of the file. */
+        FIRST_LIVE,
+        /** By the client's address. */
+        STICKY,
+        /** The one that had the last request. */
+        LATCHED
+    }
+
+    /** What is hashed. */
+    public enum HashKey {
+        PATH,
+        PATH_QUERY,
+        URL,
+        HOST,
+        CACHE_KEY
+    }
+
+    /** What becomes of requests while no host is up. */
+    public enum WhenAllDown {
+        TRY,
+        FAIL
+    }
+
+    /**
+     * One host.
+     *
+     * @param url scheme, host and port
+     * @param weight 1 to 1000
+     * @param backup whether it is for when none of the others is up
+     */
+    public record Host(RuleUrl url, int weight, boolean backup) {}
+
+    /**
+     * When another host is tried.
+     *
+     * @param tries hosts that one request may try, 1 or more
+     * @param responseCodes answers after which another is tried
+     * @param withinMillis time from the first try after which no other is begun
+     */
+    public record Retry(int tries, List<Integer> responseCodes, long withinMillis) {}
+
+    /**
+     * When a host is marked down.
+     *
+     * @param failThreshold failures in a row; 0 for never
+     * @param retryMillis time until the first trial
+     * @param retryMillisMax longest time until one
+     * @param codes answers that are failures
+     */
+    public record Markdown(int failThreshold, long retryMillis, long retryMillisMax, List<Integer> codes) {}
+
+    static OriginGroupConfig from(ConfigValues element) {
+        List<Host> hosts = new ArrayList<>();
+        for (ConfigValues host : ProxyConfig.elements(element, OriginGroupKeys.HOSTS)) {
+            hosts.add(new Host(
+                    host.get(OriginGroupKeys.HOST_URL),
+                    host.get(OriginGroupKeys.HOST_WEIGHT),
+                    host.get(OriginGroupKeys.HOST_BACKUP)));
+        }
+        return new OriginGroupConfig(
+                element.get(OriginGroupKeys.NAME),
+                element.get(OriginGroupKeys.POLICY),
+                element.get(OriginGroupKeys.HASH_KEY),
+                List.copyOf(hosts),
+                element.find(OriginGroupKeys.CONNECTIONS_MAX),
+                element.find(OriginGroupKeys.QUEUE_MAX),
+                element.get(OriginGroupKeys.PARENT_IS_PROXY),
+                element.get(OriginGroupKeys.GO_DIRECT),
+                element.get(OriginGroupKeys.WHEN_ALL_DOWN),
+                element.get(OriginGroupKeys.SLOW_START).toMillis(),
+                new Retry(
+                        element.get(OriginGroupKeys.RETRY_TRIES),
+                        codes(element.get(OriginGroupKeys.RETRY_RESPONSE_CODES)),
+                        element.get(OriginGroupKeys.RETRY_WITHIN).toMillis()),
+                new Markdown(
+                        element.get(OriginGroupKeys.FAIL_THRESHOLD),
+                        element.get(OriginGroupKeys.RETRY_TIME).toMillis(),
+                        element.get(OriginGroupKeys.RETRY_TIME_MAX).toMillis(),
+                        codes(element.get(OriginGroupKeys.MARKDOWN_CODES))));
+    }
+
+    private static List<Integer> codes(List<String> words) {
+        return words.stream().map(Integer::valueOf).toList();
+    }
+}

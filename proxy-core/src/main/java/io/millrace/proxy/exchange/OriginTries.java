@@ -1,0 +1,328 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.caching.CacheKey;
+import io.millrace.proxy.config.OriginGroupConfig;
+import io.millrace.proxy.fetch.OriginCall;
+import io.millrace.proxy.fetch.OriginFailure;
+import io.millrace.proxy.fetch.OriginResponseHandler;
+import io.millrace.proxy.fetch.ResponseFraming;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.origin.GroupTries;
+import io.millrace.proxy.origin.KeyHash;
+import io.netty.buffer.ByteBuf;
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request to a group of origins, which to its caller is one call: it goes to the host that the group's policy chooses, and to
+ * another where that one does not answer, as long as nothing of an answer was told to anybody and repeating is safe
+ * (RFC 9110 s9.2.2):
+ *
+ * <ul>
+ *   <li>where no connection could be made, since nothing was sent then, whatever the method;
+ *   <li>otherwise where the method is idempotent and none of the content was sent.
+ * </ul>
+ *
+ * <p>Content waits here until a host takes it. Confined to one event loop.
+ */
+final class OriginTries implements OriginCall, GroupTries.Key {
+    /** A response of another host's error that is shorter than this is read to its end, for the sake of the connection. */
+    private static final int DRAINED_BYTES_MAX = 16 << 10;
+
+    private final ExchangeLoop home;
+    private final LegPlan plan;
+    private final OriginResponseHandler handler;
+    private final GroupTries tries;
+    private final ArrayDeque<ByteBuf> held = new ArrayDeque<>(0);
+    private @Nullable HostCall current;
+    private boolean wentDirect;
+    /** All of the content was given to this. */
+    private boolean finished;
+    /** Something was given to a host, beyond the head. */
+    private boolean sent;
+    /** The caller has heard something that it may have passed on. */
+    private boolean told;
+
+    private boolean ended;
+
+    private OriginTries(ExchangeLoop home, LegPlan plan, String group, OriginResponseHandler handler) {
+        this.home = home;
+        this.plan = plan;
+        this.handler = handler;
+        this.finished = plan.contentLength() == 0;
+        this.tries = home.groups().begin(group, this, home.clock().millis());
+    }
+
+    /** Sends a request to the origin of its rule, or to one of the rule's group. */
+    static OriginCall fetch(ExchangeLoop home, LegPlan plan, OriginResponseHandler handler) {
+        String group = plan.mapped().origins();
+        if (group == null) {
+            return home.origins().fetch(OriginRequests.compose(plan, home.settings()), handler);
+        }
+        OriginTries all = new OriginTries(home, plan, group, handler);
+        if (!all.tryNext()) {
+            home.loop().execute(all::noneUp);
+        }
+        return all;
+    }
+
+    @Override
+    public long hash(OriginGroupConfig group) {
+        TargetUri url = plan.keyUrl();
+        if (group.policy() == OriginGroupConfig.Policy.STICKY) {
+            byte[] address = plan.client().remoteAddress().getAddress().getAddress();
+            return KeyHash.of(address, 0, address.length);
+        }
+        if (group.policy() != OriginGroupConfig.Policy.CONSISTENT_HASH) {
+            return 0;
+        }
+        byte[] target = url.targetBytes();
+        return switch (group.hashKey()) {
+            case PATH -> KeyHash.of(target, url.pathStart(), url.pathEnd());
+            case PATH_QUERY -> KeyHash.of(target, url.pathStart(), url.queryEnd());
+            case HOST -> KeyHash.of(url.hostBytes(), 0, url.hostBytes().length);
+            case URL, CACHE_KEY -> {
+                byte[] key = group.hashKey() == OriginGroupConfig.HashKey.URL
+                        ? CacheKey.of(url).bytes()
+                        : plan.primaryBytes();
+                yield KeyHash.of(key, 0, key.length);
+            }
+        };
+    }
+
+    // to the hosts
+
+    /** Asks the next host; false when there is none. */
+    private boolean tryNext() {
+        long nowMillis = home.clock().millis();
+        GroupTries.Try next = tries.next(mayRepeat(), nowMillis);
+        if (next == null && (!tries.group().config().goDirect() || wentDirect)) {
+            return false;
+        }
+        if (current != null) {
+            home.counters().increment(Counter.ORIGIN_TRIES_MORE);
+        }
+        HostCall call = new HostCall(next);
+        current = call;
+        wentDirect |= next == null;
+        call.call = home.origins()
+                .fetch(
+                        next == null
+                                ? OriginRequests.compose(plan, home.settings())
+                                : OriginRequests.compose(plan, home.settings(), tries.group(), next.host()),
+                        call);
+        return true;
+    }
+
+    /** Whether the request may be sent again although a host may have begun to work on it. */
+    private boolean mayRepeat() {
+        return !told && !sent && plan.request().method().isIdempotent();
+    }
+
+    private boolean mayMove(OriginFailure failure) {
+        return switch (failure.reason()) {
+            case DNS, CONNECT_REFUSED, CONNECT_TIMEOUT, QUEUE_FULL, QUEUE_TIMEOUT -> !told && !sent;
+            case TLS, FIRST_BYTE_TIMEOUT, RESET, TRUNCATED, BAD_RESPONSE, IDLE_TIMEOUT, REQUEST_TIMEOUT -> mayRepeat();
+            default -> false;
+        };
+    }
+
+    private void noneUp() {
+        if (!ended) {
+            end();
+            handler.onFailure(new OriginFailure(
+                    OriginFailure.Reason.NONE_UP, "origins " + tries.group().name() + ": " + tries.told(), true));
+        }
+    }
+
+    private void end() {
+        ended = true;
+        ByteBuf piece;
+        while ((piece = held.pollFirst()) != null) {
+            piece.release();
+        }
+    }
+
+    /** The host that was asked last, for the log; null when none was, or the rule's own. */
+    @Nullable
+    String host() {
+        HostCall last = current;
+        return last == null || last.turn == null
+                ? null
+                : last.turn.host().origin().authority();
+    }
+
+    /** One host's turn; what it says after the turn has gone to another is dropped. */
+    private final class HostCall implements OriginResponseHandler {
+        private final GroupTries.@Nullable Try turn;
+        private final long sentNanos = System.nanoTime();
+        private @Nullable OriginCall call;
+        private int status;
+
+        /** @param turn null for the rule's own origin */
+        private HostCall(GroupTries.@Nullable Try turn) {
+            this.turn = turn;
+        }
+
+        private boolean isCurrent() {
+            return current == this && !ended;
+        }
+
+        @Override
+        public void onContinue() {
+            if (isCurrent()) {
+                told = true;
+                handler.onContinue();
+            }
+        }
+
+        @Override
+        public void onInterim(ResponseHead head) {
+            if (isCurrent()) {
+                told = true;
+                handler.onInterim(head);
+            }
+        }
+
+        @Override
+        public void onRequestWritable() {
+            if (isCurrent() && flush(call)) {
+                handler.onRequestWritable();
+            }
+        }
+
+        @Override
+        public void onHead(ResponseHead head, ResponseFraming framing) {
+            status = head.status();
+            if (turn != null) {
+                turn.responded(status, home.clock().millis(), System.nanoTime() - sentNanos);
+            }
+            if (!isCurrent()) {
+                return;
+            }
+            if (turn != null && tries.group().isRetried(status) && mayRepeat() && tryNext()) {
+                turn.refused(status);
+                boolean isShort = framing.contentLength() >= 0 && framing.contentLength() <= DRAINED_BYTES_MAX;
+                if (!isShort && call != null) {
+                    call.cancel();
+                }
+                return;
+            }
+            told = true;
+            handler.onHead(head, framing);
+        }
+
+        @Override
+        public void onContent(ByteBuf content) {
+            if (isCurrent()) {
+                handler.onContent(content);
+            } else {
+                content.release();
+            }
+        }
+
+        @Override
+        public void onComplete(@Nullable FieldSection trailers) {
+            if (turn != null) {
+                turn.answered(status, home.clock().millis());
+            }
+            if (isCurrent()) {
+                end();
+                handler.onComplete(trailers);
+            }
+        }
+
+        @Override
+        public void onFailure(OriginFailure failure) {
+            if (turn != null) {
+                turn.failed(failure.reason(), home.clock().millis());
+            }
+            if (!isCurrent() || (failure.beforeHead() && mayMove(failure) && tryNext())) {
+                return;
+            }
+            end();
+            handler.onFailure(
+                    tries.isWorthTelling() && failure.beforeHead()
+                            ? new OriginFailure(
+                                    failure.reason(), "origins " + tries.group().name() + ": " + tries.told(), true)
+                            : failure);
+        }
+    }
+
+    // from the caller
+
+    /** Gives what waits to a host that takes it; false when it does not take more. */
+    private boolean flush(@Nullable OriginCall call) {
+        ByteBuf piece;
+        while (call != null && call.isRequestWritable() && (piece = held.pollFirst()) != null) {
+            sent = true;
+            call.write(piece);
+        }
+        if (call != null && held.isEmpty() && finished && plan.contentLength() != 0) {
+            sent = true;
+            call.finishRequest();
+        }
+        return held.isEmpty() && !finished;
+    }
+
+    @Override
+    public void write(ByteBuf content) {
+        if (ended) {
+            content.release();
+            return;
+        }
+        held.addLast(content);
+        if (current != null) {
+            flush(current.call);
+        }
+    }
+
+    @Override
+    public void finishRequest() {
+        if (!finished && !ended) {
+            finished = true;
+            if (current != null && current.call != null && (sent || current.call.isRequestWritable())) {
+                flush(current.call);
+            }
+        }
+    }
+
+    @Override
+    public boolean isRequestWritable() {
+        return !ended && held.isEmpty() && current != null && current.call != null && current.call.isRequestWritable();
+    }
+
+    @Override
+    public void pauseReading() {
+        if (current != null && current.call != null) {
+            current.call.pauseReading();
+        }
+    }
+
+    @Override
+    public void resumeReading() {
+        if (current != null && current.call != null) {
+            current.call.resumeReading();
+        }
+    }
+
+    @Override
+    public void cancel() {
+        if (ended) {
+            return;
+        }
+        end();
+        HostCall last = current;
+        if (last != null) {
+            if (last.turn != null) {
+                last.turn.left();
+            }
+            if (last.call != null) {
+                last.call.cancel();
+            }
+        }
+    }
+}

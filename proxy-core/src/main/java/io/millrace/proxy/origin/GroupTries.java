@@ -1,0 +1,182 @@
+package io.millrace.proxy.origin;
+
+import io.millrace.proxy.config.OriginGroupConfig;
+import io.millrace.proxy.fetch.OriginFailure;
+import java.util.BitSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The hosts of a group that one request tries, one after the other, each at most once, and what came of each. Confined to one
+ * event loop.
+ */
+public final class GroupTries {
+    /** What a policy that hashes decides by. */
+    public interface Key {
+        /** The hash that the group's settings ask for; of no meaning where they ask for none. */
+        long hash(OriginGroupConfig config);
+    }
+
+    private final GroupView view;
+    private final long key;
+    private final long firstMillis;
+    private final BitSet tried;
+    private final StringBuilder told = new StringBuilder();
+    private int tries;
+
+    GroupTries(GroupView view, long key, long nowMillis) {
+        this.view = view;
+        this.key = key;
+        firstMillis = nowMillis;
+        tried = new BitSet(view.group().hosts().size());
+    }
+
+    public OriginGroup group() {
+        return view.group();
+    }
+
+    /**
+     * The next host, if the request may have another.
+     *
+     * @param mayMove whether another host can have the request if this one does not answer it
+     * @return null when there is none, or none more is allowed
+     */
+    public @Nullable Try next(boolean mayMove, long nowMillis) {
+        OriginGroupConfig.Retry rules = view.group().config().retry();
+        boolean late = tries > 0 && nowMillis - firstMillis >= rules.withinMillis();
+        if (tries >= rules.tries() || late) {
+            return null;
+        }
+        int chosen = view.choose(key, tried, mayMove, nowMillis);
+        if (chosen < 0) {
+            return null;
+        }
+        tries++;
+        tried.set(chosen);
+        return new Try(chosen);
+    }
+
+    /** Whether more than one host was tried, or none could be. */
+    public boolean isWorthTelling() {
+        return tries != 1;
+    }
+
+    /** What was tried, for people: {@code http://10.0.0.1:8080 (connect-refused), http://10.0.0.2:8080 (503)}. */
+    public String told() {
+        return tries == 0 ? "no host is up" : told.toString();
+    }
+
+    /** One host's turn. Exactly one of {@link #answered}, {@link #failed} and {@link #left} ends it; what comes after is ignored. */
+    public final class Try {
+        private final int index;
+        private final boolean trial;
+        private boolean ended;
+
+        private Try(int index) {
+            this.index = index;
+            trial = view.isOnTrial();
+            view.load(index).began();
+        }
+
+        public OriginHost host() {
+            return view.host(index);
+        }
+
+        /**
+         * The head of a response came.
+         *
+         * @param nanos since the request was sent
+         */
+        public void responded(int status, long nowMillis, long nanos) {
+            view.load(index).responded(nanos);
+            if (view.group().isFailure(status)) {
+                failed(Integer.toString(status), nowMillis);
+            } else if (trial && !view.group().isRetried(status)) {
+                host().answered(nowMillis);
+            }
+        }
+
+        /** The whole of it came. */
+        public void answered(int status, long nowMillis) {
+            if (!ended) {
+                end();
+                if (view.group().isRetried(status)) {
+                    // Neither a failure of the host nor a sign of its health.
+                    leaveTrial();
+                } else {
+                    host().answered(nowMillis);
+                }
+            }
+        }
+
+        /** No response came, or not the whole of one. */
+        public void failed(OriginFailure.Reason reason, long nowMillis) {
+            if (isOfHost(reason)) {
+                failed(reason.text(), nowMillis);
+            } else {
+                note(reason.text());
+                left();
+            }
+        }
+
+        private void failed(String why, long nowMillis) {
+            if (ended) {
+                return;
+            }
+            end();
+            note(why);
+            view.load(index).failed();
+            host().failed(why, nowMillis, view.group().config().markdown(), view.jitter());
+        }
+
+        /** Another host is asked, as this one answered with a status that is no answer. */
+        public void refused(int status) {
+            if (!ended) {
+                note(Integer.toString(status));
+                left();
+            }
+        }
+
+        /** Nobody waits for it any longer. */
+        public void left() {
+            if (!ended) {
+                end();
+                leaveTrial();
+            }
+        }
+
+        private void leaveTrial() {
+            if (trial) {
+                host().leaveTrial();
+            }
+        }
+
+        private void end() {
+            ended = true;
+            view.load(index).ended();
+        }
+
+        private void note(String why) {
+            told.append(told.length() == 0 ? "" : ", ")
+                    .append(host())
+                    .append(" (")
+                    .append(why)
+                    .append(')');
+        }
+
+        /** Limits of this side, and its own end, say nothing of a host. */
+        private static boolean isOfHost(OriginFailure.Reason reason) {
+            return switch (reason) {
+                case DNS,
+                        CONNECT_REFUSED,
+                        CONNECT_TIMEOUT,
+                        TLS,
+                        FIRST_BYTE_TIMEOUT,
+                        IDLE_TIMEOUT,
+                        RESET,
+                        TRUNCATED,
+                        BAD_RESPONSE -> true;
+                default -> false;
+            };
+        }
+    }
+}

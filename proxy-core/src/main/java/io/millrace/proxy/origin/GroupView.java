@@ -1,0 +1,146 @@
+package io.millrace.proxy.origin;
+
+import io.millrace.proxy.config.OriginGroupConfig;
+import java.util.BitSet;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** One group as one event loop sees it. Confined to its event loop. */
+final class GroupView {
+    /** The part of its weight that slow start begins with. */
+    private static final int SLOW_START_LEAST = Candidates.WEIGHT_UNIT / 10;
+
+    /** Which hosts are looked at. */
+    private enum Ring {
+        PRIMARY,
+        BACKUP,
+        /** Whatever is not put down by an operator, as there is nobody else. */
+        ANY_PRIMARY,
+        ANY_BACKUP
+    }
+
+    private static final Ring[] RINGS = Ring.values();
+
+    /** How many of them hold to what is known of the hosts. */
+    private static final int CAREFUL_RINGS = 2;
+
+    private final OriginGroup group;
+    private final List<HostLoad> loads;
+    private final SplittableRandom random;
+    private final Candidates candidates;
+    private boolean onTrial;
+
+    GroupView(OriginGroup group, List<HostLoad> loads, SplittableRandom random) {
+        this.group = group;
+        this.loads = loads;
+        this.random = random;
+        candidates = new Candidates(
+                group.hosts().stream().mapToLong(OriginHost::hash).toArray());
+    }
+
+    OriginGroup group() {
+        return group;
+    }
+
+    OriginHost host(int index) {
+        return group.hosts().get(index);
+    }
+
+    HostLoad load(int index) {
+        return loads.get(index);
+    }
+
+    /** 0 to 1. */
+    double jitter() {
+        return random.nextDouble();
+    }
+
+    /**
+     * Chooses a host: of those that are up and those whose trial is due, first among the primaries, then among the backups; when
+     * there is none, of those that are down, unless the group says otherwise.
+     *
+     * @param tried those that are out of the question
+     * @param mayMove whether another host can have the request if this one does not answer it; such go on trial first
+     * @return its index, -1 for none
+     */
+    int choose(long key, BitSet tried, boolean mayMove, long nowMillis) {
+        boolean fail = group.config().whenAllDown() == OriginGroupConfig.WhenAllDown.FAIL;
+        int rings = fail ? CAREFUL_RINGS : RINGS.length;
+        for (int i = 0; i < rings; i++) {
+            int chosen = choose(RINGS[i], key, tried, mayMove, nowMillis);
+            if (chosen >= 0) {
+                return chosen;
+            }
+        }
+        return -1;
+    }
+
+    /** Whether the host chosen last was chosen to see whether it is up again. */
+    boolean isOnTrial() {
+        return onTrial;
+    }
+
+    private int choose(Ring ring, long key, BitSet tried, boolean mayMove, long nowMillis) {
+        onTrial = false;
+        if (!weigh(ring, tried, mayMove, nowMillis)) {
+            return -1;
+        }
+        int chosen = group.policy().choose(candidates, key);
+        while (chosen >= 0 && needsTrial(ring, chosen)) {
+            if (host(chosen).beginTrial(nowMillis)) {
+                onTrial = true;
+                break;
+            }
+            // Another loop tries it already.
+            candidates.weights[chosen] = 0;
+            chosen = group.policy().choose(candidates, key);
+        }
+        if (chosen >= 0) {
+            candidates.last = chosen;
+        }
+        return chosen;
+    }
+
+    private boolean needsTrial(Ring ring, int index) {
+        return (ring == Ring.PRIMARY || ring == Ring.BACKUP)
+                && host(index).health().state() != OriginHealth.State.UP;
+    }
+
+    /** Sets the weights for a choice; false when there is nobody to choose. */
+    private boolean weigh(Ring ring, BitSet tried, boolean mayMove, long nowMillis) {
+        boolean any = false;
+        for (int i = 0; i < candidates.size(); i++) {
+            int weight = tried.get(i) ? 0 : weight(ring, i, mayMove, nowMillis);
+            candidates.weights[i] = weight;
+            candidates.underWay[i] = loads.get(i).underWay();
+            any |= weight > 0;
+        }
+        return any;
+    }
+
+    private int weight(Ring ring, int index, boolean mayMove, long nowMillis) {
+        OriginGroupConfig.Host config = group.config().hosts().get(index);
+        if (config.backup() != (ring == Ring.BACKUP || ring == Ring.ANY_BACKUP)) {
+            return 0;
+        }
+        OriginHealth health = host(index).health();
+        if (ring == Ring.ANY_PRIMARY || ring == Ring.ANY_BACKUP) {
+            return health.isPutDown(nowMillis) ? 0 : config.weight() * Candidates.WEIGHT_UNIT;
+        }
+        if (health.isUp(nowMillis)) {
+            return config.weight() * warmth(health, nowMillis);
+        }
+        long leftToOthers = mayMove ? 0 : group.config().markdown().retryMillis();
+        return health.isTrialDue(nowMillis, leftToOthers) ? config.weight() * Candidates.WEIGHT_UNIT : 0;
+    }
+
+    /** Hundredths of its weight that a host has by slow start. */
+    private int warmth(OriginHealth health, long nowMillis) {
+        long whole = group.config().slowStartMillis();
+        long elapsed = nowMillis - health.since();
+        if (whole == 0 || health.since() == 0 || elapsed >= whole || elapsed < 0) {
+            return Candidates.WEIGHT_UNIT;
+        }
+        return SLOW_START_LEAST + (int) ((Candidates.WEIGHT_UNIT - SLOW_START_LEAST) * elapsed / whole);
+    }
+}

@@ -1,0 +1,140 @@
+package io.millrace.proxy.origin;
+
+import io.millrace.proxy.config.OriginGroupConfig.Markdown;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of one host: whether it is up, since when and why, and what an operator has said of it. Each change is a new
+ * instance; {@link OriginHost} swaps them. Times are epoch milliseconds.
+ *
+ * <pre>
+ *   UP --fail_threshold failures in a row--> DOWN --retry_time is over--> SUSPECT: one request on trial
+ *   SUSPECT --it is answered--> UP, with slow start       SUSPECT --it fails--> DOWN, for twice as long
+ * </pre>
+ *
+ * <p>Immutable.
+ *
+ * @param state as seen by requests; an operator's word goes before it
+ * @param failures in a row
+ * @param trials trials in a row that failed, since it was up
+ * @param since when the state began
+ * @param retryAt when it may be tried; of meaning while down
+ * @param reason what the last failure was; empty while there was none
+ * @param put what an operator has said; null for nothing
+ */
+public record OriginHealth(
+        State state,
+        int failures,
+        int trials,
+        long since,
+        long retryAt,
+        String reason,
+        @Nullable Put put) {
+
+    /** As Traffic Server's host database has them. */
+    public enum State {
+        /** It gets requests. */
+        UP,
+        /** It gets none. */
+        DOWN,
+        /** One request is on its way to see whether it is up again. */
+        SUSPECT
+    }
+
+    /**
+     * An operator has put it down.
+     *
+     * @param reason in the operator's words
+     * @param since when
+     * @param until until when; {@link Long#MAX_VALUE} for until it is put up
+     */
+    public record Put(String reason, long since, long until) {
+        boolean holds(long nowMillis) {
+            return nowMillis < until;
+        }
+    }
+
+    /** Beyond this the longest time is reached for any two settings. */
+    private static final int DOUBLINGS_MAX = 30;
+
+    static OriginHealth unknown() {
+        return new OriginHealth(State.UP, 0, 0, 0, 0, "", null);
+    }
+
+    /** Whether it gets requests like any other. */
+    public boolean isUp(long nowMillis) {
+        return state == State.UP && !isPutDown(nowMillis);
+    }
+
+    /** Whether an operator keeps it from requests. */
+    public boolean isPutDown(long nowMillis) {
+        return put != null && put.holds(nowMillis);
+    }
+
+    /**
+     * Whether it is time to try whether it is up again. A clock that was set back does not put that off.
+     *
+     * @param delayMillis how much longer to leave it to others
+     */
+    boolean isTrialDue(long nowMillis, long delayMillis) {
+        return state == State.DOWN
+                && (nowMillis - delayMillis >= retryAt || nowMillis < since)
+                && !isPutDown(nowMillis);
+    }
+
+    /** A request or a check was answered. */
+    OriginHealth answered(long nowMillis) {
+        if (state == State.UP) {
+            return failures == 0 ? this : new OriginHealth(state, 0, 0, since, 0, reason, put);
+        }
+        return new OriginHealth(State.UP, 0, 0, nowMillis, 0, reason, put);
+    }
+
+    /**
+     * One was not.
+     *
+     * @param jitter 0 to 1, so that loops and proxies do not all come back at the same moment
+     */
+    OriginHealth failed(String why, long nowMillis, Markdown rules, double jitter) {
+        int more = failures + 1;
+        if (rules.failThreshold() == 0 || (state == State.UP && more < rules.failThreshold())) {
+            return new OriginHealth(state, more, trials, since, retryAt, why, put);
+        }
+        return switch (state) {
+            case UP -> down(more, 0, nowMillis, nowMillis, why, rules, jitter);
+            case SUSPECT -> down(more, trials + 1, since, nowMillis, why, rules, jitter);
+            // A request that began before, or one that was sent since all were down: it changes nothing.
+            case DOWN -> new OriginHealth(state, more, trials, since, retryAt, why, put);
+        };
+    }
+
+    private OriginHealth down(
+            int failed, int trialsFailed, long begun, long nowMillis, String why, Markdown rules, double jitter) {
+        long doubled = rules.retryMillis() << Math.min(trialsFailed, DOUBLINGS_MAX);
+        boolean overflown = doubled >> Math.min(trialsFailed, DOUBLINGS_MAX) != rules.retryMillis();
+        long wait = overflown ? rules.retryMillisMax() : Math.min(doubled, rules.retryMillisMax());
+        return new OriginHealth(
+                State.DOWN, failed, trialsFailed, begun, nowMillis + wait + (long) (wait * jitter / 10), why, put);
+    }
+
+    /** Somebody tries it. */
+    OriginHealth onTrial() {
+        return new OriginHealth(State.SUSPECT, failures, trials, since, retryAt, reason, put);
+    }
+
+    /** The trial ended without telling anything: the next may be at once. */
+    OriginHealth trialLeft() {
+        return state == State.SUSPECT
+                ? new OriginHealth(State.DOWN, failures, trials, since, retryAt, reason, put)
+                : this;
+    }
+
+    OriginHealth putDown(Put by) {
+        return new OriginHealth(state, failures, trials, since, retryAt, reason, by);
+    }
+
+    /** An operator says that it is up, whatever was seen of it. */
+    OriginHealth putUp(long nowMillis) {
+        return new OriginHealth(State.UP, 0, 0, state == State.UP && put == null ? since : nowMillis, 0, reason, null);
+    }
+}

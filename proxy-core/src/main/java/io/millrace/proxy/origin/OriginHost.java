@@ -1,0 +1,163 @@
+package io.millrace.proxy.origin;
+
+import io.millrace.proxy.config.OriginGroupConfig.Markdown;
+import io.millrace.proxy.config.RuleUrl;
+import io.millrace.proxy.fetch.Origin;
+import io.netty.util.NetUtil;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One host of a group, for as long as the configuration has it: its health outlives changes of everything else.
+ *
+ * <p>Thread-safe: the health is one reference, which event loops and the admin API compare and swap; who brings a change about
+ * logs it. What a loop counts is in its own {@link HostLoad}.
+ */
+public final class OriginHost {
+    private static final Logger log = LoggerFactory.getLogger(OriginHost.class);
+
+    private final String group;
+    private final RuleUrl url;
+    private final Origin origin;
+    private final boolean address;
+    private final long hash;
+    private final AtomicReference<OriginHealth> health = new AtomicReference<>(OriginHealth.unknown());
+    private final List<HostLoad> loads = new CopyOnWriteArrayList<>();
+
+    OriginHost(String group, RuleUrl url) {
+        this.group = group;
+        this.url = url;
+        String host = Objects.requireNonNull(url.host(), "host");
+        String bare = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
+        origin = "https".equals(url.scheme())
+                ? Origin.https(bare, url.effectivePort())
+                : Origin.http(bare, url.effectivePort());
+        address = NetUtil.isValidIpV4Address(bare) || NetUtil.isValidIpV6Address(bare);
+        hash = KeyHash.of(url.authority());
+    }
+
+    /** The name of its group. */
+    public String group() {
+        return group;
+    }
+
+    /** Where connections go. */
+    public Origin origin() {
+        return origin;
+    }
+
+    /** Whether it is named by an address, which no certificate is for. */
+    public boolean isAddress() {
+        return address;
+    }
+
+    RuleUrl url() {
+        return url;
+    }
+
+    /** The same on every proxy and after every start. */
+    long hash() {
+        return hash;
+    }
+
+    /** What is known of it now. */
+    public OriginHealth health() {
+        return Objects.requireNonNull(health.get());
+    }
+
+    /** What the event loops have counted, one element for each that has used it. */
+    public List<HostLoad> loads() {
+        return loads;
+    }
+
+    /** For one more event loop. */
+    HostLoad newLoad() {
+        HostLoad load = new HostLoad();
+        loads.add(load);
+        return load;
+    }
+
+    /** A request was answered, or a check. */
+    void answered(long nowMillis) {
+        OriginHealth before = health();
+        if (before.state() == OriginHealth.State.UP && before.failures() == 0) {
+            return;
+        }
+        swap(now -> now.answered(nowMillis), nowMillis);
+    }
+
+    /** A request was not answered, or by what counts as a failure. */
+    void failed(String why, long nowMillis, Markdown rules, double jitter) {
+        swap(now -> now.failed(why, nowMillis, rules, jitter), nowMillis);
+    }
+
+    /** Begins the one trial of a host whose time has come; false when another was faster. */
+    boolean beginTrial(long nowMillis) {
+        OriginHealth before = health();
+        return before.isTrialDue(nowMillis, 0) && health.compareAndSet(before, before.onTrial());
+    }
+
+    /** The trial told nothing. */
+    void leaveTrial() {
+        health.updateAndGet(OriginHealth::trialLeft);
+    }
+
+    /** An operator puts it down. */
+    public void putDown(OriginHealth.Put by, long nowMillis) {
+        swap(now -> now.putDown(by), nowMillis);
+    }
+
+    /** An operator puts it up. */
+    public void putUp(long nowMillis) {
+        swap(now -> now.putUp(nowMillis), nowMillis);
+    }
+
+    private void swap(UnaryOperator<OriginHealth> change, long nowMillis) {
+        OriginHealth before;
+        OriginHealth after;
+        do {
+            before = health();
+            after = Objects.requireNonNull(change.apply(before));
+        } while (!health.compareAndSet(before, after));
+        tell(before, after, nowMillis);
+    }
+
+    private void tell(OriginHealth before, OriginHealth after, long nowMillis) {
+        OriginHealth.Put put = after.put();
+        if (put != null && put != before.put()) {
+            log.warn("origin {} of {} is put down: {}", url.authority(), group, put.reason());
+        } else if (put == null && before.put() != null) {
+            log.info("origin {} of {} is put up", url.authority(), group);
+        }
+        if (after.state() == before.state()) {
+            return;
+        }
+        if (after.state() == OriginHealth.State.DOWN) {
+            log.warn(
+                    "origin {} of {} is down: {}, {} failures in a row; tried again in {} ms",
+                    url.authority(),
+                    group,
+                    after.reason(),
+                    after.failures(),
+                    after.retryAt() - nowMillis);
+        } else {
+            log.info(
+                    "origin {} of {} is up again after {} ms; it was down for {}",
+                    url.authority(),
+                    group,
+                    nowMillis - before.since(),
+                    before.reason());
+        }
+    }
+
+    /** As the configuration has it: {@code http://10.0.0.1:8080}. */
+    @Override
+    public String toString() {
+        return url.authority();
+    }
+}

@@ -1,0 +1,169 @@
+package io.millrace.proxy.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Groups of origins in the file: what is read, and what is said of what cannot be. */
+class ConfigOriginsTest {
+    @TempDir
+    Path directory;
+
+    private ConfigResult load(String text) throws IOException {
+        Path file = directory.resolve("millrace.yaml");
+        Files.writeString(file, text);
+        return ConfigLoader.load(file, Map.of());
+    }
+
+    private static String problems(ConfigResult result) {
+        return result.problems().stream()
+                .map(problem -> problem.line() + ":" + problem.column() + " " + problem.path() + ": "
+                        + problem.message()
+                        + (problem.suggestion() == null ? "" : " (did you mean " + problem.suggestion() + "?)"))
+                .collect(Collectors.joining("\n"));
+    }
+
+    @Test
+    void readsAGroupWithAllItsSettings() throws IOException {
+        ConfigResult result = load("""
+                listen: [":8080"]
+                origins:
+                  - name: shop
+                    policy: consistent_hash
+                    hash_key: path+query
+                    hosts:
+                      - {url: "http://10.0.0.1:8080", weight: 2}
+                      - {url: "https://b.example", backup: true}
+                      - http://[::1]:81
+                    connections_max: 10
+                    retry: {tries: 5, response_codes: [502], within: 2s}
+                    markdown: {fail_threshold: 7, retry_time: 1s, retry_time_max: 1m, codes: []}
+                    slow_start: 30s
+                    when_all_down: fail
+                remap:
+                  - {map: /, to: "http://shop.internal/", origins: shop}
+                """);
+        assertEquals("", problems(result));
+        ProxyConfig config = result.config();
+        assertNotNull(config);
+        assertEquals("shop", config.remap().get(0).origins());
+        assertEquals(
+                new OriginGroupConfig(
+                        "shop",
+                        OriginGroupConfig.Policy.CONSISTENT_HASH,
+                        OriginGroupConfig.HashKey.PATH_QUERY,
+                        List.of(
+                                new OriginGroupConfig.Host(new RuleUrl("http", "10.0.0.1", 8080, "/"), 2, false),
+                                new OriginGroupConfig.Host(new RuleUrl("https", "b.example", -1, "/"), 1, true),
+                                new OriginGroupConfig.Host(new RuleUrl("http", "[::1]", 81, "/"), 1, false)),
+                        10,
+                        null,
+                        false,
+                        false,
+                        OriginGroupConfig.WhenAllDown.FAIL,
+                        30_000,
+                        new OriginGroupConfig.Retry(5, List.of(502), 2000),
+                        new OriginGroupConfig.Markdown(7, 1000, 60_000, List.of())),
+                config.originGroups().get(0));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "rr_strict, ROUND_ROBIN",
+        "rr_ip, STICKY",
+        "latched, LATCHED",
+        "first_live, FIRST_LIVE",
+        "least-loaded, LEAST_LOADED"
+    })
+    void takesTrafficServersWordsForPolicies(String word, OriginGroupConfig.Policy policy) throws IOException {
+        ConfigResult result = load(group("policy: " + word + ", hosts: [http://a]"));
+        assertNotNull(result.config(), () -> problems(result));
+        assertEquals(policy, result.config().originGroups().get(0).policy());
+    }
+
+    private static String group(String settings) {
+        return "listen: [':8080']\norigins:\n  - {name: shop, " + settings + "}\nremap:\n"
+                + "  - {map: /, to: 'http://shop.internal/', origins: shop}\n";
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    hosts: []                                   | 3:18 origins[0].hosts: is empty; a group has one host at least
+                    policy: random, hosts: [http://a]           | 3:26 origins[0].policy: 'random' is none of round_robin, least_loaded, consistent_hash, first_live, sticky, latched
+                    policy: rr_strikt, hosts: [http://a]        | 3:26 origins[0].policy: 'rr_strikt' is none of round_robin, least_loaded, consistent_hash, first_live, sticky, latched (did you mean rr_strict?)
+                    hosts: [http://a/x]                         | 3:26 origins[0].hosts[0]: 'http://a/x' has a path, which is that of the rule's to (did you mean http://a?)
+                    hosts: [http://a, http://a]                 | 3:36 origins[0].hosts[1]: http://a is hosts[0] already
+                    hosts: [{url: http://a, backup: true}]      | 3:25 origins[0].hosts: every host is a backup; of at least one it must be false
+                    hosts: [{url: http://a, wieght: 2}]         | 3:42 origins[0].hosts[0].wieght: unknown key (did you mean weight?)
+                    hosts: [{weight: 2}]                        | 3:26 origins[0].hosts[0].url: missing; it takes a URL without path (http://host[:port])
+                    hosts: [{url: http://a, weight: 0}]         | 3:50 origins[0].hosts[0].weight: 0 is below the limit of 1
+                    hosts: [http://a], hash_key: url            | 3:37 origins[0].hash_key: is for policy: consistent_hash
+                    hosts: [http://a], markdown: {retry_time: 10m} | 3:48 origins[0].markdown.retry_time: 10m is above the limit of retry_time_max, 5m
+                    hosts: [http://a], retry: {tries: 0}        | 3:52 origins[0].retry.tries: 0 is below the limit of 1
+                    policy: sticky                              | 3:5 origins[0].hosts: missing; it takes a list (a list)
+                    """)
+    void saysWhatIsWrongWithAGroupAndWhere(String settings, String problem) throws IOException {
+        ConfigResult result = load(group(settings));
+        assertNull(result.config());
+        assertEquals(problem, problems(result).lines().findFirst().orElse(""));
+    }
+
+    @Test
+    void suggestsTheGroupThatWasMeant() throws IOException {
+        assertEquals(
+                "3:5 origins[0]: no rule of remap names it\n".strip(),
+                problems(load(group("hosts: [http://a]").replace("origins: shop", "pristine_host_hdr: true"))));
+        assertEquals(
+                "5:43 remap[0].origins: no group of origins is named 'shpo' (did you mean shop?)",
+                problems(load(group("hosts: [http://a]").replace("origins: shop", "origins: shpo"))));
+    }
+
+    @Test
+    void namesAreUniqueAndPlain() throws IOException {
+        assertEquals("4:6 origins[1].name: 'shop' is the name of origins[0] already", problems(load("""
+                        listen: [':8080']
+                        origins:
+                          - {name: shop, hosts: [http://a]}
+                          - {name: shop, hosts: [http://b]}
+                        remap:
+                          - {map: /, to: 'http://shop.internal/', origins: shop}
+                        """)));
+        assertEquals(
+                "3:6 origins[0].name: 'Shop' must be at most 64 lower-case letters, digits, - and _",
+                problems(load(group("hosts: [http://a]")
+                        .replace("name: shop", "name: Shop")
+                        .replace("origins: shop", "origins: Shop"))));
+    }
+
+    @Test
+    void onlyRulesThatAskAnOriginTakeAGroup() throws IOException {
+        ConfigResult result = load(group("hosts: [http://a]").replace("map: /,", "redirect: 'http://b/',"));
+        assertEquals(
+                "remap[0].origins: cannot be set for redirect, which asks no origin",
+                problems(result)
+                        .lines()
+                        .map(line -> line.substring(line.indexOf(' ') + 1))
+                        .findFirst()
+                        .orElse(""));
+    }
+
+    @Test
+    void aChangeOfAGroupIsLive() throws IOException {
+        ProxyConfig one = load(group("hosts: [http://a]")).config();
+        ProxyConfig other = load(group("hosts: [http://b]")).config();
+        List<ConfigChange> changes = ConfigChange.between(one, other);
+        assertEquals(List.of("origins"), changes.stream().map(ConfigChange::key).toList());
+        assertEquals(ConfigKey.Apply.LIVE, changes.get(0).apply());
+    }
+}

@@ -1,0 +1,250 @@
+package io.millrace.proxy.origin;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.config.ConfigValues;
+import io.millrace.proxy.config.OriginGroupConfig;
+import io.millrace.proxy.config.OriginGroupKeys;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.RuleUrl;
+import io.millrace.proxy.fetch.OriginFailure.Reason;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+
+/** Which hosts one request after the other tries, as their health changes. */
+class GroupTriesTest {
+    private static final long T = 1_000_000;
+
+    private final OriginGroups groups = new OriginGroups();
+    private final LoopOrigins loop = groups.newLoop();
+
+    /** Three hosts 1, 2, 3, the last a backup: the first live gets all. */
+    private void apply(UnaryOperator<ConfigValues.Builder> more) {
+        ConfigValues.Builder settings =
+                ConfigValues.builder().set(OriginGroupKeys.POLICY, OriginGroupConfig.Policy.FIRST_LIVE);
+        groups.apply(ProxyConfig.builder()
+                .originGroup("g", more.apply(settings).build(), List.of(host(1, false), host(2, false), host(3, true)))
+                .build()
+                .originGroups());
+    }
+
+    private static ConfigValues host(int number, boolean backup) {
+        return ConfigValues.builder()
+                .set(OriginGroupKeys.HOST_URL, new RuleUrl("http", "10.0.0." + number, -1, "/"))
+                .set(OriginGroupKeys.HOST_BACKUP, backup)
+                .build();
+    }
+
+    private GroupTries request(long nowMillis) {
+        return loop.begin("g", config -> 0, nowMillis);
+    }
+
+    private static int number(GroupTries.Try of) {
+        assertNotNull(of);
+        return Integer.parseInt(of.host().toString().substring("http://10.0.0.".length()));
+    }
+
+    private void markDown(int number, long nowMillis) {
+        for (int i = 0; i < 3; i++) {
+            groups.find("g")
+                    .hosts()
+                    .get(number - 1)
+                    .failed("reset", nowMillis, groups.find("g").config().markdown(), 0);
+        }
+    }
+
+    private List<Integer> order(boolean mayMove, long nowMillis) {
+        GroupTries tries = request(nowMillis);
+        List<Integer> order = new ArrayList<>();
+        GroupTries.Try next;
+        while ((next = tries.next(mayMove, nowMillis)) != null) {
+            order.add(number(next));
+            next.left();
+        }
+        return order;
+    }
+
+    @Test
+    void eachHostIsTriedOnceAndBackupsLast() {
+        apply(settings -> settings.set(OriginGroupKeys.RETRY_TRIES, 16));
+        assertEquals(List.of(1, 2, 3), order(true, T));
+    }
+
+    @Test
+    void noMoreThanTheTriesThatAreAllowed() {
+        apply(settings -> settings.set(OriginGroupKeys.RETRY_TRIES, 2));
+        assertEquals(List.of(1, 2), order(true, T));
+    }
+
+    @Test
+    void noOtherIsBegunWhenTheTimeIsOver() {
+        apply(settings -> settings.set(OriginGroupKeys.RETRY_WITHIN, Duration.ofSeconds(2)));
+        GroupTries tries = request(T);
+        assertNotNull(tries.next(true, T));
+        assertNotNull(tries.next(true, T + 1999));
+        assertNull(tries.next(true, T + 2000));
+    }
+
+    @Test
+    void whatIsDownIsPassedOver() {
+        apply(settings -> settings);
+        markDown(1, T);
+        assertEquals(2, order(true, T).get(0));
+        markDown(2, T);
+        assertEquals(3, order(true, T).get(0));
+    }
+
+    @Test
+    void whenAllAreDownTheyAreTriedAllTheSame() {
+        apply(settings -> settings);
+        markDown(1, T);
+        markDown(2, T);
+        markDown(3, T);
+        assertEquals(List.of(1, 2, 3), order(true, T));
+    }
+
+    @Test
+    void whenAllAreDownRequestsFailAtOnceWhereTheGroupSaysSo() {
+        apply(settings -> settings.set(OriginGroupKeys.WHEN_ALL_DOWN, OriginGroupConfig.WhenAllDown.FAIL));
+        markDown(1, T);
+        markDown(2, T);
+        markDown(3, T);
+        assertEquals(List.of(), order(true, T));
+        assertEquals("no host is up", request(T).told());
+    }
+
+    @Test
+    void whatAnOperatorPutDownIsNeverTried() {
+        apply(settings -> settings);
+        groups.find("g").hosts().get(0).putDown(new OriginHealth.Put("deploy", T, Long.MAX_VALUE), T);
+        markDown(2, T);
+        markDown(3, T);
+        assertEquals(List.of(2, 3), order(true, T));
+    }
+
+    @Test
+    void oneRequestOnTrialWhenItsTimeHasComeAndTheOthersElsewhere() {
+        apply(settings -> settings);
+        markDown(1, T);
+        long due = T + 20_000;
+        GroupTries.Try trial = request(due).next(true, due);
+        assertEquals(1, number(trial));
+        assertEquals(2, order(true, due).get(0));
+        trial.responded(200, due, 1);
+        assertEquals(1, order(true, due).get(0));
+    }
+
+    @Test
+    void aTrialThatIsLeftIsTheNextRequests() {
+        apply(settings -> settings);
+        markDown(1, T);
+        long due = T + 20_000;
+        request(due).next(true, due).left();
+        assertEquals(1, number(request(due).next(true, due)));
+    }
+
+    @Test
+    void aRequestThatNobodyElseCouldHaveGoesOnTrialOnlyWhenNoOtherDid() {
+        apply(settings -> settings);
+        markDown(1, T);
+        assertEquals(2, order(false, T + 12_000).get(0));
+        assertEquals(1, order(false, T + 22_000).get(0));
+    }
+
+    @Test
+    void limitsOfThisSideAreNoFailuresOfTheHost() {
+        apply(settings -> settings);
+        for (int i = 0; i < 10; i++) {
+            request(T).next(true, T).failed(Reason.QUEUE_FULL, T);
+        }
+        assertTrue(groups.find("g").hosts().get(0).health().isUp(T));
+    }
+
+    @Test
+    void anErrorThatIsRetriedIsNoSignOfHealth() {
+        apply(settings -> settings);
+        for (int i = 0; i < 3; i++) {
+            GroupTries.Try bad = request(T).next(true, T);
+            bad.responded(502, T, 1);
+            bad.answered(502, T);
+            request(T).next(true, T).failed(Reason.RESET, T);
+        }
+        assertEquals(2, order(true, T).get(0));
+    }
+
+    @Test
+    void whatWasTriedIsToldWithWhatCameOfIt() {
+        apply(settings -> settings);
+        GroupTries tries = request(T);
+        tries.next(true, T).failed(Reason.CONNECT_REFUSED, T);
+        tries.next(true, T).responded(503, T, 1);
+        assertEquals("http://10.0.0.1 (connect-refused), http://10.0.0.2 (503)", tries.told());
+    }
+
+    @Test
+    void requestsUnderWayAreCountedUntilTheyEnd() {
+        apply(settings -> settings);
+        GroupTries.Try one = request(T).next(true, T);
+        HostLoad load = one.host().loads().get(0);
+        assertEquals(1, load.underWay());
+        one.answered(200, T);
+        one.left();
+        assertEquals(0, load.underWay());
+        assertEquals(1, load.requests());
+    }
+
+    @Test
+    void aReloadKeepsWhatIsKnownOfHostsThatStay() {
+        apply(settings -> settings);
+        OriginHost first = groups.find("g").hosts().get(0);
+        markDown(1, T);
+        apply(settings -> settings.set(OriginGroupKeys.RETRY_TRIES, 5));
+        assertSame(first, groups.find("g").hosts().get(0));
+        assertEquals(2, order(true, T).get(0));
+    }
+
+    @Test
+    void aGroupThatAReloadDidNotChangeKeepsItsTurn() {
+        apply(settings -> settings);
+        OriginGroup before = groups.find("g");
+        apply(settings -> settings);
+        assertSame(before, groups.find("g"));
+    }
+
+    @Test
+    void aRequestOfTheConfigurationBeforeStillFindsItsGroup() {
+        apply(settings -> settings);
+        groups.apply(List.of());
+        assertEquals(1, order(true, T).get(0));
+    }
+
+    @Test
+    void slowStartRampsTheWeightFromATenthToTheWhole() {
+        apply(settings -> settings.set(OriginGroupKeys.POLICY, OriginGroupConfig.Policy.ROUND_ROBIN)
+                .set(OriginGroupKeys.SLOW_START, Duration.ofSeconds(10)));
+        markDown(1, T);
+        groups.find("g").hosts().get(0).answered(T);
+        assertEquals(10, share(T));
+        assertEquals(35, share(T + 5000));
+        assertEquals(50, share(T + 10_000));
+    }
+
+    /** Of 110 or 100 requests, as the weights then add up, those of the first host. */
+    private int share(long nowMillis) {
+        int count = 0;
+        int requests = nowMillis == T ? 110 : 100;
+        for (int i = 0; i < requests; i++) {
+            GroupTries.Try next = request(nowMillis).next(true, nowMillis);
+            count += number(next) == 1 ? 1 : 0;
+            next.left();
+        }
+        return count;
+    }
+}

@@ -1,0 +1,164 @@
+package io.millrace.proxy.origin;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.config.ConfigValues;
+import io.millrace.proxy.config.OriginGroupConfig.Markdown;
+import io.millrace.proxy.config.ProxyConfig;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The states of a host, step by step. */
+class OriginHealthTest {
+    private static final Markdown RULES = new Markdown(3, 1000, 60_000, List.of(503));
+    private static final long T = 1_000_000;
+
+    private static OriginHealth failing(OriginHealth health, int times, long nowMillis) {
+        OriginHealth now = health;
+        for (int i = 0; i < times; i++) {
+            now = now.failed("reset", nowMillis, RULES, 0);
+        }
+        return now;
+    }
+
+    @Test
+    void itIsUpUntilSoManyFailuresInARow() {
+        OriginHealth health = failing(OriginHealth.unknown(), 2, T);
+        assertTrue(health.isUp(T));
+        assertEquals(2, health.failures());
+        health = failing(health, 1, T);
+        assertFalse(health.isUp(T));
+        assertEquals(OriginHealth.State.DOWN, health.state());
+        assertEquals("reset", health.reason());
+        assertEquals(T, health.since());
+    }
+
+    @Test
+    void anAnswerBetweenThemBreaksTheRow() {
+        OriginHealth health = failing(failing(OriginHealth.unknown(), 2, T).answered(T), 2, T);
+        assertTrue(health.isUp(T));
+    }
+
+    @Test
+    void withoutAThresholdNothingMarksItDown() {
+        Markdown never = new Markdown(0, 1000, 60_000, List.of());
+        OriginHealth health = OriginHealth.unknown();
+        for (int i = 0; i < 100; i++) {
+            health = health.failed("reset", T, never, 0);
+        }
+        assertTrue(health.isUp(T));
+    }
+
+    @Test
+    void itsTrialIsDueWhenTheTimeIsOver() {
+        OriginHealth down = failing(OriginHealth.unknown(), 3, T);
+        assertFalse(down.isTrialDue(T + 999, 0));
+        assertTrue(down.isTrialDue(T + 1000, 0));
+        assertFalse(down.isTrialDue(T + 1999, 1000));
+        assertTrue(down.isTrialDue(T + 2000, 1000));
+    }
+
+    @Test
+    void aClockThatIsSetBackDoesNotPutTheTrialOff() {
+        assertTrue(failing(OriginHealth.unknown(), 3, T).isTrialDue(T - 1, 0));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0,1000", "1,2000", "2,4000", "5,32000", "6,60000", "40,60000"})
+    void eachTrialThatFailsDoublesTheTimeUpToTheLongest(int failedTrials, long wait) {
+        OriginHealth health = failing(OriginHealth.unknown(), 3, T);
+        for (int i = 0; i < failedTrials; i++) {
+            health = failing(health.onTrial(), 1, T);
+        }
+        assertEquals(T + wait, health.retryAt());
+        assertEquals(T, health.since());
+    }
+
+    @Test
+    void jitterAddsATenthAtMost() {
+        OriginHealth health = failing(OriginHealth.unknown(), 2, T).failed("reset", T, RULES, 1);
+        assertEquals(T + 1100, health.retryAt());
+    }
+
+    @Test
+    void aTrialThatIsAnsweredBringsItUpAndTheNextTimeIsShortAgain() {
+        OriginHealth health = failing(failing(OriginHealth.unknown(), 3, T).onTrial(), 1, T)
+                .onTrial()
+                .answered(T + 5);
+        assertTrue(health.isUp(T + 5));
+        assertEquals(T + 5, health.since());
+        assertEquals(T + 1000, failing(health, 3, T).retryAt());
+    }
+
+    @Test
+    void aTrialThatTellsNothingLeavesItToTheNext() {
+        OriginHealth down = failing(OriginHealth.unknown(), 3, T);
+        assertEquals(down, down.onTrial().trialLeft());
+        assertSame(
+                OriginHealth.unknown().state(),
+                OriginHealth.unknown().trialLeft().state());
+    }
+
+    @Test
+    void failuresOfEarlierRequestsDoNotPutTheTrialOff() {
+        OriginHealth down = failing(OriginHealth.unknown(), 3, T);
+        assertEquals(down.retryAt(), failing(down, 5, T + 900).retryAt());
+    }
+
+    @Test
+    void anOperatorsWordGoesFirstAndEndsWithItsTime() {
+        OriginHealth put = OriginHealth.unknown().putDown(new OriginHealth.Put("deploy", T, T + 10));
+        assertFalse(put.isUp(T + 9));
+        assertTrue(put.isUp(T + 10));
+        assertFalse(
+                put.putDown(new OriginHealth.Put("for good", T, Long.MAX_VALUE)).isUp(Long.MAX_VALUE - 1));
+        assertFalse(failing(put, 3, T).isTrialDue(T + 5, 0));
+        assertTrue(failing(put, 3, T).putUp(T + 1).isUp(T + 1));
+    }
+
+    @Test
+    void ofManyThreadsOneGetsTheTrial() throws Exception {
+        ProxyConfig config = ProxyConfig.builder()
+                .origins("g", ConfigValues.empty(), List.of("http://10.0.0.1:80"))
+                .build();
+        OriginGroups groups = new OriginGroups();
+        groups.apply(config.originGroups());
+        OriginHost host = groups.find("g").hosts().get(0);
+        int threads = 4;
+        for (int round = 0; round < 2000; round++) {
+            for (int i = 0; i < 3; i++) {
+                host.failed("reset", T, RULES, 0);
+            }
+            AtomicInteger won = new AtomicInteger();
+            CyclicBarrier together = new CyclicBarrier(threads);
+            List<Thread> all = new ArrayList<>();
+            for (int i = 0; i < threads; i++) {
+                Thread thread = new Thread(() -> {
+                    try {
+                        together.await();
+                    } catch (Exception e) {
+                        throw new IllegalStateException(e);
+                    }
+                    if (host.beginTrial(T + 5000)) {
+                        won.incrementAndGet();
+                    }
+                });
+                thread.start();
+                all.add(thread);
+            }
+            for (Thread thread : all) {
+                thread.join();
+            }
+            assertEquals(1, won.get(), "round " + round);
+            host.answered(T + 5000);
+        }
+    }
+}
