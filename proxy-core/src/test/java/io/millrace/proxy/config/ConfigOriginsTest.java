@@ -99,7 +99,7 @@ class ConfigOriginsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    hosts: []                                   | 3:18 origins[0].hosts: is empty; a group has one host at least
+                    hosts: []                                   | 3:25 origins[0].hosts: is empty; a group has one host at least
                     policy: random, hosts: [http://a]           | 3:26 origins[0].policy: 'random' is none of round_robin, least_loaded, consistent_hash, first_live, sticky, latched
                     policy: rr_strikt, hosts: [http://a]        | 3:26 origins[0].policy: 'rr_strikt' is none of round_robin, least_loaded, consistent_hash, first_live, sticky, latched (did you mean rr_strict?)
                     hosts: [http://a/x]                         | 3:26 origins[0].hosts[0]: 'http://a/x' has a path, which is that of the rule's to (did you mean http://a?)
