@@ -1,7 +1,6 @@
 package io.millrace.proxy.origin;
 
 import java.util.IdentityHashMap;
-import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
@@ -9,8 +8,8 @@ import java.util.SplittableRandom;
  */
 public final class LoopOrigins {
     private final OriginGroups groups;
-    private final Map<OriginGroup, GroupView> views = new IdentityHashMap<>();
-    private final Map<OriginHost, HostLoad> loads = new IdentityHashMap<>();
+    private final IdentityHashMap<OriginGroup, GroupView> views = new IdentityHashMap<>();
+    private final IdentityHashMap<OriginHost, HostLoad> loads = new IdentityHashMap<>();
     private final SplittableRandom random = new SplittableRandom();
 
     LoopOrigins(OriginGroups groups) {
@@ -21,7 +20,7 @@ public final class LoopOrigins {
      * Begins the search for a host.
      *
      * @param group the name of a group of the configuration, or of one before it
-     * @param keyHash what decides by policies that hash, of no meaning for others
+     * @param key what decides by policies that hash
      */
     public GroupTries begin(String group, GroupTries.Key key, long nowMillis) {
         OriginGroup found = groups.find(group);
