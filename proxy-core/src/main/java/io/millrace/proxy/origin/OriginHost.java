@@ -129,7 +129,7 @@ public final class OriginHost {
 
     private void tell(OriginHealth before, OriginHealth after, long nowMillis) {
         OriginHealth.Put put = after.put();
-        if (put != null && put != before.put()) {
+        if (put != null && !put.equals(before.put())) {
             log.warn("origin {} of {} is put down: {}", url.authority(), group, put.reason());
         } else if (put == null && before.put() != null) {
             log.info("origin {} of {} is put up", url.authority(), group);
