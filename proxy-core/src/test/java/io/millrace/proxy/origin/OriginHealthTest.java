@@ -133,7 +133,7 @@ class OriginHealthTest {
         groups.apply(config.originGroups());
         OriginHost host = groups.find("g").hosts().get(0);
         int threads = 4;
-        for (int round = 0; round < 2000; round++) {
+        for (int round = 0; round < 300; round++) {
             for (int i = 0; i < 3; i++) {
                 host.failed("reset", T, RULES, 0);
             }
