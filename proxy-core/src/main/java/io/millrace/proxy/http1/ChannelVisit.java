@@ -124,6 +124,6 @@ final class ChannelVisit {
     /** Goes on in the channel, which was nearly given up. */
     void stay() {
         leaving = false;
-        connection.regulateReading();
+        connection.intake().regulateReading();
     }
 }

@@ -1,5 +1,6 @@
 package io.millrace.proxy.http1;
 
+import io.millrace.proxy.net.SendWatch;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import org.jspecify.annotations.Nullable;

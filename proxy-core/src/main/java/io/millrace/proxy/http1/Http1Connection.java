@@ -4,6 +4,7 @@ import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http1.ConnectionDeadline.Waiting;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.net.ConnectionEnd;
 import io.millrace.proxy.net.ConnectionSet;
 import io.millrace.proxy.net.DecidedRequest;
 import io.millrace.proxy.net.PlainSocket;
@@ -13,22 +14,19 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
-import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.channels.NotYetConnectedException;
-import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client's HTTP/1.1 connection in the channel lane. Requests are answered one at a time in their order; what a client
- * pipelines behind the current one waits decoded, at most one read of it, while reading is stopped.
+ * A client's HTTP/1.1 connection in the channel lane: its life from the first byte to the last, its deadlines, and the exchange under way. What the
+ * client sends is taken in by its {@link RequestIntake}.
  *
  * <p>A connection that comes from the {@link FastLane} takes up what that has read and not answered, and goes back when it is idle: its {@link ChannelVisit}.
  *
@@ -37,15 +35,10 @@ import org.slf4j.LoggerFactory;
 public final class Http1Connection extends ChannelInboundHandlerAdapter implements ConnectionSet.Member {
     private static final Logger log = LoggerFactory.getLogger(Http1Connection.class);
 
-    /** Decoded objects that may wait behind the current request: more than one read of 64 KiB can hold of honest requests. */
-    private static final int PENDING_MAX = 8192;
-    /** Request content that is read and dropped after an early answer, so that the client reads the answer before a reset. */
-    static final long DISCARD_BYTES_MAX = 256 * 1024;
-
     private final Http1Settings settings;
     private final RequestReceiver receiver;
     private final ConnectionSet connections;
-    private final ArrayDeque<Object> pending = new ArrayDeque<>(0);
+    private final RequestIntake intake;
     private final ConnectionDeadline deadline;
     /** The stay in this channel of a connection of the fast lane; null for one that began as a channel. */
     private final @Nullable ChannelVisit visit;
@@ -58,13 +51,10 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private @Nullable Http1Stream stream;
     private int slot = -1;
     private int requests;
-    private boolean taking;
     private boolean closing;
     private boolean anyBytes;
     /** TLS's handshake has ended with the bytes that are being read. */
     private boolean handshaken;
-
-    private long discarded;
 
     @SuppressWarnings("NullAway.Init") // set by handlerAdded and channelActive, before anything else
     private Http1Connection(
@@ -80,6 +70,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         this.deadline = deadline;
         this.visit = visit;
         this.direct = direct;
+        this.intake = new RequestIntake(this, settings);
     }
 
     /**
@@ -155,7 +146,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     /** Whether the next request may be answered at once: nothing is under way, and the client takes what it is sent. */
     boolean isBetweenRequests() {
-        return stream == null && !closing && pending.isEmpty() && ctx.channel().isWritable();
+        return stream == null && !closing && intake.isEmpty() && ctx.channel().isWritable();
     }
 
     /** A request begins that is answered past the decoder; true when the connection ends with it. */
@@ -167,7 +158,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     /** Sends what answers the requests that were begun so; takes ownership. */
     void answered(ByteBuf answers, boolean last, boolean now) {
         output.write(answers);
-        discarded = 0;
+        intake.forgetDiscarded();
         deadline.await(Waiting.KEEP_ALIVE);
         if (last) {
             lingerAndClose();
@@ -188,7 +179,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     void takeDecided(RequestReading reading, @Nullable DecidedRequest decided) {
         anyBytes = true;
         takeRequest(reading, decided);
-        take(LastHttpContent.EMPTY_LAST_CONTENT);
+        intake.take(LastHttpContent.EMPTY_LAST_CONTENT);
     }
 
     /** The decoder got bytes: where a request begins, its time begins. */
@@ -204,43 +195,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
         output.beginRead();
-        if (closing || !(message instanceof RequestReading || message instanceof HttpContent)) {
-            discard(message);
-            return;
-        }
-        if (!pending.isEmpty() || (stream != null && stream.isRequestEnded())) {
-            if (pending.size() >= PENDING_MAX) {
-                ReferenceCountUtil.release(message);
-                closeNow();
-                return;
-            }
-            pending.add(message);
-            if (pending.size() == 1) {
-                context.channel().config().setAutoRead(false);
-            }
-            return;
-        }
-        take(message);
-    }
-
-    private void discard(Object message) {
-        if (message instanceof ByteBuf bytes) {
-            discarded += bytes.readableBytes();
-        } else if (message instanceof HttpContent content) {
-            discarded += content.content().readableBytes();
-        }
-        ReferenceCountUtil.release(message);
-        if (discarded > DISCARD_BYTES_MAX) {
-            closeNow();
-        }
-    }
-
-    private void take(Object message) {
-        if (message instanceof RequestReading reading) {
-            takeRequest(reading, null);
-        } else if (message instanceof HttpContent content) {
-            takeContent(content);
-        }
+        intake.read(message);
     }
 
     /** Whether nothing is under way in either direction, so that the connection may leave its channel. */
@@ -249,7 +204,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         return deadline.isFor(Waiting.KEEP_ALIVE)
                 && stream == null
                 && !closing
-                && pending.isEmpty()
+                && intake.isEmpty()
                 && decoder != null
                 && decoder.isEmpty()
                 && !output.isSending();
@@ -296,35 +251,6 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
                 || (settings.requestsPerConnectionMax() > 0 && requests >= settings.requestsPerConnectionMax());
     }
 
-    private void takeContent(HttpContent content) {
-        Http1Stream current = stream;
-        if (current == null) {
-            content.release();
-            return;
-        }
-        boolean last = content instanceof LastHttpContent;
-        if (content.decoderResult().isFailure()) {
-            content.release();
-            current.failRequest(BadRequest.SYNTAX);
-            return;
-        }
-        ByteBuf bytes = content.content();
-        if (!bytes.isReadable() || current.isResponseEnded()) {
-            discarded += bytes.readableBytes();
-            bytes.release();
-        } else if (!current.takeContent(bytes, settings.contentBytesMax())) {
-            return;
-        }
-        if (last) {
-            if (deadline.isFor(Waiting.CONTENT)) {
-                deadline.await(Waiting.RESPONSE);
-            }
-            current.endRequest();
-        } else if (discarded > DISCARD_BYTES_MAX) {
-            closeNow();
-        }
-    }
-
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
         handshaken |= event instanceof SslHandshakeCompletionEvent completion && completion.isSuccess();
@@ -340,28 +266,8 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
                 Transport.acknowledge(context.channel());
             }
         }
-        regulateReading();
+        intake.regulateReading();
         context.fireChannelReadComplete();
-    }
-
-    /**
-     * Reads while the next request may come or the current one's content is wanted; else the kernel holds the rest. Behind a whole request
-     * reading goes on until something comes, which for most never does: so they cost no change of what epoll watches.
-     */
-    void regulateReading() {
-        if ((visit != null && visit.isLeaving()) || !ctx.channel().isActive()) {
-            return;
-        }
-        Http1Stream current = stream;
-        if (!closing && current != null && current.isRequestEnded() && pending.isEmpty()) {
-            return;
-        }
-        boolean wanted = closing
-                || current == null
-                || (!current.isRequestEnded() && (current.wantsContent() || current.isResponseEnded()));
-        if (!wanted || !output.isInRead()) {
-            ctx.channel().config().setAutoRead(wanted);
-        }
     }
 
     /** The current exchange is over on both sides: the next pipelined request, the next read, or the end. */
@@ -374,28 +280,16 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             lingerAndClose();
             return;
         }
-        discarded = 0;
+        intake.forgetDiscarded();
         deadline.await(Waiting.KEEP_ALIVE);
-        if (connections.isDraining() && pending.isEmpty()) {
+        if (connections.isDraining() && intake.isEmpty()) {
             lingerAndClose();
-        } else if (!taking) {
-            takePending();
+        } else {
+            intake.takeWaiting();
         }
         if (visit != null) {
             visit.onAnswered();
         }
-    }
-
-    private void takePending() {
-        taking = true;
-        try {
-            while (!pending.isEmpty() && !closing && (stream == null || !stream.isRequestEnded())) {
-                take(pending.remove());
-            }
-        } finally {
-            taking = false;
-        }
-        regulateReading();
     }
 
     /**
@@ -407,7 +301,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             return;
         }
         closing = true;
-        releasePending();
+        intake.drop();
         output.flushNow();
         deadline.await(Waiting.LINGER);
         ConnectionEnd.shutAfterWrites(ctx);
@@ -415,7 +309,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             ctx.executor().execute(() -> {
                 if (!ctx.isRemoved() && ctx.pipeline().get(Http1RequestDecoder.class) != null) {
                     ctx.pipeline().remove(Http1RequestDecoder.class);
-                    regulateReading();
+                    intake.regulateReading();
                 }
             });
         }
@@ -423,7 +317,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     void closeNow() {
         closing = true;
-        releasePending();
+        intake.drop();
         ctx.channel().close();
     }
 
@@ -433,7 +327,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
      */
     void reset() {
         closing = true;
-        releasePending();
+        intake.drop();
         ConnectionEnd.reset(ctx);
     }
 
@@ -452,7 +346,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     /** The channel is closed. */
     void onGone() {
         closing = true;
-        releasePending();
+        intake.drop();
         output.drop();
         Http1Stream current = stream;
         stream = null;
@@ -538,16 +432,33 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         slot = place;
     }
 
-    private void releasePending() {
-        while (!pending.isEmpty()) {
-            ReferenceCountUtil.release(pending.remove());
-        }
-    }
-
     /** Sends bytes at once; takes ownership. */
     void send(ByteBuf bytes) {
         output.write(bytes);
         output.flushNow();
+    }
+
+    /** The exchange under way; null between two. */
+    @Nullable
+    Http1Stream stream() {
+        return stream;
+    }
+
+    boolean isClosing() {
+        return closing;
+    }
+
+    /** Whether it is on its way to the fast lane, and does not read. */
+    boolean isLeaving() {
+        return visit != null && visit.isLeaving();
+    }
+
+    RequestIntake intake() {
+        return intake;
+    }
+
+    ConnectionDeadline deadline() {
+        return deadline;
     }
 
     ConnectionOutput output() {

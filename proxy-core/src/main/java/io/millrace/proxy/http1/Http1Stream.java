@@ -226,7 +226,7 @@ final class Http1Stream implements ClientStream {
         if (requestEnded || close) {
             connection.onStreamEnd(this, close);
         } else {
-            connection.regulateReading();
+            connection.intake().regulateReading();
         }
     }
 
@@ -253,7 +253,7 @@ final class Http1Stream implements ClientStream {
     @Override
     public void readContent(boolean on) {
         contentWanted = on;
-        connection.regulateReading();
+        connection.intake().regulateReading();
     }
 
     @Override

@@ -1,4 +1,4 @@
-package io.millrace.proxy.http1;
+package io.millrace.proxy.net;
 
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -12,11 +12,11 @@ import io.netty.handler.ssl.SslHandler;
  *
  * <p>Immutable: no state.
  */
-final class ConnectionEnd {
+public final class ConnectionEnd {
     private ConnectionEnd() {}
 
     /** Shuts our side when what was written has left, TLS's side first; closes where that cannot be. */
-    static void shutAfterWrites(ChannelHandlerContext ctx) {
+    public static void shutAfterWrites(ChannelHandlerContext ctx) {
         Channel channel = ctx.channel();
         channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> {
             SslHandler tls = ctx.pipeline().get(SslHandler.class);
@@ -39,7 +39,7 @@ final class ConnectionEnd {
     }
 
     /** Closes by a reset, past TLS's close. */
-    static void reset(ChannelHandlerContext ctx) {
+    public static void reset(ChannelHandlerContext ctx) {
         if (ctx.channel().isActive()) {
             ctx.channel().config().setOption(ChannelOption.SO_LINGER, 0);
         }

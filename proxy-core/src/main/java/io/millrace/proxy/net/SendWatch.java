@@ -1,4 +1,4 @@
-package io.millrace.proxy.http1;
+package io.millrace.proxy.net;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOutboundBuffer;
@@ -8,18 +8,18 @@ import io.netty.channel.ChannelOutboundBuffer;
  *
  * <p>Confined to the channel's event loop.
  */
-final class SendWatch {
+public final class SendWatch {
     private long unsentBytes;
     private long unsentSinceNanos;
 
     /** Bytes that the kernel has not taken. Netty's own count falls only when a whole buffer has left. */
-    static long unsent(Channel channel) {
+    public static long unsent(Channel channel) {
         ChannelOutboundBuffer buffers = channel.unsafe().outboundBuffer();
         return buffers == null ? 0 : Math.max(0, buffers.totalPendingWriteBytes() - buffers.currentProgress());
     }
 
     /** Whether it has taken none of it for longer than {@code timeoutNanos}. */
-    boolean isStuck(Channel channel, long nowNanos, long timeoutNanos) {
+    public boolean isStuck(Channel channel, long nowNanos, long timeoutNanos) {
         long unsent = unsent(channel);
         if (unsent == 0 || unsent != unsentBytes) {
             unsentBytes = unsent;
