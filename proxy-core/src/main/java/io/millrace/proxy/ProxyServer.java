@@ -223,8 +223,7 @@ public final class ProxyServer implements AutoCloseable {
 
     /** Loads the trust store where origins speak TLS, so that no event loop waits for it at the first connection. */
     private static void warmOriginTls(ProxyConfig config) {
-        boolean byRule = config.remap().stream()
-                .anyMatch(rule -> "https".equals(rule.to().scheme()));
+        boolean byRule = config.remap().stream().anyMatch(rule -> rule.to().isSecure());
         boolean byGroup = config.originGroups().stream()
                 .flatMap(group -> group.hosts().stream())
                 .anyMatch(host -> "https".equals(host.url().scheme()));

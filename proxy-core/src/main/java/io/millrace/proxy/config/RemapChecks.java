@@ -57,10 +57,26 @@ final class RemapChecks {
         if (verb.group() == RemapVerb.Group.RECEIVED_PORT && from.port() < 0) {
             return new Fault(verb.word(), "must name the port that requests arrive on");
         }
-        Fault fault = to == null ? null : substitutions(verb, from, to);
+        Fault fault = to == null ? null : schemes(verb, from, to);
+        fault = fault == null && to != null ? substitutions(verb, from, to) : fault;
         fault = fault == null ? status(verb, rule.find(RemapKeys.STATUS)) : fault;
         fault = fault == null ? options(verb, rule) : fault;
         return fault == null && !verb.isForward() ? settings(verb, rule) : fault;
+    }
+
+    /** WebSocket's rules are apart from all others, as Traffic Server has them. */
+    private static @Nullable Fault schemes(RemapVerb verb, RuleUrl from, RuleUrl to) {
+        if (from.isWebSocket() && verb != RemapVerb.MAP && verb != RemapVerb.REGEX_MAP) {
+            return new Fault(verb.word(), "must be http or https; ws and wss are for map and regex_map");
+        }
+        if (from.isWebSocket() != to.isWebSocket()) {
+            return new Fault(
+                    "to",
+                    from.isWebSocket()
+                            ? "'" + to + "' must be ws or wss, as the rule is for " + from.scheme()
+                            : "'" + to + "' is for rules that begin with ws or wss");
+        }
+        return null;
     }
 
     private static @Nullable Fault substitutions(RemapVerb verb, RuleUrl from, RuleUrl to) {

@@ -11,7 +11,8 @@ public final class RemapKeys {
     public static final ConfigKey<RuleUrl> MAP = draft("remap[].map", ValueType.RULE_FROM)
             .like("map")
             .says("Client URLs that begin with this are mapped; without a port it matches those ports that no rule for "
-                    + "the host names; a path alone matches every host. A rule has exactly one of the keys down to "
+                    + "the host names; a path alone matches every host; ws and wss are for requests that ask for "
+                    + "WebSocket. A rule has exactly one of the keys down to "
                     + "regex_redirect_temporary, which say its kind.");
     public static final ConfigKey<RuleUrl> REGEX_MAP = draft("remap[].regex_map", ValueType.RULE_REGEX)
             .like("regex_map")

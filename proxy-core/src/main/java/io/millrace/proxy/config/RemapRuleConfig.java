@@ -1,6 +1,7 @@
 package io.millrace.proxy.config;
 
 import com.google.re2j.Pattern;
+import io.millrace.proxy.http.UpgradeFields;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param referers which pages may link to what it matches; null when that does not matter
  * @param rewriteSetCookie whether a rule for answers is for their cookies as well
  * @param pristineHostHdr whether the origin gets the client's Host field
+ * @param upgrade the protocols, in lower case, that a connection may switch to; empty for none
  * @param methods the methods that pass; empty for all but TRACE and CONNECT
  * @param purgeAllow whose PURGE requests are obeyed
  * @param cache the cache settings of this rule: its own over the general ones
@@ -30,6 +32,7 @@ public record RemapRuleConfig(
         @Nullable RefererConfig referers,
         boolean rewriteSetCookie,
         boolean pristineHostHdr,
+        List<String> upgrade,
         List<String> methods,
         List<AddressRange> purgeAllow,
         CacheConfig cache,
@@ -48,11 +51,21 @@ public record RemapRuleConfig(
                 verb == RemapVerb.MAP_WITH_REFERER ? RefererConfig.of(element) : null,
                 element.get(RemapKeys.REWRITE_SET_COOKIE),
                 effective.get(ConfigKeys.PRISTINE_HOST_HDR),
+                upgrade(element.get(RemapKeys.of(verb)), effective),
                 AccessConfig.list(effective, ConfigKeys.METHODS),
                 purgers(effective),
                 CacheConfig.from(effective),
                 element.find(RemapKeys.ORIGINS),
                 element.origin());
+    }
+
+    private static List<String> upgrade(RuleUrl from, ConfigValues effective) {
+        return from.isWebSocket() ? List.of(UpgradeFields.WEBSOCKET) : effective.get(TunnelKeys.UPGRADE);
+    }
+
+    /** Which rules it stands with. */
+    public RemapVerb.Group group() {
+        return from.isWebSocket() ? RemapVerb.Group.WEBSOCKET : verb.group();
     }
 
     private static RemapVerb verbOf(ConfigValues element) {

@@ -31,6 +31,8 @@ public enum RemapVerb {
     public enum Group {
         /** By the port that the request arrived on. */
         RECEIVED_PORT,
+        /** By the URL of a request that asks for WebSocket. */
+        WEBSOCKET,
         /** By the request's URL. */
         FORWARD,
         /** Redirections. */
@@ -56,7 +58,7 @@ public enum RemapVerb {
         return ALL;
     }
 
-    /** Which rules it stands with. */
+    /** Which rules it stands with, but for WebSocket's; {@link RemapRuleConfig#group} says it of a rule. */
     public Group group() {
         return group;
     }

@@ -33,13 +33,12 @@ final class RuleReachability {
             @Nullable String client) {
         static Rivals of(RemapRuleConfig rule) {
             RuleUrl from = rule.from();
-            if (rule.verb().group() == Group.REVERSE) {
+            if (rule.group() == Group.REVERSE) {
                 // Those that lead to different hosts are told apart by the client's.
                 String client = rule.to().scheme() + "://" + rule.to().host();
                 return new Rivals(Group.REVERSE, false, from.scheme(), from.host(), from.effectivePort(), client);
             }
-            return new Rivals(
-                    rule.verb().group(), rule.verb().isRegex(), from.scheme(), from.host(), from.port(), null);
+            return new Rivals(rule.group(), rule.verb().isRegex(), from.scheme(), from.host(), from.port(), null);
         }
 
         Rivals in(Group other) {
@@ -82,7 +81,7 @@ final class RuleReachability {
         for (RemapRuleConfig rule : rest) {
             RemapRuleConfig hiding = pairs ? expressionBefore(rule, rest) : null;
             hiding = hiding == null && rule.verb().isRedirect() ? mapping(rule) : hiding;
-            String scheme = rule.from().scheme();
+            String scheme = rule.from().scheme() == null ? null : rule.from().isSecure() ? "https" : "http";
             if (hiding != null) {
                 warn(rule, hidden(hiding, hiding.index() < rule.index() ? "stands before it" : "comes before it"));
             } else if (scheme != null && !schemes.contains(scheme) && rule.verb() != RemapVerb.REVERSE_MAP) {
@@ -154,10 +153,10 @@ final class RuleReachability {
 
     private static boolean isBefore(RemapRuleConfig other, RemapRuleConfig rule) {
         int port = other.from().port();
-        if (other.verb().group() == rule.verb().group()) {
+        if (other.group() == rule.group()) {
             return other.index() < rule.index() && port == rule.from().port();
         }
-        return other.verb().group() == Group.FORWARD
+        return other.group() == Group.FORWARD
                 && rule.verb().isRedirect()
                 && (port < 0 || port == rule.from().port());
     }

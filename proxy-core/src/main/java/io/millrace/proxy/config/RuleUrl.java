@@ -9,16 +9,28 @@ import org.jspecify.annotations.Nullable;
 /**
  * A URL of a remap rule: what a rule matches (FROM), or the origin that it maps to (TO). Immutable.
  *
- * @param scheme {@code http} or {@code https}; null when the rule names none and matches both
+ * @param scheme {@code http}, {@code https}, or for WebSocket {@code ws} or {@code wss}; null when the rule names none and matches both
  * @param host lower case, an IPv6 address in brackets; for rules with an expression that expression, or where it is to be filled
  *     in with {@code $0} to {@code $9}; null when the rule matches every host
  * @param port 1 to 65535, or -1 when the URL names none
  * @param path begins with a slash; no query
  */
 public record RuleUrl(@Nullable String scheme, @Nullable String host, int port, String path) {
+    private static final List<String> SCHEMES = List.of("http", "https", "ws", "wss");
+
     /** The port that was written, else the scheme's own: 80 or 443. */
     public int effectivePort() {
-        return port >= 0 ? port : "https".equals(scheme) ? 443 : 80;
+        return port >= 0 ? port : isSecure() ? 443 : 80;
+    }
+
+    /** Whether TLS is spoken. */
+    public boolean isSecure() {
+        return "https".equals(scheme) || "wss".equals(scheme);
+    }
+
+    /** Whether it is about requests that ask for WebSocket, and those only (RFC 6455 s3). */
+    public boolean isWebSocket() {
+        return "ws".equals(scheme) || "wss".equals(scheme);
     }
 
     /** What a rule matches: {@code http://host[:port]/path}, or a path alone for every host. */
@@ -62,10 +74,10 @@ public record RuleUrl(@Nullable String scheme, @Nullable String host, int port, 
                     text.isEmpty() || text.startsWith("/") ? null : "http://" + text);
         }
         String scheme = text.substring(0, schemeEnd).toLowerCase(Locale.ROOT);
-        if (!scheme.equals("http") && !scheme.equals("https")) {
+        if (!SCHEMES.contains(scheme)) {
             throw new InvalidValueException(
-                    "the scheme '" + scheme + "' is not supported (http, https)",
-                    Suggestions.closest(scheme, List.of("http", "https")));
+                    "the scheme '" + scheme + "' is not supported (" + String.join(", ", SCHEMES) + ")",
+                    Suggestions.closest(scheme, SCHEMES));
         }
         int authorityStart = schemeEnd + 3;
         int slash = text.indexOf('/', authorityStart);

@@ -9,6 +9,8 @@ package io.millrace.proxy.config;
  * @param originConnectNanos name, connection and TLS handshake, for each attempt
  * @param originFirstByteNanos from the end of the request to the response's first byte
  * @param originIdleNanos pause within a response
+ * @param tunnelIdleNanos pause in a tunnel, in both directions together
+ * @param tunnelMaxNanos a tunnel's whole life; 0 for without limit
  * @param drainNanos for the exchanges in progress when a worker stops
  */
 public record Timeouts(
@@ -18,6 +20,8 @@ public record Timeouts(
         long originConnectNanos,
         long originFirstByteNanos,
         long originIdleNanos,
+        long tunnelIdleNanos,
+        long tunnelMaxNanos,
         long drainNanos) {
     static Timeouts from(ConfigValues values) {
         return new Timeouts(
@@ -27,6 +31,8 @@ public record Timeouts(
                 values.get(ConfigKeys.TIMEOUTS_ORIGIN_CONNECT).toNanos(),
                 values.get(ConfigKeys.TIMEOUTS_ORIGIN_FIRST_BYTE).toNanos(),
                 values.get(ConfigKeys.TIMEOUTS_ORIGIN_IDLE).toNanos(),
+                values.get(TunnelKeys.IDLE).toNanos(),
+                values.get(TunnelKeys.MAX).toNanos(),
                 values.get(ConfigKeys.TIMEOUTS_DRAIN).toNanos());
     }
 }

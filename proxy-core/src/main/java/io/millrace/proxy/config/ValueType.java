@@ -119,6 +119,16 @@ public final class ValueType<T> {
             null,
             false);
 
+    /** As {@link #NAMES}, of protocols that a connection may switch to; it may be empty. */
+    static final ValueType<List<String>> PROTOCOLS = new ValueType<>(
+            "protocol names",
+            "a list of protocols without versions, which may be empty",
+            namesClass(),
+            TunnelKeys::readProtocols,
+            ValueType::formatNames,
+            null,
+            false);
+
     /** As {@link #NAMES}, of cookies; it may be empty. */
     static final ValueType<List<String>> COOKIES = new ValueType<>(
             "cookie names",
@@ -385,7 +395,7 @@ public final class ValueType<T> {
         return readTokens(text, "the name of a cookie");
     }
 
-    private static List<String> readTokens(String text, String what) throws InvalidValueException {
+    static List<String> readTokens(String text, String what) throws InvalidValueException {
         if (isEmptyList(text)) {
             return List.of();
         }

@@ -64,6 +64,7 @@ final class Decision {
     private String reason = "";
     private @Nullable String allow;
     private @Nullable String filter;
+    private @Nullable String upgrade;
     private ForwardReason forwardReason = ForwardReason.BYPASS;
     private @Nullable StoreKey primaryKey;
     private @Nullable StoreKey key;
@@ -93,6 +94,7 @@ final class Decision {
         reason = "";
         allow = null;
         filter = null;
+        upgrade = null;
         forwardReason = ForwardReason.BYPASS;
         primaryKey = null;
         key = null;
@@ -166,6 +168,12 @@ final class Decision {
     /** Something is stored that an invalidation has outdated. */
     Decision outdated(Outdated by) {
         outdated = by;
+        return this;
+    }
+
+    /** The client offers these protocols for its connection, and the rule allows them. */
+    Decision upgrade(String protocols) {
+        upgrade = protocols;
         return this;
     }
 
@@ -306,6 +314,12 @@ final class Decision {
     /** Why it is denied, redirected or not mapped. */
     String reason() {
         return reason;
+    }
+
+    /** The protocols that the origin is offered, as Upgrade has them; null for none. */
+    @Nullable
+    String upgrade() {
+        return upgrade;
     }
 
     ForwardReason forwardReason() {

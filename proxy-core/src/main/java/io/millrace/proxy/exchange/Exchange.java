@@ -3,6 +3,7 @@ package io.millrace.proxy.exchange;
 import io.millrace.proxy.caching.StaleServing;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.fetch.OriginFailure;
+import io.millrace.proxy.fetch.SwitchedConnection;
 import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
@@ -15,6 +16,7 @@ import io.millrace.proxy.net.RequestHandler;
 import io.millrace.proxy.observe.CacheResult;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.ForwardReason;
+import io.millrace.proxy.tunnel.Tunnel;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
@@ -28,7 +30,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Confined to the client stream's event loop.
  */
-final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, PartialAnswer.Asking {
+final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, PartialAnswer.Asking, TunnelAnswer.Asking {
     /** Looks at the store again after a leg that ended before it could be joined; then it fetches alone. */
     private static final int LOOKUPS_MAX = 3;
 
@@ -44,6 +46,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
     private final ClientAnswer answer;
     private final PartialAnswer partial;
     private final OriginSide origin;
+    private final TunnelAnswer tunnel;
     private final ExchangeState state = new ExchangeState();
     private final StaleCopy stale = new StaleCopy();
 
@@ -61,6 +64,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
         this.answer = new ClientAnswer(home, stream, request, report, pump);
         this.partial = new PartialAnswer(home, stream, request, state, report, plans, pump, answer, this);
         this.origin = new OriginSide(home, stream, state, plans, this, contentLength);
+        this.tunnel = new TunnelAnswer(home, stream, request, report, this);
     }
 
     // step by step
@@ -210,6 +214,26 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
         if (!state.isTerminal() && !answer.isHeadSent()) {
             stream.writeInterim(ResponseHeads.interim(home.outbound(), head));
         }
+    }
+
+    @Override
+    public void onSwitched(OriginLeg from, ResponseHead head, SwitchedConnection connection) {
+        OriginFailure problem = tunnel.problem(head);
+        if (!origin.isAt(from) || problem != null) {
+            connection.close();
+            if (problem != null) {
+                onLegFailure(from, problem);
+            }
+            return;
+        }
+        origin.forget();
+        state.enter(ExchangePhase.TUNNELLING, ExchangeOutcome.TUNNELLED);
+        tunnel.send(head, connection);
+    }
+
+    @Override
+    public void onTunnelEnd(Tunnel.End how) {
+        leave(how == Tunnel.End.CLOSED ? ExchangePhase.DONE : ExchangePhase.ABORTED);
     }
 
     @Override
@@ -475,6 +499,6 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
         stale.release();
         origin.forget();
         partial.close();
-        report.end(state.outcome(), pump.bytes());
+        report.end(state.outcome(), pump.bytes() + tunnel.bytesToClient());
     }
 }

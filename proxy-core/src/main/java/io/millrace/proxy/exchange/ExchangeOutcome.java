@@ -15,6 +15,8 @@ public enum ExchangeOutcome {
     FETCHED(Group.SUCCESS, Side.ORIGIN, "fetched"),
     /** The response that another exchange was fetching answered. */
     COLLAPSED(Group.SUCCESS, Side.ORIGIN, "collapsed"),
+    /** The client was joined to an origin. */
+    TUNNELLED(Group.SUCCESS, Side.ORIGIN, "tunnelled"),
     /** The proxy answered by itself as asked (304, 416, only-if-cached). */
     LOCAL(Group.SUCCESS, Side.LOCAL, "local"),
     /** A rule sent the client elsewhere. */

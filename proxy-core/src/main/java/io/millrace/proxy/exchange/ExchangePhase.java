@@ -26,6 +26,8 @@ public enum ExchangePhase {
     SENDING_FETCHED("sending-fetched", "An origin's response is on its way to the client."),
     /** An answer of the proxy's own is on its way to the client. */
     SENDING_LOCAL("sending-local", "An answer of the proxy's own is on its way to the client."),
+    /** The connection speaks another protocol, joined to an origin's byte for byte. */
+    TUNNELLING("tunnelling", "The connection speaks another protocol, joined to an origin's byte for byte."),
     /** The response was handed over whole. */
     DONE("done", "The response was handed over whole."),
     /** The client left, or the response broke off after its head. */
@@ -78,10 +80,11 @@ public enum ExchangePhase {
                         SENDING_FETCHED,
                         SENDING_LOCAL,
                         ABORTED));
-        table.put(FETCHING, EnumSet.of(SENDING_STORED, SENDING_FETCHED, SENDING_LOCAL, ABORTED));
+        table.put(FETCHING, EnumSet.of(SENDING_STORED, SENDING_FETCHED, SENDING_LOCAL, TUNNELLING, ABORTED));
         table.put(VALIDATING, EnumSet.of(FETCHING, SENDING_STORED, SENDING_FETCHED, SENDING_LOCAL, ABORTED));
         table.put(SENDING_STORED, EnumSet.of(DONE, ABORTED));
         table.put(SENDING_FETCHED, EnumSet.of(DONE, ABORTED));
+        table.put(TUNNELLING, EnumSet.of(DONE, ABORTED));
         table.put(SENDING_LOCAL, EnumSet.of(DONE, ABORTED));
         return table;
     }

@@ -25,6 +25,7 @@ import io.millrace.proxy.observe.log.LogCapture;
 import io.millrace.proxy.observe.log.LogField;
 import io.millrace.proxy.observe.log.LogHierarchy;
 import io.millrace.proxy.observe.log.LogOutcome;
+import io.millrace.proxy.tunnel.Tunnel;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AsciiString;
 import java.net.Inet6Address;
@@ -67,6 +68,9 @@ final class ExchangeReport {
     private boolean stored;
     private boolean fromRam;
     private boolean fromDisk;
+    private boolean switched;
+    private long tunnelNanos;
+    private long receivedBytes;
     private int originStatus;
     private int originMinorVersion = 1;
     private int status;
@@ -113,6 +117,9 @@ final class ExchangeReport {
         stored = false;
         fromRam = false;
         fromDisk = false;
+        switched = false;
+        tunnelNanos = 0;
+        receivedBytes = 0;
         originStatus = 0;
         originMinorVersion = 1;
         status = 0;
@@ -335,6 +342,21 @@ final class ExchangeReport {
         status = finalStatus;
     }
 
+    /** The client's connection goes on as a tunnel. */
+    void switched(int withStatus) {
+        switched = true;
+        tunnelNanos = System.nanoTime();
+        originStatus = withStatus;
+        status = withStatus;
+    }
+
+    /** How the tunnel ended, and what it carried. */
+    void tunnelled(Tunnel.End how, long toOriginBytes, long toClientBytes) {
+        detail = "tunnel-" + how.text();
+        receivedBytes = toOriginBytes;
+        home.counters().add(Counter.CLIENT_SENT_BYTES, toClientBytes);
+    }
+
     /** Another report tells of this request. */
     void withdraw() {
         home.counters().decrement(Counter.REQUESTS_ACTIVE);
@@ -351,7 +373,8 @@ final class ExchangeReport {
         }
         long durationNanos = System.nanoTime() - receivedNanos;
         home.counters().decrement(Counter.REQUESTS_ACTIVE);
-        home.counters().requestCompleted(result, status, durationNanos);
+        // How long people talk says nothing of how fast they were answered.
+        home.counters().requestCompleted(result, status, switched ? tunnelNanos - receivedNanos : durationNanos);
         home.counters().add(Counter.CLIENT_SENT_BYTES, stream.bytesSent());
         AccessLogRing ring = home.log();
         if (ring != null) {
@@ -377,7 +400,8 @@ final class ExchangeReport {
                 .durationNanos(durationNanos)
                 .status(status)
                 .originStatus(originStatus)
-                .sentBytes(Math.max(0, stream.bytesSent() - contentBytes), contentBytes)
+                .sentBytes(switched ? stream.bytesSent() : Math.max(0, stream.bytesSent() - contentBytes), contentBytes)
+                .receivedBytes(receivedBytes)
                 .cache(result)
                 .outcome(logOutcome)
                 .hierarchy(wentToOrigin ? LogHierarchy.DIRECT : LogHierarchy.NONE);

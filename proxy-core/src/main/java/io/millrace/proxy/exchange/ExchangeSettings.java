@@ -13,6 +13,7 @@ import io.millrace.proxy.remap.CacheRules;
 import io.millrace.proxy.remap.RemapTable;
 import io.millrace.proxy.remap.ReverseMap;
 import io.millrace.proxy.remap.VolumeChoice;
+import io.millrace.proxy.tunnel.TunnelLimits;
 import java.time.ZoneId;
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param access which methods each rule lets through, and whose word about the client is believed
  * @param volumes which volume a response goes to
  * @param fetch deadlines and limits towards origins
+ * @param tunnels how long connections live that have left HTTP
  * @param fillWindowBytes bytes of an origin's body kept in RAM for its readers
  * @param storesBlocks whether bodies are kept in blocks, so that any part of one may be: not without a disk
  * @param via this proxy's member of Via, to be found in requests
@@ -44,6 +46,7 @@ public record ExchangeSettings(
         AccessRules access,
         VolumeChoice volumes,
         FetchSettings fetch,
+        TunnelLimits tunnels,
         int fillWindowBytes,
         boolean storesBlocks,
         Via via,
@@ -78,6 +81,7 @@ public record ExchangeSettings(
                 AccessRules.of(config),
                 VolumeChoice.of(config),
                 fetch,
+                new TunnelLimits(timeouts.tunnelIdleNanos(), timeouts.tunnelMaxNanos()),
                 (int) Math.min(Integer.MAX_VALUE, config.cache().fillWindowBytes()),
                 !config.storage().isEmpty(),
                 new Via(via.name()),

@@ -31,6 +31,7 @@ final class LegPlan {
     private final @Nullable StoreKey key;
     private final @Nullable StoreKey collapseKey;
     private final boolean mayStore;
+    private final @Nullable String upgrade;
     private @Nullable RangeRequest range;
     private @Nullable StoredObject<StoredHead> stale;
 
@@ -54,6 +55,7 @@ final class LegPlan {
         this.key = mayStore ? decision.key() : null;
         this.collapseKey = collapseKey;
         this.mayStore = mayStore;
+        this.upgrade = decision.upgrade();
         this.stale = stale;
     }
 
@@ -132,6 +134,12 @@ final class LegPlan {
      */
     StoredHead stamped(StoredHead head, @Nullable StoredHead before) {
         return head.withStamp(before == null ? stamp : Math.max(stamp, before.stamp()), keyUrl);
+    }
+
+    /** The protocols that the connection may switch to, as Upgrade has them; null for none. */
+    @Nullable
+    String upgrade() {
+        return upgrade;
     }
 
     ClientConnection client() {

@@ -2,6 +2,7 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.fetch.OriginFailure;
+import io.millrace.proxy.fetch.SwitchedConnection;
 import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.ContentSink;
 import io.millrace.proxy.http.RequestHead;
@@ -33,6 +34,11 @@ interface LegWaiter {
 
     /** An interim response. The one that began the leg only. */
     void onInterim(ResponseHead head);
+
+    /** The origin has switched to a protocol that the request offered; the waiter owns the connection. The one that began the leg only. */
+    default void onSwitched(OriginLeg from, ResponseHead head, SwitchedConnection connection) {
+        connection.close();
+    }
 
     /** The origin takes more of the request's content. The one that began the leg only. */
     void onOriginWritable();

@@ -10,6 +10,7 @@ import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.OriginResponseHandler;
 import io.millrace.proxy.fetch.ResponseFraming;
+import io.millrace.proxy.fetch.SwitchedConnection;
 import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
@@ -174,6 +175,18 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
     @Override
     public void onInterim(ResponseHead head) {
         waiters.tellLeader(first -> first.onInterim(head));
+    }
+
+    @Override
+    public void onSwitched(ResponseHead head, SwitchedConnection connection) {
+        home.counters().originResponded(System.nanoTime() - requestNanos);
+        List<LegWaiter> waiting = waiters.takeAll();
+        end();
+        if (waiting.isEmpty()) {
+            connection.close();
+        } else {
+            waiters.tell(waiting.get(0), w -> w.onSwitched(this, head, connection));
+        }
     }
 
     @Override

@@ -101,6 +101,7 @@ final class OriginRequests {
                 .method(request.methodName())
                 .target(plan.mapped().originTarget(plan.originUrl()))
                 .fields(fields.buildLast())
+                .upgrade(plan.upgrade())
                 .settings(settings.fetch());
         if (plan.contentLength() == RequestReceiver.CHUNKED) {
             builder.chunkedContent();

@@ -6,6 +6,7 @@ import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.OriginResponseHandler;
 import io.millrace.proxy.fetch.ResponseFraming;
+import io.millrace.proxy.fetch.SwitchedConnection;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.TargetUri;
@@ -213,6 +214,21 @@ final class OriginTries implements OriginCall, GroupTries.Key {
             }
             told = true;
             handler.onHead(head, framing);
+        }
+
+        /** The host has answered; how long the tunnel lives says nothing of its load. */
+        @Override
+        public void onSwitched(ResponseHead head, SwitchedConnection connection) {
+            if (turn != null) {
+                turn.responded(head.status(), home.clock().millis(), System.nanoTime() - sentNanos);
+                turn.answered(head.status(), home.clock().millis());
+            }
+            if (isCurrent()) {
+                end();
+                handler.onSwitched(head, connection);
+            } else {
+                connection.close();
+            }
         }
 
         @Override

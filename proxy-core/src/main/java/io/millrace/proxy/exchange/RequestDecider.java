@@ -15,6 +15,7 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.http.UpgradeFields;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.ForwardReason;
@@ -22,11 +23,14 @@ import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.proxy.observe.Via;
 import io.millrace.proxy.remap.CacheRules;
 import io.millrace.proxy.remap.Mapped;
+import io.millrace.proxy.remap.NotMapped;
 import io.millrace.proxy.remap.Redirected;
 import io.millrace.proxy.remap.RefererRules;
 import io.millrace.proxy.remap.RemapResult;
+import io.millrace.proxy.remap.RemapTable;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +42,8 @@ import org.jspecify.annotations.Nullable;
 final class RequestDecider {
     /** Method Not Allowed, Loop Detected and the like have a counter each; this is RFC 5842's status for a circle. */
     private static final int LOOP_DETECTED = 508;
+
+    private static final List<String> WEBSOCKET = List.of(UpgradeFields.WEBSOCKET);
 
     private final ExchangeLoop.Shared shared;
     private final LoopCounters counters;
@@ -74,8 +80,8 @@ final class RequestDecider {
             counters.increment(Counter.DENIED_LOOP);
             return decision.denied(LOOP_DETECTED, "the request came through this proxy before");
         }
-        RemapResult found =
-                settings.remap().match(request.target(), client.localAddress().getPort());
+        boolean upgrading = isUpgrading(request, contentLength);
+        RemapResult found = map(settings.remap(), request, client, upgrading);
         AccessRules access = settings.access();
         if (access.hasFilters()) {
             String denied = access.denial(ruleOf(found), request, client.remoteIp(), client.localIp());
@@ -108,6 +114,18 @@ final class RequestDecider {
         if (isFinalRecipient(request)) {
             return decision.finalRecipient(methods.allow());
         }
+        String protocols = upgrading
+                ? UpgradeFields.allowed(request.fields(), mapped.rule().upgrade())
+                : null;
+        return protocols != null
+                ? decision.upgrade(protocols).forward(Decision.Kind.PASS, ForwardReason.BYPASS)
+                : lookUp(decision, contentLength, nowMillis);
+    }
+
+    /** Goes on with a request that may be answered: whether it goes to the cache, and under which key. */
+    private Decision lookUp(Decision decision, long contentLength, long nowMillis) {
+        RequestHead request = decision.request();
+        Mapped mapped = decision.mapped();
         if (!decision.cacheSettings().enabled()) {
             return decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
         }
@@ -132,6 +150,23 @@ final class RequestDecider {
             return mapped.rule().index();
         }
         return found instanceof Redirected redirected ? redirected.rule().index() : AccessRules.NO_RULE;
+    }
+
+    /** Whether the client offers another protocol (RFC 9110 s7.8), in the way that WebSocket does; any other offer is passed over, as it may be. */
+    private static boolean isUpgrading(RequestHead request, long contentLength) {
+        return request.method() == Method.GET
+                && contentLength == 0
+                && UpgradeFields.isIn(request.fields(), request.minorVersion());
+    }
+
+    private static RemapResult map(RemapTable remap, RequestHead request, ClientConnection client, boolean upgrading) {
+        if (upgrading && UpgradeFields.allowed(request.fields(), WEBSOCKET) != null) {
+            RemapResult found = remap.matchWebSocket(request.target());
+            if (found != NotMapped.NO_RULE) {
+                return found;
+            }
+        }
+        return remap.match(request.target(), client.localAddress().getPort());
     }
 
     private Decision notMapped(Decision decision, RemapResult found, ExchangeSettings settings) {

@@ -27,6 +27,14 @@ final class ResponseHeads {
                 endToEnd(from.fields(), head.ownFields()).buildLast());
     }
 
+    /** A 101, with the fields that make it one. */
+    static OutboundHead switched(OutboundHead head, ResponseHead from) {
+        FieldSection.Builder fields = endToEnd(from.fields(), head.ownFields());
+        fields.add(FieldName.CONNECTION, "Upgrade");
+        fields.addLine(from.fields(), from.fields().find(FieldName.UPGRADE));
+        return head.reset(from.status(), from.reason(), fields.buildLast());
+    }
+
     /**
      * A final response.
      *

@@ -4,6 +4,8 @@ import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.http.UpgradeFields;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where the content of a response ends, or why that cannot be said beyond doubt (RFC 9112 s6.3, s6.1, s9.3).
@@ -21,11 +23,16 @@ sealed interface FramingDecision {
     /** It cannot be said. */
     record Rejected(String problem) implements FramingDecision {}
 
-    /** Decides for one response, interim or final. */
-    static FramingDecision of(ResponseHead head, boolean toHeadRequest) {
+    /**
+     * Decides for one response, interim or final.
+     *
+     * @param upgrade the protocols that its request offered; null for none
+     */
+    static FramingDecision of(ResponseHead head, boolean toHeadRequest, @Nullable String upgrade) {
         FieldSection fields = head.fields();
         if (head.status() == 101) {
-            return new Rejected("101 without a request to upgrade");
+            String problem = switchProblem(head, upgrade);
+            return problem.isEmpty() ? new Framed(ResponseFraming.NO_CONTENT, false) : new Rejected(problem);
         }
         int transferEncoding = fields.find(FieldName.TRANSFER_ENCODING);
         int contentLength = fields.find(FieldName.CONTENT_LENGTH);
@@ -59,6 +66,23 @@ sealed interface FramingDecision {
             return new Framed(new ResponseFraming(ResponseFraming.Kind.LENGTH, length), persists);
         }
         return new Framed(ResponseFraming.BY_CLOSE, false);
+    }
+
+    /** What keeps a 101 from switching protocols (RFC 9110 s7.8); empty when nothing does. */
+    private static String switchProblem(ResponseHead head, @Nullable String upgrade) {
+        FieldSection fields = head.fields();
+        if (upgrade == null) {
+            return "101 without a request to upgrade";
+        }
+        if (!UpgradeFields.isIn(fields, head.minorVersion())) {
+            return "101 without Upgrade, or without Connection: upgrade";
+        }
+        if (UpgradeFields.chosen(fields, upgrade) == null) {
+            return "101 to a protocol that was not offered: " + fields.joined(FieldName.UPGRADE);
+        }
+        return fields.contains(FieldName.CONTENT_LENGTH) || fields.contains(FieldName.TRANSFER_ENCODING)
+                ? "101 with content"
+                : "";
     }
 
     private static String transferEncodingProblem(ResponseHead head, int line, boolean withContentLength) {

@@ -4,6 +4,7 @@ import io.millrace.proxy.fetch.OriginResponseDecoder.BadResponse;
 import io.millrace.proxy.fetch.OriginResponseDecoder.ReceivedHead;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.ResponseHead;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -124,7 +125,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
         closeDelimited = false;
         armed = Awaited.CALLER;
         deadline.clear();
-        decoder.expectResponse(request.method() == Method.HEAD);
+        decoder.expectResponse(request.method() == Method.HEAD, request.upgrade());
         if (started.isPaused()) {
             channel.config().setAutoRead(false);
         }
@@ -248,7 +249,9 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
         } else if (current == null) {
             ReferenceCountUtil.release(message);
         } else if (message instanceof ReceivedHead received) {
-            if (received.head().isInterim()) {
+            if (received.head().status() == 101) {
+                switched(current, received.head());
+            } else if (received.head().isInterim()) {
                 armed = Awaited.CALLER;
                 current.interim(received.head());
             } else {
@@ -313,6 +316,19 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
+    /** The connection keeps its place in the pool until it ends, and is the caller's otherwise. */
+    private void switched(PooledCall current, ResponseHead head) {
+        state = State.CLOSED;
+        call = null;
+        deadline.cancel();
+        channel.config().setAutoRead(false);
+        channel.closeFuture().addListener(closed -> {
+            pool.closedActive();
+            pool.afterClose();
+        });
+        current.switched(head, new SwitchedConnection(channel, this, decoder));
+    }
+
     private void content(PooledCall current, HttpContent message) {
         ByteBuf content = message.content();
         if (content.isReadable()) {
@@ -338,6 +354,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
                 && !outputShut
                 && !decoder.hasBytesLeftOver()
                 && current.request().settings().keepAlive()
+                && current.request().upgrade() == null
                 && channel.isActive()) {
             served = true;
             state = State.IDLE;

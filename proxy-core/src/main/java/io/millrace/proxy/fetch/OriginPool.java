@@ -53,7 +53,10 @@ final class OriginPool {
 
     /** Finds or makes a connection for a call, or lets it wait, or fails it. */
     void acquire(PooledCall call) {
-        OriginConnection connection = takeIdle();
+        OriginConnection connection = call.request().upgrade() == null ? takeIdle() : null;
+        if (call.request().upgrade() != null) {
+            makeRoom(call.request().settings());
+        }
         if (connection != null) {
             activate(connection, call);
         } else if (hasRoom(call.request().settings())) {
@@ -148,6 +151,15 @@ final class OriginPool {
         }
     }
 
+    /** For a request whose connection serves no other: one of the unused gives way, the one used longest ago. */
+    private void makeRoom(FetchSettings settings) {
+        OriginConnection oldest = hasRoom(settings) ? null : idle.pollFirst();
+        if (oldest != null) {
+            statistics.connectionsIdle--;
+            oldest.closeUnused();
+        }
+    }
+
     private @Nullable OriginConnection takeIdle() {
         OriginConnection connection;
         while ((connection = idle.pollLast()) != null) {
@@ -170,7 +182,10 @@ final class OriginPool {
     /** Gives an unused connection to the first that waits, or keeps it, or closes it. */
     private void offer(OriginConnection connection) {
         PooledCall next = pollWaiting();
-        if (next != null) {
+        if (next != null && next.request().upgrade() != null) {
+            connection.closeUnused();
+            connect(next);
+        } else if (next != null) {
             if (connection.hasServed()) {
                 activate(connection, next);
             } else {

@@ -27,6 +27,7 @@ public final class OriginRequest {
     private final FieldSection fields;
     private final long contentLength;
     private final FetchSettings settings;
+    private final @Nullable String upgrade;
 
     private OriginRequest(Builder builder) {
         origin = builder.origin;
@@ -37,6 +38,7 @@ public final class OriginRequest {
         fields = Objects.requireNonNull(builder.fields, "fields");
         contentLength = builder.contentLength;
         settings = builder.settings;
+        upgrade = builder.upgrade;
     }
 
     /** Starts a request: {@code GET /} without content and with default settings until told otherwise. */
@@ -84,6 +86,11 @@ public final class OriginRequest {
         return settings;
     }
 
+    /** The protocols that the connection may switch to, as Upgrade has them (RFC 9110 s7.8); null for none. */
+    public @Nullable String upgrade() {
+        return upgrade;
+    }
+
     /** The request target as it is sent. Borrowed: not to be written to. */
     byte[] target() {
         return target;
@@ -105,6 +112,7 @@ public final class OriginRequest {
         private @Nullable FieldSection fields;
         private long contentLength = NO_CONTENT;
         private FetchSettings settings = FetchSettings.defaults();
+        private @Nullable String upgrade;
 
         private Builder(Origin origin) {
             this.origin = Objects.requireNonNull(origin, "origin");
@@ -178,6 +186,12 @@ public final class OriginRequest {
         /** Content of unknown length follows, to be sent in chunks. */
         public Builder chunkedContent() {
             contentLength = CHUNKED;
+            return this;
+        }
+
+        /** The origin may switch to one of these protocols: the request gets a connection that serves no other. */
+        public Builder upgrade(@Nullable String protocols) {
+            upgrade = protocols;
             return this;
         }
 

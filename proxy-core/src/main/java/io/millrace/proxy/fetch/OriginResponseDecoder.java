@@ -15,6 +15,7 @@ import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Our own reading of a response's head and of what ends its content, with Netty's decoder for chunks.
@@ -28,7 +29,8 @@ import java.util.List;
  * ReceivedHead*  (interim)   ReceivedHead   HttpContent*   LastHttpContent     or at any point   BadResponse
  * </pre>
  *
- * and a {@link BadResponse} for bytes that no request asked for.
+ * and a {@link BadResponse} for bytes that no request asked for. Behind a head of 101 nothing is read any more: the bytes are of another protocol, and go on when this
+ * leaves the pipeline.
  *
  * <p>Confined to one event loop.
  */
@@ -55,6 +57,8 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
         CHUNKS,
         /** Content up to the connection's end. */
         CLOSE,
+        /** The connection speaks another protocol. */
+        SWITCHED,
         /** Framing is lost. */
         BROKEN
     }
@@ -67,6 +71,7 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
     private final HeadScanner scanner = new HeadScanner();
     private Phase phase = Phase.NONE;
     private boolean headRequest;
+    private @Nullable String upgrade;
     private long remaining;
     private int interimCount;
     private boolean anyBytes;
@@ -82,11 +87,16 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
         this.headMax = headMax;
     }
 
-    /** A request was sent: the next bytes are its response. */
-    void expectResponse(boolean toHeadRequest) {
+    /**
+     * A request was sent: the next bytes are its response.
+     *
+     * @param offered the protocols that it offers in Upgrade; null for none
+     */
+    void expectResponse(boolean toHeadRequest, @Nullable String offered) {
         assert phase == Phase.NONE;
         phase = Phase.HEAD;
         headRequest = toHeadRequest;
+        upgrade = offered;
         scanner.reset();
         interimCount = 0;
         anyBytes = false;
@@ -117,6 +127,7 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
                 afterChunk(in, out);
             }
             case CLOSE -> out.add(piece(in, Math.min(in.readableBytes(), CONTENT_PIECE_MAX)));
+            case SWITCHED -> {}
             case BROKEN -> in.skipBytes(in.readableBytes());
         }
     }
@@ -169,7 +180,7 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
             broken("malformed response head: " + ResponseGrammar.problem(bytes), in, out);
             return;
         }
-        FramingDecision decision = FramingDecision.of(head, headRequest);
+        FramingDecision decision = FramingDecision.of(head, headRequest, upgrade);
         if (decision instanceof FramingDecision.Rejected rejected) {
             broken(rejected.problem(), in, out);
         } else if (decision instanceof FramingDecision.Framed framed) {
@@ -179,6 +190,11 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
 
     private void framedHead(ChannelHandlerContext ctx, ByteBuf in, List<Object> out, ReceivedHead received)
             throws Exception {
+        if (received.head().status() == 101) {
+            phase = Phase.SWITCHED;
+            out.add(received);
+            return;
+        }
         if (received.head().isInterim()) {
             if (++interimCount > INTERIM_MAX) {
                 broken("more than " + INTERIM_MAX + " interim responses", in, out);

@@ -19,8 +19,16 @@ public interface OriginResponseHandler {
     /** The origin asks for the content of a request that was sent with {@code Expect: 100-continue} (RFC 9110 s15.2.1). */
     default void onContinue() {}
 
-    /** An interim response other than 100: 102, 103 and others (RFC 9110 s15.2). 101 never comes, as no upgrade is asked for. */
+    /** An interim response other than 100: 102, 103 and others (RFC 9110 s15.2). */
     default void onInterim(ResponseHead head) {}
+
+    /**
+     * The origin has switched to a protocol that the request offered (RFC 9110 s15.2.2): instead of {@link #onHead}, and nothing follows it. The
+     * connection is the caller's from here on.
+     */
+    default void onSwitched(ResponseHead head, SwitchedConnection connection) {
+        connection.close();
+    }
 
     /** The request may send more content: once when a connection is there, and whenever the connection takes more again. */
     default void onRequestWritable() {}

@@ -217,6 +217,12 @@ final class PooledCall implements OriginCall {
         }
     }
 
+    /** The connection has left the pool's ways. */
+    void switched(ResponseHead head, SwitchedConnection to) {
+        end();
+        handler.onSwitched(head, to);
+    }
+
     void head(ResponseHead head, ResponseFraming framing) {
         handler.onHead(head, framing);
     }

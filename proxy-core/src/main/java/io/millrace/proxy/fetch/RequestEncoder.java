@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
  * <pre>
  * METHOD target HTTP/1.1 CRLF
  * the request's fields, without those that are about the connection
- * [Connection: close CRLF]
+ * [Connection: close CRLF | Connection: Upgrade CRLF Upgrade: protocols CRLF]
  * [Content-Length: n CRLF | Transfer-Encoding: chunked CRLF]
  * CRLF
  * </pre>
@@ -25,6 +25,7 @@ final class RequestEncoder {
 
     private static final byte[] VERSION = ascii(" HTTP/1.1\r\n");
     private static final byte[] CONNECTION_CLOSE = ascii("Connection: close\r\n");
+    private static final byte[] CONNECTION_UPGRADE = ascii("Connection: Upgrade\r\nUpgrade: ");
     private static final byte[] CHUNKED = ascii("Transfer-Encoding: chunked\r\n");
     private static final byte[] CONTENT_LENGTH = ascii("Content-Length: ");
     private static final byte[] CRLF = ascii("\r\n");
@@ -49,7 +50,12 @@ final class RequestEncoder {
         ByteBufUtil.writeAscii(out, request.methodName());
         out.writeByte(' ').writeBytes(target).writeBytes(VERSION);
         writeFields(fields, out);
-        if (!request.settings().keepAlive()) {
+        String upgrade = request.upgrade();
+        if (upgrade != null) {
+            out.writeBytes(CONNECTION_UPGRADE);
+            ByteBufUtil.writeAscii(out, upgrade);
+            out.writeBytes(CRLF);
+        } else if (!request.settings().keepAlive()) {
             out.writeBytes(CONNECTION_CLOSE);
         }
         if (request.hasContent()) {

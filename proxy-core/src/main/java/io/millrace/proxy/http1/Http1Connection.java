@@ -4,6 +4,7 @@ import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http1.ConnectionDeadline.Waiting;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.net.ClientTunnel;
 import io.millrace.proxy.net.ConnectionEnd;
 import io.millrace.proxy.net.ConnectionSet;
 import io.millrace.proxy.net.DecidedRequest;
@@ -49,6 +50,9 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private ConnectionOutput output;
     private ClientConnection facts;
     private @Nullable Http1Stream stream;
+    /** Has the connection to itself once that speaks HTTP no longer. */
+    private @Nullable ClientTunnel tunnel;
+
     private int slot = -1;
     private int requests;
     private boolean closing;
@@ -194,6 +198,10 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
+        if (tunnel != null) {
+            context.fireChannelRead(message);
+            return;
+        }
         output.beginRead();
         intake.read(message);
     }
@@ -203,6 +211,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         Http1RequestDecoder decoder = ctx.pipeline().get(Http1RequestDecoder.class);
         return deadline.isFor(Waiting.KEEP_ALIVE)
                 && stream == null
+                && tunnel == null
                 && !closing
                 && intake.isEmpty()
                 && decoder != null
@@ -259,6 +268,10 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
+        if (tunnel != null) {
+            context.fireChannelReadComplete();
+            return;
+        }
         output.endRead();
         if (handshaken) {
             handshaken = false;
@@ -276,6 +289,10 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             return;
         }
         stream = null;
+        Http1RequestDecoder decoder = ctx.pipeline().get(Http1RequestDecoder.class);
+        if (ended.isLeavingHttp() && !close && decoder != null) {
+            decoder.release(ctx.pipeline().context(decoder));
+        }
         if (close) {
             lingerAndClose();
             return;
@@ -290,6 +307,21 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         if (visit != null) {
             visit.onAnswered();
         }
+    }
+
+    /** Bytes stand behind a request that may end HTTP here: no more are read before its answer is known. */
+    void onHeld() {
+        ctx.channel().config().setAutoRead(false);
+    }
+
+    /** The connection speaks HTTP no longer: what was read and not looked at goes to the tunnel, as does all that comes. */
+    void switchTo(ClientTunnel to) {
+        tunnel = to;
+        stream = null;
+        deadline.await(Waiting.RESPONSE);
+        output.flushNow();
+        ctx.pipeline().addLast(to.clientSide());
+        ctx.pipeline().remove(Http1RequestDecoder.class);
     }
 
     /**
@@ -336,11 +368,13 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         if (stream != null && context.channel().isWritable()) {
             stream.onWritable();
         }
+        context.fireChannelWritabilityChanged();
     }
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
         onGone();
+        context.fireChannelInactive();
     }
 
     /** The channel is closed. */
@@ -360,7 +394,11 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        fault(cause);
+        if (tunnel == null) {
+            fault(cause);
+        } else {
+            context.fireExceptionCaught(cause);
+        }
     }
 
     /** Something threw: the connection ends. */
@@ -378,6 +416,11 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     @Override
     public void onTick(long nowNanos) {
+        ClientTunnel other = tunnel;
+        if (other != null) {
+            other.onTick(nowNanos);
+            return;
+        }
         if (visit != null && visit.onTick()) {
             return;
         }
@@ -419,6 +462,9 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     @Override
     public void onClose() {
+        if (tunnel != null) {
+            tunnel.close();
+        }
         closeNow();
     }
 
@@ -448,9 +494,9 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         return closing;
     }
 
-    /** Whether it is on its way to the fast lane, and does not read. */
+    /** Whether its reading is not its own any more: it is on its way to the fast lane, or a tunnel's. */
     boolean isLeaving() {
-        return visit != null && visit.isLeaving();
+        return tunnel != null || (visit != null && visit.isLeaving());
     }
 
     RequestIntake intake() {

@@ -3,6 +3,7 @@ package io.millrace.proxy.http1;
 import io.millrace.proxy.http.HeadScanner;
 import io.millrace.proxy.net.BadRequest;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http.DefaultHttpHeadersFactory;
 import io.netty.handler.codec.http.HttpDecoderConfig;
@@ -22,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A request that a {@link PlainRequestScanner} knows has no content, and is not given to Netty's decoder.
  *
+ * <p>What follows a request that may end HTTP on its connection is kept as it is ({@link RequestReading#isLeavingHttp}), until it is {@link #release}d as
+ * the next request, or goes on as bytes when this leaves the pipeline.
+ *
  * <p>Hands on, per request, a {@link RequestReading} and then, when that is no refusal, Netty's content objects to the last.
  *
  * <p>Confined to one event loop.
@@ -32,6 +36,8 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
     private enum Phase {
         HEAD,
         CONTENT,
+        /** The next request, or no HTTP: the answer to the last one will say. */
+        HELD,
         /** A request was refused: what follows has no meaning. */
         BROKEN
     }
@@ -92,6 +98,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
                 super.decode(ctx, in, out);
                 afterContent(out);
             }
+            case HELD -> connection.onHeld();
             case BROKEN -> in.skipBytes(in.readableBytes());
         }
     }
@@ -156,6 +163,25 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
         out.set(first, reading);
         phase = Phase.CONTENT;
         afterContent(out);
+        if (reading.isLeavingHttp() && phase == Phase.HEAD) {
+            phase = Phase.HELD;
+        }
+    }
+
+    /** The connection goes on with HTTP: what is kept is the next request. */
+    void release(ChannelHandlerContext ctx) {
+        if (phase == Phase.HELD) {
+            phase = Phase.HEAD;
+            if (actualReadableBytes() > 0) {
+                ctx.executor().execute(() -> decodeKept(ctx));
+            }
+        }
+    }
+
+    private void decodeKept(ChannelHandlerContext ctx) {
+        if (!ctx.isRemoved()) {
+            ctx.pipeline().fireChannelRead(Unpooled.EMPTY_BUFFER).fireChannelReadComplete();
+        }
     }
 
     private void afterContent(List<Object> out) {

@@ -6,6 +6,7 @@ import io.millrace.proxy.http1.Http1HeadWriter.Persistence;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientStream;
+import io.millrace.proxy.net.ClientTunnel;
 import io.millrace.proxy.net.RequestHandler;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -49,6 +50,11 @@ final class Http1Stream implements ClientStream {
     }
 
     // the request's side
+
+    /** Whether what the client sends behind this request is kept until it is over. */
+    boolean isLeavingHttp() {
+        return request.isLeavingHttp();
+    }
 
     boolean isRequestEnded() {
         return requestEnded;
@@ -172,6 +178,20 @@ final class Http1Stream implements ClientStream {
         Http1HeadWriter.write(head, framing, Persistence.of(close, request.minorVersion()), out);
         bytesSent += out.readableBytes();
         connection.output().writeHead(out);
+    }
+
+    @Override
+    public void switchTo(OutboundHead head, ClientTunnel tunnel) {
+        if (gone || headWritten) {
+            tunnel.close();
+            return;
+        }
+        headWritten = true;
+        responseEnded = true;
+        ByteBuf out = alloc().buffer(Http1HeadWriter.sizeEstimate(head));
+        Http1HeadWriter.write(head, Framing.NONE, Persistence.DEFAULT, out);
+        send(out);
+        connection.switchTo(tunnel);
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetProblem;
 import io.millrace.proxy.http.TargetResult;
 import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.http.UpgradeFields;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.RequestReceiver;
@@ -34,6 +35,16 @@ record RequestReading(
         int minorVersion,
         boolean isPersistent) {
     private static final RequestReading NONE = new RequestReading(null, BadRequest.HEADER_TIMEOUT, 0, 1, false);
+
+    /**
+     * Whether what follows the request may be no HTTP: it asks for a tunnel, or for another protocol on its connection (RFC 9110 s7.8, s9.3.6). Then that is
+     * not looked at before the answer is known.
+     */
+    boolean isLeavingHttp() {
+        return head != null
+                && (head.method() == Method.CONNECT
+                        || (contentLength == 0 && UpgradeFields.isIn(head.fields(), minorVersion)));
+    }
 
     /** The reading of a request whose head never became complete. */
     static RequestReading none() {

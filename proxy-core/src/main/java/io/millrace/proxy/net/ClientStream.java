@@ -34,6 +34,14 @@ public interface ClientStream {
      */
     void writeHead(OutboundHead head);
 
+    /**
+     * Sends a head that ends HTTP on what carries this request, a 101 or the 2xx to a CONNECT, with the fields that say so, and gives the rest to the
+     * tunnel: what the client has sent behind its request goes there first. Instead of {@link #writeHead}, and nothing may follow.
+     */
+    default void switchTo(OutboundHead head, ClientTunnel tunnel) {
+        throw new IllegalStateException("a tunnel on what carries HTTP only");
+    }
+
     /** Sends what was written and still waits, such as a head whose content is not there yet. */
     void flush();
 

@@ -52,6 +52,17 @@ public enum Counter {
     CLIENT_FAILURES_TIMEOUT(MetricFamily.CLIENT_FAILURES, "head or body did not arrive in time", "timeout"),
     CLIENT_FAILURES_ABORTED(MetricFamily.CLIENT_FAILURES, "the client left before the end of the response", "aborted"),
 
+    TUNNELS_UPGRADE(MetricFamily.TUNNELS, "switched to another protocol", "upgrade"),
+    TUNNELS_OPENED_UPGRADE(MetricFamily.TUNNELS_OPENED, "switched to another protocol", "upgrade"),
+    TUNNELS_CLOSED(MetricFamily.TUNNELS_ENDED, "both sides have sent their end", "closed"),
+    TUNNELS_CLIENT_BROKEN(MetricFamily.TUNNELS_ENDED, "the client's connection failed", "client-broken"),
+    TUNNELS_ORIGIN_BROKEN(MetricFamily.TUNNELS_ENDED, "the origin's connection failed", "origin-broken"),
+    TUNNELS_IDLE(MetricFamily.TUNNELS_ENDED, "over timeouts.tunnel_idle", "idle"),
+    TUNNELS_EXPIRED(MetricFamily.TUNNELS_ENDED, "over timeouts.tunnel_max", "expired"),
+    TUNNELS_STOPPED(MetricFamily.TUNNELS_ENDED, "this worker stopped", "stopped"),
+    TUNNEL_BYTES_TO_CLIENT(MetricFamily.TUNNEL_BYTES, "from origins", "to-client"),
+    TUNNEL_BYTES_TO_ORIGIN(MetricFamily.TUNNEL_BYTES, "from clients", "to-origin"),
+
     DENIED_NOT_MAPPED(MetricFamily.DENIED_REQUESTS, "no remap rule matches", "not-mapped"),
     DENIED_METHOD(MetricFamily.DENIED_REQUESTS, "CONNECT, TRACE or a method that the rules refuse", "method"),
     DENIED_PURGE(MetricFamily.DENIED_REQUESTS, "PURGE from an address that purge.allow does not have", "purge"),

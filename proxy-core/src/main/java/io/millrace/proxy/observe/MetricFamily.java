@@ -74,6 +74,26 @@ public enum MetricFamily {
             "requests",
             "Requests that failed on the client's side; the access log names the clients.",
             "reason"),
+    TUNNELS(
+            "millrace_tunnels",
+            Kind.GAUGE,
+            "tunnels",
+            "Connections of clients that are joined to an origin's byte for byte; each counts in both sides of"
+                    + " millrace_connections as well.",
+            "kind"),
+    TUNNELS_OPENED("millrace_tunnels_opened_total", Kind.COUNTER, "tunnels", "Tunnels opened since the start.", "kind"),
+    TUNNELS_ENDED(
+            "millrace_tunnels_ended_total",
+            Kind.COUNTER,
+            "tunnels",
+            "Tunnels that ended, by how; many of idle ask for clients that ping, or a longer timeouts.tunnel_idle.",
+            "reason"),
+    TUNNEL_BYTES(
+            "millrace_tunnel_bytes_total",
+            Kind.COUNTER,
+            "bytes",
+            "Bytes that tunnels have carried, counted when one ends.",
+            "direction"),
     DENIED_REQUESTS(
             "millrace_denied_requests_total",
             Kind.COUNTER,

@@ -60,7 +60,7 @@ public final class HostRules {
         RuleUrl from = rule.config().from();
         // What an answer says of another port is about another service.
         boolean reverse = rule.config().verb() == RemapVerb.REVERSE_MAP;
-        add("https".equals(from.scheme()), reverse ? from.effectivePort() : from.port(), rule);
+        add(from.isSecure(), reverse ? from.effectivePort() : from.port(), rule);
     }
 
     private void add(boolean secure, int port, RemapRule rule) {

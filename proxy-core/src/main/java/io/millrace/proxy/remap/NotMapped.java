@@ -16,7 +16,9 @@ public record NotMapped(Reason reason) implements RemapResult {
         LEAVES_RULE
     }
 
-    static final NotMapped NO_RULE = new NotMapped(Reason.NO_RULE);
+    /** No rule of those that were looked at matches. */
+    public static final NotMapped NO_RULE = new NotMapped(Reason.NO_RULE);
+
     static final NotMapped NO_PATH = new NotMapped(Reason.NO_PATH);
     static final NotMapped LEAVES_RULE = new NotMapped(Reason.LEAVES_RULE);
 

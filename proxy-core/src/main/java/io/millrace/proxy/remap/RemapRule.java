@@ -13,6 +13,7 @@ import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.http.UriBytes;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -46,7 +47,7 @@ public final class RemapRule {
         this.hostPattern = hostPattern;
         fromPath = PathBytes.normalize(config.from().path().getBytes(StandardCharsets.ISO_8859_1));
         toPath = to.path().getBytes(StandardCharsets.ISO_8859_1);
-        originScheme = Objects.requireNonNull(to.scheme(), "scheme");
+        originScheme = to.isSecure() ? "https" : "http";
         String host = Objects.requireNonNull(to.host(), "host");
         originHost = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
         boolean defaultPort = to.effectivePort() == (originScheme.equals("https") ? 443 : 80);
@@ -95,7 +96,7 @@ public final class RemapRule {
      */
     boolean isForHost(String host, boolean leftOver) {
         String named = config.from().host();
-        if (!config.verb().isForward()) {
+        if (!config.verb().isForward() || config.from().isWebSocket()) {
             return false;
         }
         if (hostPattern != null) {
@@ -112,6 +113,11 @@ public final class RemapRule {
     /** Place among the rules, from 0. */
     public int index() {
         return config.index();
+    }
+
+    /** The protocols that a client's connection may switch to, in lower case; empty for none. */
+    public List<String> upgrade() {
+        return config.upgrade();
     }
 
     /** Which pages may link to what it matches; null when that does not matter. */

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * All remap rules of a configuration. A lookup hashes the host and reads the path once for each group of rules that there is; the
  * number of rules does not matter. Precedence is Traffic Server's: rules by the port that the request arrived on, then {@code
- * map} and {@code regex_map}, then redirections, then those by expression. Within a group a rule with a host goes before every
+ * map} and {@code regex_map}, then redirections, then those by expression. Those for WebSocket are apart, and are looked at for requests that ask for it
+ * before all others. Within a group a rule with a host goes before every
  * rule without, and among rules for the same scheme, host and port the first one listed whose path begins the request's path wins, so
  * that {@code /} before {@code /stuff/} hides it. A rule that names no port matches every port that no rule for the host and path
  * names.
@@ -32,6 +33,7 @@ public final class RemapTable {
 
     private final List<RemapRule> rules;
     private final @Nullable HostIndex byReceivedPort;
+    private final @Nullable HostIndex webSockets;
     private final HostIndex forward;
     private final @Nullable HostIndex redirects;
     private final @Nullable HostIndex regexRedirects;
@@ -40,6 +42,7 @@ public final class RemapTable {
     private RemapTable(List<RemapRuleConfig> configs) {
         rules = configs.stream().map(RemapRule::new).toList();
         byReceivedPort = index(RemapVerb.Group.RECEIVED_PORT);
+        webSockets = index(RemapVerb.Group.WEBSOCKET);
         forward = new HostIndex(of(RemapVerb.Group.FORWARD));
         redirects = index(RemapVerb.Group.REDIRECT);
         regexRedirects = index(RemapVerb.Group.REGEX_REDIRECT);
@@ -50,9 +53,7 @@ public final class RemapTable {
     }
 
     private List<RemapRule> of(RemapVerb.Group group) {
-        return rules.stream()
-                .filter(rule -> rule.config().verb().group() == group)
-                .toList();
+        return rules.stream().filter(rule -> rule.config().group() == group).toList();
     }
 
     private @Nullable HostIndex index(RemapVerb.Group group) {
@@ -90,6 +91,11 @@ public final class RemapTable {
         }
         RemapResult found = forward.match(target, target.port());
         return found == NotMapped.NO_RULE ? redirected(target) : found;
+    }
+
+    /** What the rules for WebSocket say about a request that asks for it; {@link NotMapped} leaves it to all others. */
+    public RemapResult matchWebSocket(TargetUri target) {
+        return webSockets == null ? NotMapped.NO_RULE : webSockets.match(target, target.port());
     }
 
     private RemapResult redirected(TargetUri target) {

@@ -23,6 +23,7 @@ final class ConfigCatalogTest {
                 RemapKeys.class,
                 FilterKeys.class,
                 OriginGroupKeys.class,
+                TunnelKeys.class,
                 ConfigKeys.class)) {
             List<ConfigKey<?>> constants = constants(holder);
             assertEquals(

@@ -56,6 +56,13 @@ final class ConfigRemapTest {
             delimiter = '|',
             value = {
                 "map http://a/ http://o, redirect: http://b/ | 5:5: remap[0].redirect: a rule has one kind, and this one is map already",
+                "map ws://a/ http://o | 4:5: remap[0].to: 'http://o/' must be ws or wss, as the rule is for ws",
+                "map http://a/ wss://o | 4:5: remap[0].to: 'wss://o/' is for rules that begin with ws or wss",
+                "map / ws://o | 4:5: remap[0].to: 'ws://o/' is for rules that begin with ws or wss",
+                "redirect ws://a/ ws://o | 3:5: remap[0].redirect: must be http or https; ws and wss are for map and regex_map",
+                "map http://a/ http://o, upgrade: [h2c] | 5:14: remap[0].upgrade: 'h2c' cannot be switched to: requests in it would go past every rule",
+                "map http://a/ http://o, upgrade: [web/socket] | 5:14: remap[0].upgrade: 'web/socket' is not the name of a protocol",
+                "redirect http://a/ http://o, upgrade: [websocket] | 5:5: remap[0].upgrade: cannot be set for redirect, which asks no origin",
                 "redirect http://a/ http://o, status: 307 | 5:5: remap[0].status: 307 is not a status of redirect, which has 301 or 308",
                 "redirect_temporary http://a/ http://o, status: 308 | 5:5: remap[0].status: 308 is not a status of redirect_temporary, which has 307 or 302",
                 "map http://a/ http://o, status: 301 | 5:5: remap[0].status: is for redirections, and cannot be set for map",

@@ -61,7 +61,7 @@ final class RuleUrlTest {
                 "http://a/ä",
                 "http://[::1/",
                 "http://[1.2.3.4]/",
-                "ws://a/",
+                "ftp://a/",
                 "//a/b"
             })
     void refusesWhatIsNoUrl(String text) {

@@ -4,17 +4,25 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.fetch.OriginFailure.Reason;
+import io.millrace.proxy.http.ResponseHead;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.ssl.OpenSsl;
 import io.netty.handler.ssl.SslContext;
+import io.netty.util.ReferenceCountUtil;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.net.ssl.ExtendedSSLSession;
@@ -150,6 +158,50 @@ class FetchTlsTest extends FetchFixture {
             assertEquals("[type=host_name (0), value=origin.test]", requestedName());
             assertEquals("ok", fetch(get(named)).content());
             assertEquals(1, origin.connectionsAccepted());
+        }
+    }
+
+    /** wss: what is read behind the 101, and all that follows, is the tunnel's (RFC 9110 s7.8). */
+    @Test
+    void connectionThatHasSwitchedGoesOnOverTls() throws Exception {
+        ScriptedOrigin.Script script = peer -> {
+            String asked = peer.readHead();
+            assertTrue(asked.contains("\r\nConnection: Upgrade\r\nUpgrade: foo\r\n"), asked);
+            peer.send("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: foo\r\n\r\nearly");
+            assertEquals("ping\r\n\r\n", peer.readHead());
+            peer.send("pong");
+        };
+        try (ScriptedOrigin origin = secure(script)) {
+            StringBuilder read = new StringBuilder();
+            CountDownLatch closed = new CountDownLatch(1);
+            RecordedResponse response = new RecordedResponse() {
+                @Override
+                public void onSwitched(ResponseHead head, SwitchedConnection connection) {
+                    connection.handOver(new ChannelInboundHandlerAdapter() {
+                        @Override
+                        public void handlerAdded(ChannelHandlerContext ctx) {
+                            ctx.channel().config().setAutoRead(true);
+                            ctx.writeAndFlush(Unpooled.copiedBuffer("ping\r\n\r\n", StandardCharsets.US_ASCII));
+                        }
+
+                        @Override
+                        public void channelRead(ChannelHandlerContext ctx, Object message) {
+                            read.append(((ByteBuf) message).toString(StandardCharsets.US_ASCII));
+                            ReferenceCountUtil.release(message);
+                        }
+
+                        @Override
+                        public void channelInactive(ChannelHandlerContext ctx) {
+                            closed.countDown();
+                        }
+                    });
+                }
+            };
+            Origin named = Origin.https("origin.test", origin.port());
+            start(request(named, builder -> builder.upgrade("foo")), response);
+            assertTrue(closed.await(RecordedResponse.WAIT_SECONDS, TimeUnit.SECONDS));
+            assertEquals("earlypong", read.toString());
+            assertEquals(0, onLoop(() -> client.statistics().connectionsActive()));
         }
     }
 

@@ -104,7 +104,7 @@ class ResponseFuzzTest {
     private static Read read(byte[] bytes, boolean toHead, int... cuts) {
         OriginResponseDecoder decoder = new OriginResponseDecoder(HEAD_MAX);
         EmbeddedChannel channel = new EmbeddedChannel(decoder);
-        decoder.expectResponse(toHead);
+        decoder.expectResponse(toHead, null);
         List<String> heads = new ArrayList<>();
         StringBuilder content = new StringBuilder();
         String[] end = {"nothing"};

@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
  *   +-----------------+--------+--------+
  *   | client address, 16 bytes          |
  *   +--------+--------+--------+--------+
- *   | texts  | origin | field  | length |   texts: bytes taken by the texts, without the
- *   +--------+--------+--------+--------+   padding; origin: its status; then any number of texts, each at a
- *   | bytes of the first text ...           multiple of four
+ *   | texts  | origin | tunnel bytes    |   texts: bytes taken by the texts, without the
+ *   +--------+--------+-----------------+   padding; origin: its status; tunnel bytes: received from the client;
+ *   | field  | length | bytes of the ...    then any number of texts, each at a multiple of four
  *   +-------- - - -
  * </pre>
  *
@@ -47,7 +47,8 @@ public final class AccessLogRecord {
     static final int CLIENT_LENGTH_MAX = 16;
     static final int TEXTS_LENGTH_OFFSET = 64;
     static final int ORIGIN_STATUS_OFFSET = 68;
-    static final int TEXTS_OFFSET = 72;
+    static final int RECEIVED_BYTES_OFFSET = 72;
+    static final int TEXTS_OFFSET = 80;
 
     static final int TEXT_HEAD_LENGTH = 8;
     static final int TEXT_TRUNCATED = Integer.MIN_VALUE;
@@ -145,6 +146,12 @@ public final class AccessLogRecord {
     public AccessLogRecord sentBytes(long headBytes, long bodyBytes) {
         LONGS.set(bytes, start + HEAD_BYTES_OFFSET, headBytes);
         LONGS.set(bytes, start + BODY_BYTES_OFFSET, bodyBytes);
+        return this;
+    }
+
+    /** Bytes that came from the client in a tunnel. */
+    public AccessLogRecord receivedBytes(long tunnelBytes) {
+        LONGS.set(bytes, start + RECEIVED_BYTES_OFFSET, tunnelBytes);
         return this;
     }
 

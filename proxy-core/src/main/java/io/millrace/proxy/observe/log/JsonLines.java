@@ -40,6 +40,10 @@ final class JsonLines implements LineFormat {
         out.putDecimal(logged.headBytes() + logged.bodyBytes());
         out.putAscii(",\"body_bytes\":");
         out.putDecimal(logged.bodyBytes());
+        if (logged.receivedBytes() > 0) {
+            out.putAscii(",\"received_bytes\":");
+            out.putDecimal(logged.receivedBytes());
+        }
         if (logged.majorVersion() > 0) {
             out.putAscii(",\"protocol\":\"HTTP/");
             out.putDecimal(logged.majorVersion());

@@ -48,6 +48,7 @@ final class LogCodes {
         plain("cccs", (logged, out) -> out.putDecimal(logged.isCollapsed() ? 1 : 0));
         plain("pssc", (logged, out) -> out.putDecimal(logged.status(), 3));
         plain("sssc", (logged, out) -> out.putDecimal(logged.originStatus(), 3));
+        plain("cqcl", (logged, out) -> out.putDecimal(logged.receivedBytes()));
         plain("psql", (logged, out) -> out.putDecimal(logged.headBytes() + logged.bodyBytes()));
         plain("pscl", (logged, out) -> out.putDecimal(logged.bodyBytes()));
         plain("pshl", (logged, out) -> out.putDecimal(logged.headBytes()));

@@ -55,6 +55,10 @@ final class LoggedRecord {
         return (long) LONGS.get(bytes, start + AccessLogRecord.DURATION_OFFSET);
     }
 
+    long receivedBytes() {
+        return (long) LONGS.get(bytes, start + AccessLogRecord.RECEIVED_BYTES_OFFSET);
+    }
+
     long bodyBytes() {
         return (long) LONGS.get(bytes, start + AccessLogRecord.BODY_BYTES_OFFSET);
     }

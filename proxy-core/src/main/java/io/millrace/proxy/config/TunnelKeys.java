@@ -1,0 +1,44 @@
+package io.millrace.proxy.config;
+
+import static io.millrace.proxy.config.ConfigKey.draft;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+
+/** The catalogue's entries for connections that leave HTTP: which may, and how long they live. */
+public final class TunnelKeys {
+    public static final ConfigKey<List<String>> UPGRADE = draft("upgrade", ValueType.PROTOCOLS)
+            .defaultsTo(List.of())
+            .perRule()
+            .says(
+                    "Protocols, such as websocket, that a client's connection may switch to where the origin agrees; requests"
+                            + " for others go on without Upgrade. Rules for ws:// and wss:// have websocket.");
+    public static final ConfigKey<Duration> IDLE = draft("timeouts.tunnel_idle", ValueType.DURATION)
+            .within(Duration.ofMillis(500), Duration.ofDays(7))
+            .defaultsTo(Duration.ofMinutes(10))
+            .like("proxy.config.websocket.no_activity_timeout")
+            .says("Longest pause in a tunnel, in both directions together, after which it is closed.");
+    public static final ConfigKey<Duration> MAX = draft("timeouts.tunnel_max", ValueType.DURATION)
+            .within(Duration.ofSeconds(1), Duration.ofDays(366))
+            .orZero()
+            .defaultsTo(Duration.ofDays(1))
+            .like("proxy.config.websocket.active_timeout")
+            .says("How long a tunnel may live in all; 0 sets no limit.");
+
+    /** Carry requests, or hide them: what rules refuse would go past them. */
+    private static final List<String> REFUSED = List.of("h2c", "h2", "http", "tls");
+
+    private TunnelKeys() {}
+
+    static List<String> readProtocols(String text) throws InvalidValueException {
+        List<String> names = ValueType.readTokens(text.toLowerCase(Locale.ROOT), "the name of a protocol");
+        for (String name : names) {
+            if (REFUSED.contains(name)) {
+                throw new InvalidValueException(
+                        "'" + name + "' cannot be switched to: requests in it would go past every rule");
+            }
+        }
+        return names;
+    }
+}

@@ -1,0 +1,97 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.fetch.OriginFailure;
+import io.millrace.proxy.fetch.SwitchedConnection;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.OutboundHead;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.http.UpgradeFields;
+import io.millrace.proxy.net.ClientStream;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.tunnel.Tunnel;
+import io.millrace.proxy.tunnel.WebSocketAccept;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The answer that makes a tunnel of a client's connection and an origin's, and that tunnel's figures.
+ *
+ * <p>Confined to the client stream's event loop.
+ */
+final class TunnelAnswer implements Tunnel.Listener {
+    /** Whose answer it is. */
+    interface Asking {
+        /** The tunnel has ended; nothing more comes. */
+        void onTunnelEnd(Tunnel.End how);
+    }
+
+    private final ExchangeLoop home;
+    private final ClientStream stream;
+    private final RequestHead request;
+    private final ExchangeReport report;
+    private final Asking exchange;
+    private @Nullable Tunnel tunnel;
+
+    TunnelAnswer(ExchangeLoop home, ClientStream stream, RequestHead request, ExchangeReport report, Asking exchange) {
+        this.home = home;
+        this.stream = stream;
+        this.request = request;
+        this.report = report;
+        this.exchange = exchange;
+    }
+
+    /** What is wrong with an origin's 101; null when it is right. */
+    @Nullable
+    OriginFailure problem(ResponseHead head) {
+        boolean webSocket = head.fields().hasToken(FieldName.UPGRADE, UpgradeFields.WEBSOCKET);
+        String problem = webSocket ? WebSocketAccept.problem(request.fields(), head.fields()) : null;
+        if (problem == null) {
+            return null;
+        }
+        home.counters().increment(Counter.ORIGIN_FAILURES_MALFORMED);
+        return new OriginFailure(OriginFailure.Reason.BAD_RESPONSE, problem, true);
+    }
+
+    /** Passes the origin's 101 on, and joins the connections. */
+    void send(ResponseHead head, SwitchedConnection connection) {
+        report.switched(head.status());
+        OutboundHead out =
+                ResponseHeads.switched(home.outbound(), home.settings().server().applyTo(head));
+        report.addTo(out);
+        Tunnel made = new Tunnel(home.settings().tunnels(), this);
+        tunnel = made;
+        home.counters().increment(Counter.TUNNELS_UPGRADE);
+        home.counters().increment(Counter.TUNNELS_OPENED_UPGRADE);
+        connection.handOver(made.originSide());
+        stream.switchTo(out, made);
+    }
+
+    long bytesToClient() {
+        return tunnel == null ? 0 : tunnel.bytesToClient();
+    }
+
+    @Override
+    public void onTunnelEnd(Tunnel.End how) {
+        Tunnel ended = tunnel;
+        if (ended == null) {
+            throw new IllegalStateException("the end of no tunnel");
+        }
+        home.counters().increment(counterOf(how));
+        home.counters().add(Counter.TUNNEL_BYTES_TO_CLIENT, ended.bytesToClient());
+        home.counters().add(Counter.TUNNEL_BYTES_TO_ORIGIN, ended.bytesToOrigin());
+        home.counters().decrement(Counter.TUNNELS_UPGRADE);
+        report.tunnelled(how, ended.bytesToOrigin(), ended.bytesToClient());
+        exchange.onTunnelEnd(how);
+    }
+
+    private static Counter counterOf(Tunnel.End how) {
+        return switch (how) {
+            case CLOSED -> Counter.TUNNELS_CLOSED;
+            case CLIENT_BROKEN -> Counter.TUNNELS_CLIENT_BROKEN;
+            case ORIGIN_BROKEN -> Counter.TUNNELS_ORIGIN_BROKEN;
+            case IDLE -> Counter.TUNNELS_IDLE;
+            case EXPIRED -> Counter.TUNNELS_EXPIRED;
+            case STOPPED -> Counter.TUNNELS_STOPPED;
+        };
+    }
+}

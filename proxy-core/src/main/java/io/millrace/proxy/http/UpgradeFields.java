@@ -1,0 +1,83 @@
+package io.millrace.proxy.http;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a head says about another protocol for its connection (RFC 9110 s7.8). Upgrade counts only where Connection names it, and in HTTP/1.1 only.
+ *
+ * <p>Immutable: no state.
+ */
+public final class UpgradeFields {
+    /** The protocol of RFC 6455. */
+    public static final String WEBSOCKET = "websocket";
+
+    private UpgradeFields() {}
+
+    /** Whether the head asks for another protocol, or switches to one. */
+    public static boolean isIn(FieldSection fields, int minorVersion) {
+        return fields.contains(FieldName.UPGRADE)
+                && minorVersion > 0
+                && fields.hasToken(FieldName.CONNECTION, "upgrade");
+    }
+
+    /**
+     * Those of the head's protocols that are allowed, in the head's order.
+     *
+     * @param allowed names in lower case, without versions: {@code foo} allows {@code foo/2} as well
+     * @return the value of an Upgrade field; null for none
+     */
+    public static @Nullable String allowed(FieldSection fields, List<String> allowed) {
+        StringBuilder value = null;
+        ListCursor offered = ListCursor.over(fields, FieldName.UPGRADE);
+        while (offered.next()) {
+            if (isAllowed(offered, allowed)) {
+                value = value == null ? new StringBuilder() : value.append(", ");
+                for (int i = offered.start(); i < offered.end(); i++) {
+                    value.append((char) (offered.bytes()[i] & 0xff));
+                }
+            }
+        }
+        return value == null ? null : value.toString();
+    }
+
+    private static boolean isAllowed(ListCursor offered, List<String> allowed) {
+        byte[] bytes = offered.bytes();
+        int nameEnd = offered.start();
+        while (nameEnd < offered.end() && bytes[nameEnd] != '/') {
+            nameEnd++;
+        }
+        for (String name : allowed) {
+            if (FieldLexer.equalsIgnoreCase(bytes, offered.start(), nameEnd, name)) {
+                return isProtocol(bytes, offered.start(), nameEnd, offered.end());
+            }
+        }
+        return false;
+    }
+
+    /** A name, perhaps with a slash and a version: tokens both. */
+    private static boolean isProtocol(byte[] bytes, int start, int nameEnd, int end) {
+        return FieldLexer.isToken(bytes, start, nameEnd)
+                && (nameEnd == end || FieldLexer.isToken(bytes, nameEnd + 1, end));
+    }
+
+    /**
+     * The protocol that a 101 switches to.
+     *
+     * @param offered the value of the request's Upgrade field
+     * @return null when it names none, several, or one that was not offered
+     */
+    public static @Nullable String chosen(FieldSection fields, String offered) {
+        ListCursor named = ListCursor.over(fields, FieldName.UPGRADE);
+        if (!named.next()) {
+            return null;
+        }
+        String found = null;
+        for (String protocol : offered.split(", ", -1)) {
+            if (named.isToken(protocol)) {
+                found = protocol;
+            }
+        }
+        return named.next() ? null : found;
+    }
+}

@@ -1,0 +1,20 @@
+package io.millrace.proxy.net;
+
+import io.netty.channel.ChannelHandler;
+
+/**
+ * What has a client's connection to itself once that speaks HTTP no longer: it is given every byte from there on, reads and writes as it likes, and
+ * ends the connection.
+ *
+ * <p>Confined to the connection's event loop.
+ */
+public interface ClientTunnel {
+    /** The end of the channel's pipeline from now on; added once. */
+    ChannelHandler clientSide();
+
+    /** Looks at its deadlines: called at each tick of the {@link ConnectionSet}. */
+    void onTick(long nowNanos);
+
+    /** Ends it at once. */
+    void close();
+}

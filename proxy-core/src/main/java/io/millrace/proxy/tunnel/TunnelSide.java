@@ -1,0 +1,226 @@
+package io.millrace.proxy.tunnel;
+
+import io.millrace.proxy.net.ConnectionEnd;
+import io.millrace.proxy.net.SendWatch;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.channel.socket.ChannelOutputShutdownEvent;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.handler.ssl.SslCloseCompletionEvent;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.ReferenceCountUtil;
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One of a tunnel's two connections: the end of its channel's pipeline.
+ *
+ * <p>TLS has no half of a connection: with its close_notify a side takes nothing any more either, and what would be sent to it is dropped.
+ *
+ * <p>Confined to the channel's event loop.
+ */
+final class TunnelSide extends ChannelInboundHandlerAdapter {
+    private final Tunnel tunnel;
+    private final Tunnel.End whenBroken;
+    /** What came from the other side before this one had its channel: what was read there already, and no more. */
+    private final ArrayDeque<ByteBuf> early = new ArrayDeque<>(1);
+
+    private @Nullable ChannelHandlerContext ctx;
+    private boolean inputEnded;
+    private boolean outputEnding;
+    private boolean outputShut;
+    private boolean deaf;
+    private boolean reset;
+
+    TunnelSide(Tunnel tunnel, Tunnel.End whenBroken) {
+        this.tunnel = tunnel;
+        this.whenBroken = whenBroken;
+    }
+
+    // the channel
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext context) {
+        ctx = context;
+        if (tunnel.isEnded() || !context.channel().isActive()) {
+            tunnel.broken(this, whenBroken);
+            close();
+            return;
+        }
+        // Without this a FIN would close both directions; and a failed write is to be noticed.
+        context.channel().config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
+        context.channel().config().setOption(ChannelOption.AUTO_CLOSE, true);
+        tunnel.joined(this);
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+        if (message instanceof ByteBuf bytes && bytes.isReadable() && !tunnel.isEnded()) {
+            tunnel.received(this, bytes);
+        } else {
+            ReferenceCountUtil.release(message);
+        }
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext context) {
+        if (!tunnel.isEnded()) {
+            tunnel.receivedAll(this);
+        }
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext context) {
+        if (!tunnel.isEnded()) {
+            tunnel.writable(this);
+        }
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+        if (event instanceof SslCloseCompletionEvent) {
+            deaf = true;
+            endInput();
+        } else if (event instanceof ChannelInputShutdownEvent) {
+            endInput();
+        } else if (event instanceof ChannelOutputShutdownEvent && !outputEnding) {
+            tunnel.broken(this, whenBroken);
+        }
+    }
+
+    private void endInput() {
+        if (!inputEnded && !tunnel.isEnded()) {
+            inputEnded = true;
+            tunnel.receivedAll(this);
+            tunnel.inputEnded(this);
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        tunnel.broken(this, whenBroken);
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        // What is written to a side of TLS that has said its end fails, and is of no use to anybody.
+        if (!deaf) {
+            tunnel.broken(this, whenBroken);
+        }
+    }
+
+    // the tunnel
+
+    boolean isJoined() {
+        return ctx != null;
+    }
+
+    /** Both sides are there. */
+    void start() {
+        while (!early.isEmpty()) {
+            write(early.remove());
+        }
+        flush();
+        if (outputEnding) {
+            shutdown();
+        }
+        read(true);
+    }
+
+    /** Takes ownership. */
+    void write(ByteBuf bytes) {
+        ChannelHandlerContext context = ctx;
+        if (deaf) {
+            bytes.release();
+        } else if (context == null) {
+            early.add(bytes);
+        } else {
+            context.write(bytes, context.voidPromise());
+        }
+    }
+
+    void flush() {
+        if (ctx != null) {
+            ctx.flush();
+        }
+    }
+
+    boolean isWritable() {
+        return ctx != null && (deaf || ctx.channel().isWritable());
+    }
+
+    void read(boolean on) {
+        if (ctx != null && ctx.channel().config().isAutoRead() != on) {
+            ctx.channel().config().setAutoRead(on);
+        }
+    }
+
+    /** Bytes that the other side has sent and this one has not taken. */
+    long unsentBytes() {
+        return ctx == null ? 0 : SendWatch.unsent(ctx.channel());
+    }
+
+    /** Hands on the other side's end, behind all that it sent. */
+    void shutdownOutput() {
+        if (!outputEnding) {
+            outputEnding = true;
+            if (ctx != null) {
+                shutdown();
+            }
+        }
+    }
+
+    private void shutdown() {
+        ChannelHandlerContext context = ctx;
+        if (context == null || outputShut) {
+            return;
+        }
+        context.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> {
+            SslHandler tls = context.pipeline().get(SslHandler.class);
+            if (tls == null || deaf) {
+                shut(context);
+            } else {
+                tls.closeOutbound().addListener(notified -> shut(context));
+            }
+        });
+    }
+
+    private void shut(ChannelHandlerContext context) {
+        if (tunnel.isEnded() || outputShut) {
+            return;
+        }
+        outputShut = true;
+        if (context.channel() instanceof SocketChannel socket && socket.isActive()) {
+            socket.shutdownOutput();
+        }
+        tunnel.outputShut();
+    }
+
+    boolean isOutputShut() {
+        return outputShut;
+    }
+
+    /** When it is closed that is by a reset, so that a part does not look like the whole. */
+    void resetAtEnd() {
+        reset = true;
+    }
+
+    void close() {
+        while (!early.isEmpty()) {
+            early.remove().release();
+        }
+        ChannelHandlerContext context = ctx;
+        if (context == null) {
+            return;
+        }
+        if (reset && context.channel().isActive()) {
+            ConnectionEnd.reset(context);
+        } else {
+            context.channel().close();
+        }
+    }
+}

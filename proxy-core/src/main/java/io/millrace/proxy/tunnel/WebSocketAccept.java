@@ -1,0 +1,48 @@
+package io.millrace.proxy.tunnel;
+
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Base64;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether an origin has understood a WebSocket handshake (RFC 6455 s4.2.2). A client can make some origins answer with a status of its choice; without
+ * this a 101 so got would open a tunnel past every rule.
+ *
+ * <p>Immutable: no state.
+ */
+public final class WebSocketAccept {
+    private static final FieldName KEY = FieldName.of("Sec-WebSocket-Key");
+    private static final FieldName ACCEPT = FieldName.of("Sec-WebSocket-Accept");
+    private static final String GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+
+    private WebSocketAccept() {}
+
+    /** What is wrong with the answer; null when it is right. */
+    public static @Nullable String problem(FieldSection request, FieldSection response) {
+        int key = request.find(KEY);
+        int accept = response.find(ACCEPT);
+        if (key < 0 || request.next(KEY, key) >= 0) {
+            return "101 to a WebSocket request without one Sec-WebSocket-Key";
+        }
+        if (accept < 0 || response.next(ACCEPT, accept) >= 0) {
+            return "101 to WebSocket without one Sec-WebSocket-Accept";
+        }
+        return response.value(accept).equals(of(request.value(key)))
+                ? null
+                : "101 with a Sec-WebSocket-Accept that is not that of the key";
+    }
+
+    /** The value that answers a key. */
+    static String of(String key) {
+        try {
+            MessageDigest sha1 = MessageDigest.getInstance("SHA-1");
+            return Base64.getEncoder().encodeToString(sha1.digest((key + GUID).getBytes(StandardCharsets.ISO_8859_1)));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-1", e);
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package io.millrace.proxy.tunnel;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import io.millrace.proxy.http.FieldSection;
+import org.junit.jupiter.api.Test;
+
+class WebSocketAcceptTest {
+    @Test
+    void acceptIsThatOfTheKey_RFC6455_1_3() {
+        assertEquals("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", WebSocketAccept.of("dGhlIHNhbXBsZSBub25jZQ=="));
+        FieldSection request = FieldSection.builder()
+                .add("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==")
+                .build();
+        FieldSection right = FieldSection.builder()
+                .add("sec-websocket-accept", "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
+                .build();
+        assertNull(WebSocketAccept.problem(request, right));
+        assertEquals(
+                "101 to a WebSocket request without one Sec-WebSocket-Key",
+                WebSocketAccept.problem(FieldSection.EMPTY, right));
+        assertEquals(
+                "101 to WebSocket without one Sec-WebSocket-Accept",
+                WebSocketAccept.problem(request, FieldSection.EMPTY));
+    }
+}
