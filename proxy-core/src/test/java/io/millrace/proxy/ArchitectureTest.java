@@ -34,6 +34,7 @@ final class ArchitectureTest {
         ROOT + ".serve..",
         ROOT + ".fetch..",
         ROOT + ".origin..",
+        ROOT + ".dns..",
         ROOT + ".fill.."
     };
 

@@ -9,14 +9,18 @@ import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.Future;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One attempt to get one connection: resolve the name, try its addresses one after the other, shake hands over TLS.
+ * One attempt to get one connection: resolve the name, connect to its addresses, shake hands over TLS. An address has {@value #NEXT_ADDRESS_MILLIS} ms before
+ * the next one is tried beside it, or until it fails; the first connection that is ready wins (RFC 8305 s5). Addresses that failed, or were slower than a later
+ * one, are tried last for a while.
  *
- * <p>The whole of it has one deadline. What is left of it is divided evenly among the addresses that remain, so that the last one gets its chance when the first
- * ones do not answer.
+ * <p>The whole of it has one deadline.
  *
  * <p>Confined to one event loop.
  */
@@ -25,15 +29,19 @@ final class ConnectAttempt {
     /** Most addresses tried; a name with more is tried at its first ones. */
     private static final int ADDRESSES_MAX = 8;
 
+    /** The "Connection Attempt Delay" of RFC 8305 s5. */
+    private static final long NEXT_ADDRESS_MILLIS = 250;
+
     private final OriginPool pool;
     private final FetchSettings settings;
     private final Deadline deadline;
-    private final long nanosAtEnd;
+    private final Deadline nextAddress;
+    /** Being connected, each with its address, in the order in which they were begun. */
+    private final Map<Channel, InetSocketAddress> open = new LinkedHashMap<>(2);
+
     private @Nullable PooledCall call;
     private List<InetAddress> addresses = List.of();
     private int tried;
-    private @Nullable Channel channel;
-    private OriginFailure.Reason lastReason = OriginFailure.Reason.CONNECT_TIMEOUT;
     private String lastProblem = "name resolution";
     private boolean ended;
 
@@ -42,7 +50,7 @@ final class ConnectAttempt {
         this.call = call;
         settings = call.request().settings();
         deadline = new Deadline(pool.eventLoop(), this::timedOut);
-        nanosAtEnd = deadline.now() + settings.connectTimeoutNanos();
+        nextAddress = new Deadline(pool.eventLoop(), this::tryNext);
     }
 
     FetchSettings settings() {
@@ -72,22 +80,24 @@ final class ConnectAttempt {
     }
 
     /** From the connection: requests can be sent. */
-    void ready(OriginConnection connection) {
-        if (ended) {
+    void ready(Channel of, OriginConnection connection) {
+        InetSocketAddress address = open.remove(of);
+        if (ended || address == null) {
             connection.closeUnused();
             return;
         }
-        ended = true;
-        deadline.cancel();
+        pool.client().addresses().worked(pool.origin().host(), address.getAddress());
         PooledCall first = call;
         call = null;
+        end();
         pool.connected(connection, first);
     }
 
     /** From the connection: TCP stands, and TLS failed or the origin closed before requests could be sent. */
     void notReady(Channel of, OriginFailure.Reason reason, String problem) {
-        if (of == channel) {
-            fail(reason, problem);
+        InetSocketAddress address = open.remove(of);
+        if (address != null) {
+            noneFrom(address, reason, problem);
         }
     }
 
@@ -109,16 +119,18 @@ final class ConnectAttempt {
         InetSocketAddress address =
                 new InetSocketAddress(addresses.get(tried), pool.origin().port());
         tried++;
-        long remaining = nanosAtEnd - deadline.now();
-        deadline.set(Math.max(remaining, 0) / (addresses.size() - tried + 1));
-        lastReason = OriginFailure.Reason.CONNECT_TIMEOUT;
-        lastProblem = "connecting to " + address;
+        if (tried < addresses.size()) {
+            nextAddress.set(TimeUnit.MILLISECONDS.toNanos(NEXT_ADDRESS_MILLIS));
+        }
         ChannelFuture connect =
                 pool.client().bootstrap().clone().handler(initializer()).connect(address);
-        channel = connect.channel();
+        open.put(connect.channel(), address);
         connect.addListener(future -> {
-            if (!future.isSuccess()) {
-                connectFailed(connect.channel(), address, future.cause());
+            if (!future.isSuccess() && open.remove(connect.channel()) != null) {
+                OriginFailure.Reason reason = future.cause() instanceof ChannelException
+                        ? OriginFailure.Reason.INTERNAL
+                        : OriginFailure.Reason.CONNECT_REFUSED;
+                noneFrom(address, reason, "connecting to " + address + ": " + text(future.cause()));
             }
         });
     }
@@ -145,54 +157,49 @@ final class ConnectAttempt {
         return handler;
     }
 
-    private void connectFailed(Channel of, InetSocketAddress address, Throwable cause) {
-        if (ended || of != channel) {
-            return;
+    /** There will be no connection to this address: the next one is tried, or those under way are all there is. */
+    private void noneFrom(InetSocketAddress address, OriginFailure.Reason reason, String problem) {
+        pool.client().addresses().failed(pool.origin().host(), address.getAddress());
+        lastProblem = problem;
+        if (tried < addresses.size()) {
+            tryNext();
+        } else if (open.isEmpty()) {
+            fail(reason, problem);
         }
-        channel = null;
-        lastReason = cause instanceof ChannelException
-                ? OriginFailure.Reason.INTERNAL
-                : OriginFailure.Reason.CONNECT_REFUSED;
-        lastProblem = "connecting to " + address + ": " + text(cause);
-        nextOrFail();
     }
 
     private void timedOut() {
-        if (ended) {
-            return;
-        }
-        Channel late = channel;
-        channel = null;
-        if (late != null) {
-            late.close();
-        }
-        lastReason = OriginFailure.Reason.CONNECT_TIMEOUT;
-        lastProblem += " took longer than " + PooledOriginClient.millis(settings.connectTimeoutNanos());
-        nextOrFail();
-    }
-
-    private void nextOrFail() {
-        if (tried < addresses.size() && nanosAtEnd - deadline.now() > 0) {
-            tryNext();
-        } else {
-            fail(lastReason, lastProblem);
-        }
+        String where = open.isEmpty()
+                ? lastProblem
+                : "connecting to " + open.values().iterator().next();
+        fail(
+                OriginFailure.Reason.CONNECT_TIMEOUT,
+                where + " took longer than " + PooledOriginClient.millis(settings.connectTimeoutNanos()));
     }
 
     private void fail(OriginFailure.Reason reason, String problem) {
         if (ended) {
             return;
         }
-        ended = true;
-        deadline.cancel();
-        Channel open = channel;
-        channel = null;
-        if (open != null) {
-            open.close();
-        }
         PooledCall first = call;
         call = null;
+        end();
         pool.connectFailed(first, reason, pool.origin() + ": " + problem);
+    }
+
+    /** No connection is wanted any more from what is still under way; it was slow. */
+    private void end() {
+        ended = true;
+        deadline.cancel();
+        nextAddress.cancel();
+        List<Channel> late = List.copyOf(open.keySet());
+        if (!pool.client().isClosed()) {
+            for (InetSocketAddress address : open.values()) {
+                pool.client().addresses().failed(pool.origin().host(), address.getAddress());
+            }
+        }
+        open.clear();
+        late.forEach(Channel::close);
     }
 
     private static String text(Throwable cause) {

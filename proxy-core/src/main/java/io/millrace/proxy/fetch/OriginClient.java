@@ -1,5 +1,6 @@
 package io.millrace.proxy.fetch;
 
+import io.millrace.proxy.dns.DnsStatistics;
 import io.netty.channel.EventLoop;
 
 /**
@@ -28,6 +29,9 @@ public interface OriginClient {
 
     /** What this client did so far; a live view. */
     OriginStatistics statistics();
+
+    /** What became of the names it resolved; a live view. */
+    DnsStatistics dns();
 
     /** Closes every connection; calls under way and calls started later fail with {@link OriginFailure.Reason#CANCELLED}. */
     void close();

@@ -1,5 +1,8 @@
 package io.millrace.proxy.fetch;
 
+import io.millrace.proxy.dns.DnsSettings;
+import io.millrace.proxy.dns.HostAddresses;
+import io.millrace.proxy.dns.NameLookup;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
@@ -12,12 +15,7 @@ import io.netty.channel.socket.nio.NioDatagramChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.ssl.SslContext;
 import io.netty.resolver.NameResolver;
-import io.netty.resolver.ResolvedAddressTypes;
-import io.netty.resolver.dns.DnsNameResolverBuilder;
-import io.netty.resolver.dns.DnsServerAddresses;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -28,18 +26,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class OriginClientBuilder {
 
-    private static final int NEGATIVE_TTL_SECONDS = 5;
-
     private final EventLoop eventLoop;
     private Class<? extends SocketChannel> channelType;
     private Class<? extends DatagramChannel> datagramChannelType;
     private @Nullable SslContext sslContext;
     private @Nullable NameResolver<InetAddress> resolver;
     private ByteBufAllocator allocator = ByteBufAllocator.DEFAULT;
-    private @Nullable DnsServerAddresses nameServers;
-    private int dnsTtlMinSeconds = 1;
-    private int dnsTtlMaxSeconds = 300;
-    private long dnsQueryTimeoutMillis = 2_000;
+    private Supplier<DnsSettings> dns = () -> DnsSettings.DEFAULTS;
 
     OriginClientBuilder(EventLoop eventLoop) {
         this.eventLoop = eventLoop;
@@ -63,8 +56,7 @@ public final class OriginClientBuilder {
     }
 
     /**
-     * Resolves names in place of the system's name servers and hosts file. Closed with the client. Addresses, {@code localhost} and names below it never reach
-     * it.
+     * Resolves names in place of name servers. Closed with the client. Addresses, {@code localhost} and names below it never reach it.
      */
     public OriginClientBuilder resolver(NameResolver<InetAddress> nameResolver) {
         resolver = nameResolver;
@@ -77,47 +69,22 @@ public final class OriginClientBuilder {
         return this;
     }
 
-    /** Bounds for how long a name's addresses are kept, whatever their record says; in seconds. */
-    public OriginClientBuilder dnsTtlSeconds(int min, int max) {
-        dnsTtlMinSeconds = min;
-        dnsTtlMaxSeconds = max;
-        return this;
-    }
-
-    /** The name servers to ask, in turn, in place of those that the system names in {@code /etc/resolv.conf}. */
-    public OriginClientBuilder nameServers(InetSocketAddress... servers) {
-        nameServers = DnsServerAddresses.sequential(servers);
-        return this;
-    }
-
-    /** How long one query to a name server may take before the next server is asked, in milliseconds. */
-    public OriginClientBuilder dnsQueryTimeoutMillis(long millis) {
-        dnsQueryTimeoutMillis = millis;
+    /** How names become addresses; what is given by then is asked for at each name. */
+    public OriginClientBuilder dns(Supplier<DnsSettings> settings) {
+        dns = settings;
         return this;
     }
 
     /** The client. It takes no connection before it is asked to fetch. */
     public OriginClient build() {
-        NameResolver<InetAddress> names = resolver == null ? systemResolver() : resolver;
+        NameResolver<InetAddress> own = resolver;
+        NameLookup.Factory lookups = own == null
+                ? settings -> NameLookup.byDns(eventLoop, datagramChannelType, channelType, settings)
+                : settings -> NameLookup.by(own);
         SslContext given = sslContext;
         // Loading the trust store takes a while: not before somebody asks for an https origin.
         Supplier<SslContext> tls = given == null ? OriginTls::verifying : () -> given;
-        return new PooledOriginClient(eventLoop, channelType, allocator, new OriginAddresses(eventLoop, names), tls);
-    }
-
-    private NameResolver<InetAddress> systemResolver() {
-        DnsNameResolverBuilder builder = new DnsNameResolverBuilder(eventLoop)
-                .datagramChannelType(datagramChannelType)
-                .socketChannelType(channelType)
-                .resolvedAddressTypes(ResolvedAddressTypes.IPV4_PREFERRED)
-                .ttl(dnsTtlMinSeconds, dnsTtlMaxSeconds)
-                .negativeTtl(NEGATIVE_TTL_SECONDS)
-                .queryTimeoutMillis(dnsQueryTimeoutMillis);
-        DnsServerAddresses servers = nameServers;
-        return servers == null
-                ? builder.build()
-                : builder.nameServerProvider(hostname -> servers.stream())
-                        .searchDomains(List.of())
-                        .build();
+        return new PooledOriginClient(
+                eventLoop, channelType, allocator, new HostAddresses(eventLoop, dns, lookups), tls);
     }
 }

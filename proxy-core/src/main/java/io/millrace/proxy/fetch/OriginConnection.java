@@ -312,7 +312,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
     private void ready() {
         if (state == State.OPENING) {
             state = State.IDLE;
-            attempt.ready(this);
+            attempt.ready(channel, this);
         }
     }
 

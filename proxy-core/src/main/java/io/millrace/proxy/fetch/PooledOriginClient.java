@@ -1,5 +1,7 @@
 package io.millrace.proxy.fetch;
 
+import io.millrace.proxy.dns.DnsStatistics;
+import io.millrace.proxy.dns.HostAddresses;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelOption;
@@ -23,7 +25,7 @@ final class PooledOriginClient implements OriginClient {
 
     private final EventLoop eventLoop;
     private final Bootstrap bootstrap;
-    private final OriginAddresses addresses;
+    private final HostAddresses addresses;
     private final Supplier<SslContext> sslContext;
     private final OriginStatistics statistics = new OriginStatistics();
     private final Map<OriginPool.Key, OriginPool> pools = new HashMap<>();
@@ -34,7 +36,7 @@ final class PooledOriginClient implements OriginClient {
             EventLoop eventLoop,
             Class<? extends SocketChannel> channelType,
             ByteBufAllocator allocator,
-            OriginAddresses addresses,
+            HostAddresses addresses,
             Supplier<SslContext> sslContext) {
         this.eventLoop = eventLoop;
         this.addresses = addresses;
@@ -82,6 +84,11 @@ final class PooledOriginClient implements OriginClient {
     }
 
     @Override
+    public DnsStatistics dns() {
+        return addresses.statistics();
+    }
+
+    @Override
     public void close() {
         assert eventLoop.inEventLoop();
         if (closed) {
@@ -109,7 +116,7 @@ final class PooledOriginClient implements OriginClient {
         return bootstrap;
     }
 
-    OriginAddresses addresses() {
+    HostAddresses addresses() {
         return addresses;
     }
 

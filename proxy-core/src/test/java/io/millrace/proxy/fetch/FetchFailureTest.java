@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.dns.HostAddresses;
 import io.millrace.proxy.fetch.OriginFailure.Reason;
 import io.millrace.proxy.http.ResponseHead;
 import io.netty.buffer.Unpooled;
@@ -96,6 +97,23 @@ class FetchFailureTest extends FetchFixture {
             OriginFailure failure = fetchFailing(get(Origin.http("origin.test", full.port()), IMPATIENT));
             assertEquals(Reason.CONNECT_TIMEOUT, failure.reason());
             assertTrue(failure.message().endsWith("took longer than 300 ms"), failure.message());
+        }
+    }
+
+    @Test
+    void rfc8305Section5_theNextAddressIsTriedBesideOneThatDoesNotAnswerAndFirstTheNextTime() throws Exception {
+        try (ScriptedOrigin origin = ScriptedOrigin.running(
+                        ScriptedOrigin.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
+                FullListener full = new FullListener("127.0.0.2", origin.port())) {
+            fetch(get(Origin.http("two.test", full.port())));
+            assertEquals(1, origin.connectionsAccepted());
+            assertEquals(0L, (long) onLoop(() -> client.statistics().connectionsConnecting()));
+            assertEquals(List.of("127.0.0.1", "127.0.0.2"), onLoop(() -> {
+                HostAddresses addresses = ((PooledOriginClient) client).addresses();
+                return addresses.resolve("two.test").getNow().stream()
+                        .map(InetAddress::getHostAddress)
+                        .toList();
+            }));
         }
     }
 

@@ -1,161 +1,237 @@
 package io.millrace.proxy.fetch;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.dns.DnsSettings;
+import io.millrace.proxy.dns.ScriptedNameServer;
 import io.millrace.proxy.fetch.OriginFailure.Reason;
-import java.net.DatagramPacket;
-import java.net.DatagramSocket;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.SocketException;
-import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** Names asked of a name server on the loopback. */
+/** Names asked of name servers on the loopback, which do what name servers should not. */
 class NameResolutionTest extends FetchFixture {
-
     private static final String OK = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok";
+    private static final int NXDOMAIN = 3;
 
-    private NameServer server;
+    private ScriptedNameServer server;
+    private ScriptedNameServer other;
+    private ScriptedOrigin origin;
+    private volatile DnsSettings dns;
 
     @Override
     OriginClientBuilder configure(OriginClientBuilder builder) {
         try {
-            server = new NameServer();
-        } catch (SocketException e) {
-            throw new AssertionError(e);
+            server = new ScriptedNameServer();
+            other = new ScriptedNameServer();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
-        return builder.nameServers(server.address()).dnsTtlSeconds(60, 120).dnsQueryTimeoutMillis(200);
+        dns = settings(List.of(server.address()), List.of(), Map.of());
+        return builder.dns(() -> dns);
+    }
+
+    private static DnsSettings settings(
+            List<InetSocketAddress> servers, List<DnsSettings.Zone> zones, Map<String, List<InetAddress>> hosts) {
+        return new DnsSettings(
+                servers,
+                zones,
+                hosts,
+                false,
+                TimeUnit.MILLISECONDS.toNanos(200),
+                TimeUnit.SECONDS.toNanos(60),
+                TimeUnit.SECONDS.toNanos(120),
+                TimeUnit.SECONDS.toNanos(60),
+                TimeUnit.SECONDS.toNanos(60),
+                TimeUnit.SECONDS.toNanos(60),
+                100,
+                100);
+    }
+
+    @BeforeEach
+    void openOrigin() throws Exception {
+        origin = ScriptedOrigin.running(ScriptedOrigin.answering(OK));
     }
 
     @AfterEach
-    void closeServer() throws Exception {
+    void closeServers() throws Exception {
+        origin.close();
         server.close();
+        other.close();
+    }
+
+    private RecordedResponse fetch(String host) throws Exception {
+        return fetch(get(Origin.http(host, origin.port())));
+    }
+
+    private OriginFailure failing(String host) throws Exception {
+        OriginFailure failure = fetchFailing(get(Origin.http(host, origin.port())));
+        assertEquals(Reason.DNS, failure.reason(), failure.message());
+        // The event loop has something to do meanwhile, and does it.
+        assertEquals(200, fetch("127.0.0.1").head.status());
+        return failure;
     }
 
     @Test
     void aNameIsAskedForOnceWithinItsTimeToLive() throws Exception {
-        try (ScriptedOrigin origin = ScriptedOrigin.running(ScriptedOrigin.answering(OK))) {
-            for (int i = 0; i < 3; i++) {
-                fetch(get(Origin.http("found.test", origin.port())));
-            }
-            assertEquals(3, origin.connectionsAccepted());
-            assertEquals(
-                    1,
-                    Collections.frequency(server.asked(), "found.test"),
-                    server.asked().toString());
+        server.has("found.test", 0, "127.0.0.1");
+        for (int i = 0; i < 3; i++) {
+            fetch("found.test");
         }
+        assertEquals(3, origin.connectionsAccepted());
+        assertEquals(List.of("found.test"), server.asked());
     }
 
     @Test
-    void aNameThatDoesNotExistIsDns() throws Exception {
-        OriginFailure failure = fetchFailing(get(Origin.http("absent.test", 80)));
-        assertEquals(Reason.DNS, failure.reason(), failure.message());
+    void aNameThatDoesNotExistIsDnsAndIsAskedForOnce() throws Exception {
+        failing("absent.test");
+        failing("absent.test");
+        assertEquals(1, Collections.frequency(server.asked(), "absent.test"));
     }
 
     @Test
-    void aServerThatDoesNotAnswerIsDns() throws Exception {
-        OriginFailure failure = fetchFailing(get(Origin.http("silent.test", 80)));
-        assertEquals(Reason.DNS, failure.reason(), failure.message());
+    void aNameWithoutAddressesIsDnsAndIsAskedForOnce() throws Exception {
+        server.has("empty.test", 60);
+        failing("empty.test");
+        failing("empty.test");
+        assertEquals(1, Collections.frequency(server.asked(), "empty.test"));
     }
 
     @Test
-    void addressesAndLocalhostAreNotAskedFor() throws Exception {
-        try (ScriptedOrigin origin = ScriptedOrigin.running(ScriptedOrigin.answering(OK))) {
-            fetch(get(Origin.http("127.0.0.1", origin.port())));
-            fetch(get(Origin.http("localhost", origin.port())));
-            assertEquals(List.of(), server.asked());
-        }
+    void aServerThatDoesNotAnswerIsDnsAndIsAskedAgain() throws Exception {
+        server.ignores("silent.test");
+        failing("silent.test");
+        server.has("silent.test", 60, "127.0.0.1");
+        assertEquals(200, fetch("silent.test").head.status());
     }
 
-    /**
-     * Answers queries for A of {@code found.test} with 127.0.0.1 and a time to live of 0, those for its other types with nothing, those for {@code silent.test} not
-     * at all, and all others with NXDOMAIN.
-     */
-    private static final class NameServer implements AutoCloseable {
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 4, 5})
+    void aServerThatCannotOrWillNotAnswerIsDnsAndIsAskedAgain(int responseCode) throws Exception {
+        server.on("refused.test", query -> List.of(query.code(responseCode)));
+        failing("refused.test");
+        server.has("refused.test", 60, "127.0.0.1");
+        assertEquals(200, fetch("refused.test").head.status());
+    }
 
-        private static final int TYPE_A = 1;
-        private static final int HEADER_LENGTH = 12;
+    @Test
+    void theNextServerIsAskedWhenOneIsSilent() throws Exception {
+        dns = settings(List.of(server.address(), other.address()), List.of(), Map.of());
+        server.ignores("found.test");
+        other.has("found.test", 60, "127.0.0.1");
+        assertEquals(200, fetch("found.test").head.status());
+    }
 
-        private final DatagramSocket socket = new DatagramSocket(0, InetAddress.getLoopbackAddress());
-        private final List<String> asked = Collections.synchronizedList(new ArrayList<>());
-        private final Thread thread = new Thread(this::serve, "name-server");
+    @Test
+    void anAnswerToAnotherQueryIsNotBelieved() throws Exception {
+        server.on(
+                "spoofed.test", query -> List.of(query.withOtherId(60, "127.0.0.9"), query.addresses(60, "127.0.0.1")));
+        assertEquals(200, fetch("spoofed.test").head.status());
+    }
 
-        NameServer() throws SocketException {
-            thread.setDaemon(true);
-            thread.start();
-        }
+    @Test
+    void anAnswerForAnotherNameIsNotBelieved() throws Exception {
+        server.on("other.test", query -> List.of(query.forOtherName(60, "127.0.0.1")));
+        failing("other.test");
+    }
 
-        InetSocketAddress address() {
-            return (InetSocketAddress) socket.getLocalSocketAddress();
-        }
+    @Test
+    void whatCannotBeReadIsNoAnswer() throws Exception {
+        server.on("garbage.test", query -> List.of(query.garbage()));
+        failing("garbage.test");
+    }
 
-        /** Names asked for with type A, in order. */
-        List<String> asked() {
-            return List.copyOf(asked);
-        }
+    @Test
+    void anAnswerTooLongForADatagramComesByTcpAndItsFirstAddressesServe() throws Exception {
+        String[] addresses = IntStream.range(0, 2_000)
+                .mapToObj(i -> i == 0 ? "127.0.0.1" : "127.1." + i / 250 + "." + (1 + i % 250))
+                .toArray(String[]::new);
+        server.has("huge.test", 60, addresses);
+        assertEquals(200, fetch("huge.test").head.status());
+    }
 
-        private void serve() {
-            byte[] bytes = new byte[1500];
+    @Test
+    void aSlowServerKeepsNobodyWaitingWhoDoesNotAskIt() throws Exception {
+        CountDownLatch released = new CountDownLatch(1);
+        dns = new DnsSettings(
+                List.of(server.address()),
+                List.of(),
+                Map.of(),
+                false,
+                TimeUnit.SECONDS.toNanos(60),
+                TimeUnit.SECONDS.toNanos(60),
+                TimeUnit.SECONDS.toNanos(120),
+                TimeUnit.SECONDS.toNanos(60),
+                0,
+                0,
+                100,
+                100);
+        server.on("slow.test", query -> {
             try {
-                while (true) {
-                    DatagramPacket query = new DatagramPacket(bytes, bytes.length);
-                    socket.receive(query);
-                    byte[] answer = answer(bytes);
-                    if (answer.length > 0) {
-                        socket.send(new DatagramPacket(answer, answer.length, query.getSocketAddress()));
-                    }
-                }
-            } catch (java.io.IOException e) {
-                // Closed.
+                assertTrue(released.await(RecordedResponse.WAIT_SECONDS, TimeUnit.SECONDS));
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
             }
+            return List.of(query.addresses(60, "127.0.0.1"));
+        });
+        RecordedResponse slow = new RecordedResponse();
+        start(get(Origin.http("slow.test", origin.port())), slow);
+        for (int i = 0; i < 20; i++) {
+            assertEquals(200, fetch("127.0.0.1").head.status());
         }
+        assertFalse(slow.complete);
+        released.countDown();
+        assertEquals(200, slow.awaitComplete().head.status());
+    }
 
-        private byte[] answer(byte[] query) {
-            StringBuilder name = new StringBuilder();
-            int at = HEADER_LENGTH;
-            while (query[at] != 0) {
-                for (int i = 1; i <= query[at]; i++) {
-                    name.append((char) query[at + i]);
-                }
-                name.append('.');
-                at += query[at] + 1;
-            }
-            name.setLength(name.length() - 1);
-            boolean typeA = query[at + 2] == TYPE_A;
-            if (typeA) {
-                asked.add(name.toString());
-            }
-            if (name.indexOf("silent") == 0) {
-                return new byte[0];
-            }
-            boolean found = name.toString().equals("found.test");
-            int questionLength = at + 5 - HEADER_LENGTH;
-            ByteBuffer answer = ByteBuffer.allocate(HEADER_LENGTH + questionLength + 16);
-            answer.put(query, 0, 2).putShort((short) (found ? 0x8180 : 0x8183)).putShort((short) 1);
-            answer.putShort((short) (found && typeA ? 1 : 0)).putInt(0);
-            answer.put(query, HEADER_LENGTH, questionLength);
-            if (found && typeA) {
-                // Name by reference to the question, type A, class IN, time to live 0, four bytes.
-                answer.putShort((short) 0xc00c)
-                        .putShort((short) TYPE_A)
-                        .putShort((short) 1)
-                        .putInt(0)
-                        .putShort((short) 4)
-                        .put(new byte[] {127, 0, 0, 1});
-            }
-            byte[] bytes = new byte[answer.position()];
-            answer.flip().get(bytes);
-            return bytes;
-        }
+    @Test
+    void aZoneHasNameServersOfItsOwn() throws Exception {
+        dns = settings(
+                List.of(server.address()),
+                List.of(
+                        new DnsSettings.Zone("test", List.of(server.address())),
+                        new DnsSettings.Zone("inner.test", List.of(other.address()))),
+                Map.of());
+        other.has("www.inner.test", 60, "127.0.0.1");
+        other.has("inner.test", 60, "127.0.0.1");
+        server.has("notinner.test", 60, "127.0.0.1");
+        assertEquals(200, fetch("www.Inner.test").head.status());
+        assertEquals(200, fetch("inner.test").head.status());
+        assertEquals(200, fetch("notinner.test").head.status());
+        assertEquals(List.of("www.inner.test", "inner.test"), other.asked());
+        assertEquals(List.of("notinner.test"), server.asked());
+    }
 
-        @Override
-        public void close() {
-            socket.close();
-        }
+    @Test
+    void otherSettingsHoldFromTheNextNameOn() throws Exception {
+        server.on("moved.test", query -> List.of(query.code(NXDOMAIN)));
+        failing("moved.test");
+        other.has("moved.test", 60, "127.0.0.1");
+        dns = settings(List.of(other.address()), List.of(), Map.of());
+        assertEquals(200, fetch("moved.test").head.status());
+    }
+
+    @Test
+    void addressesLocalhostAndHostsOfTheFileAreNotAskedFor() throws Exception {
+        dns = settings(
+                List.of(server.address()), List.of(), Map.of("file.test", List.of(InetAddress.getLoopbackAddress())));
+        fetch("127.0.0.1");
+        fetch("localhost");
+        fetch("file.test");
+        assertEquals(List.of(), server.asked());
     }
 }

@@ -1,0 +1,214 @@
+package io.millrace.proxy.dns;
+
+import io.netty.util.NetUtil;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** A name server on the loopback, by UDP and TCP, that does for each name what a test says; NXDOMAIN where it said nothing. */
+public final class ScriptedNameServer implements AutoCloseable {
+    private static final int TYPE_A = 1;
+    private static final int HEADER_BYTES = 12;
+    private static final int DATAGRAM_BYTES_MAX = 1_232;
+
+    /** What a server says to a query by UDP: any number of datagrams. */
+    public interface Reaction {
+        List<byte[]> to(Query query);
+    }
+
+    private final DatagramSocket datagrams;
+    private final ServerSocket streams;
+    private final Map<String, Reaction> reactions = new ConcurrentHashMap<>();
+    private final List<String> asked = Collections.synchronizedList(new ArrayList<>());
+
+    public ScriptedNameServer() throws IOException {
+        InetAddress loopback = InetAddress.getLoopbackAddress();
+        DatagramSocket udp = null;
+        ServerSocket tcp = null;
+        while (tcp == null) {
+            udp = new DatagramSocket(0, loopback);
+            try {
+                tcp = new ServerSocket(udp.getLocalPort(), 50, loopback);
+            } catch (IOException e) {
+                // Somebody has that number for TCP: another one.
+                udp.close();
+            }
+        }
+        datagrams = udp;
+        streams = tcp;
+        start(this::serveDatagrams);
+        start(this::serveStreams);
+    }
+
+    private static void start(Runnable task) {
+        Thread thread = new Thread(task, "name-server");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** One question as it came. */
+    public static final class Query {
+        private final byte[] message;
+        private final int questionEnd;
+
+        /** In lower case, without the last dot. */
+        public final String name;
+
+        /** Whether IPv4 addresses are asked for. */
+        public final boolean isForA;
+
+        private Query(byte[] message) {
+            this.message = message;
+            StringBuilder text = new StringBuilder();
+            int at = HEADER_BYTES;
+            while (message[at] != 0) {
+                for (int i = 1; i <= message[at]; i++) {
+                    text.append((char) message[at + i]);
+                }
+                text.append('.');
+                at += message[at] + 1;
+            }
+            text.setLength(text.length() - 1);
+            name = text.toString();
+            isForA = message[at + 2] == TYPE_A;
+            questionEnd = at + 5;
+        }
+
+        /** An answer with these addresses for A, and with none for anything else. */
+        public byte[] addresses(int ttlSeconds, String... literals) {
+            return answer(0, 0, false, ttlSeconds, literals);
+        }
+
+        /** An answer without any record. */
+        public byte[] code(int responseCode) {
+            return answer(0, responseCode, false, 0);
+        }
+
+        /** An answer that says to come back by TCP. */
+        public byte[] truncated() {
+            return answer(0, 0, true, 0);
+        }
+
+        /** An answer to a query that was not made. */
+        public byte[] withOtherId(int ttlSeconds, String... literals) {
+            return answer(1, 0, false, ttlSeconds, literals);
+        }
+
+        /** An answer to this query's number for another name. */
+        public byte[] forOtherName(int ttlSeconds, String... literals) {
+            byte[] bytes = addresses(ttlSeconds, literals);
+            bytes[HEADER_BYTES + 1] ^= 1;
+            return bytes;
+        }
+
+        /** Its number, and then nothing that could be read. */
+        public byte[] garbage() {
+            byte[] bytes = new byte[40];
+            Arrays.fill(bytes, (byte) 0xff);
+            System.arraycopy(message, 0, bytes, 0, 2);
+            return bytes;
+        }
+
+        private byte[] answer(int idFlip, int responseCode, boolean truncated, int ttlSeconds, String... literals) {
+            int count = isForA ? literals.length : 0;
+            int questionBytes = questionEnd - HEADER_BYTES;
+            ByteBuffer out = ByteBuffer.allocate(HEADER_BYTES + questionBytes + 16 * count);
+            out.put(message[0]).put((byte) (message[1] ^ idFlip));
+            out.putShort((short) (0x8180 | responseCode | (truncated ? 0x0200 : 0)));
+            out.putShort((short) 1).putShort((short) count).putInt(0);
+            out.put(message, HEADER_BYTES, questionBytes);
+            for (int i = 0; i < count; i++) {
+                // Name by reference to the question, type A, class IN, time to live, four bytes.
+                out.putShort((short) 0xc00c).putShort((short) TYPE_A).putShort((short) 1);
+                out.putInt(ttlSeconds).putShort((short) 4);
+                out.put(NetUtil.createByteArrayFromIpAddressString(literals[i]));
+            }
+            return out.array();
+        }
+    }
+
+    /** What it does from now on when it is asked for the name. */
+    public void on(String name, Reaction reaction) {
+        reactions.put(name, reaction);
+    }
+
+    /** From now on the name has these addresses; an answer that is too long for a datagram comes by TCP. */
+    public void has(String name, int ttlSeconds, String... literals) {
+        on(name, query -> List.of(query.addresses(ttlSeconds, literals)));
+    }
+
+    /** From now on nobody who asks for the name is answered. */
+    public void ignores(String name) {
+        on(name, query -> List.of());
+    }
+
+    public InetSocketAddress address() {
+        return (InetSocketAddress) datagrams.getLocalSocketAddress();
+    }
+
+    /** Names asked for with type A, in order. */
+    public List<String> asked() {
+        return List.copyOf(asked);
+    }
+
+    private List<byte[]> react(byte[] message) {
+        Query query = new Query(message);
+        if (query.isForA) {
+            asked.add(query.name);
+        }
+        return reactions.getOrDefault(query.name, none -> List.of(none.code(3))).to(query);
+    }
+
+    private void serveDatagrams() {
+        try {
+            while (true) {
+                DatagramPacket packet = new DatagramPacket(new byte[1500], 1500);
+                datagrams.receive(packet);
+                for (byte[] answer : react(packet.getData())) {
+                    byte[] sent =
+                            answer.length <= DATAGRAM_BYTES_MAX ? answer : new Query(packet.getData()).truncated();
+                    datagrams.send(new DatagramPacket(sent, sent.length, packet.getSocketAddress()));
+                }
+            }
+        } catch (IOException e) {
+            // Closed.
+        }
+    }
+
+    private void serveStreams() {
+        while (!streams.isClosed()) {
+            try (Socket client = streams.accept()) {
+                DataInputStream in = new DataInputStream(client.getInputStream());
+                byte[] message = new byte[Math.max(512, in.readUnsignedShort())];
+                int got = in.read(message);
+                DataOutputStream out = new DataOutputStream(client.getOutputStream());
+                for (byte[] answer : got > 0 ? react(message) : List.<byte[]>of()) {
+                    out.writeShort(answer.length);
+                    out.write(answer);
+                }
+                out.flush();
+            } catch (IOException e) {
+                // Closed, or a client that went away.
+            }
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        datagrams.close();
+        streams.close();
+    }
+}
