@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The real proxy. Called as {@link ServedProxy} says. */
 final class MillraceProxy implements ServedProxy {
+    private static final String ORIGIN_MARKS = "origins.down";
+
     private final ProxyServer proxy;
 
     private MillraceProxy(ProxyServer proxy) {
@@ -25,6 +27,8 @@ final class MillraceProxy implements ServedProxy {
             throws IOException {
         ProxyServerBuilder builder =
                 ProxyServer.builder().config(config).adoptListeners(descriptors).adminSocket(adminSocket);
+        // Beside the socket, where every worker of this launcher finds it.
+        builder.originMarks(adminSocket.resolveSibling(ORIGIN_MARKS));
         if (configFile != null) {
             builder.configFile(configFile);
         }

@@ -8,6 +8,8 @@ import io.millrace.proxy.admin.LivezResource;
 import io.millrace.proxy.admin.LookupResource;
 import io.millrace.proxy.admin.MemoryResource;
 import io.millrace.proxy.admin.MetricsResource;
+import io.millrace.proxy.admin.OriginChangeResource;
+import io.millrace.proxy.admin.OriginsResource;
 import io.millrace.proxy.admin.PurgeResource;
 import io.millrace.proxy.admin.PurgeService;
 import io.millrace.proxy.admin.ReadyzResource;
@@ -36,20 +38,22 @@ final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
     private final StatusReport status;
     private final CacheInspection inspection;
     private final StorageAdmin storage;
+    private final OriginAdmin origins;
     private @Nullable AdminServer server;
 
-    private AdminSide(ProxyServer proxy, Path socket, @Nullable Path configFile) {
+    private AdminSide(ProxyServer proxy, Path socket, @Nullable Path configFile, OriginAdmin origins) {
         this.proxy = proxy;
         this.socket = socket;
         this.status = new StatusReport(proxy, configFile);
         this.inspection = new CacheInspection(proxy);
         this.storage = new StorageAdmin(proxy.store());
+        this.origins = origins;
     }
 
     /** The admin side where one is wanted; null else. */
-    static @Nullable AdminSide of(ProxyServer proxy, ProxyServerBuilder builder) {
+    static @Nullable AdminSide of(ProxyServer proxy, ProxyServerBuilder builder, OriginAdmin origins) {
         Path socket = builder.adminSocket() == null ? builder.config().admin().socket() : builder.adminSocket();
-        return socket == null ? null : new AdminSide(proxy, socket, builder.configFile());
+        return socket == null ? null : new AdminSide(proxy, socket, builder.configFile(), origins);
     }
 
     void start() throws IOException {
@@ -68,6 +72,9 @@ final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
                 .resource(new StorageResource(storage))
                 .resource(StorageChangeResource.offline(storage))
                 .resource(StorageChangeResource.online(storage))
+                .resource(new OriginsResource(origins))
+                .resource(OriginChangeResource.down(origins))
+                .resource(OriginChangeResource.up(origins))
                 .start();
     }
 

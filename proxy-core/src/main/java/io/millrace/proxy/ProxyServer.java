@@ -28,6 +28,7 @@ import io.netty.util.concurrent.FastThreadLocalThread;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -81,6 +82,7 @@ public final class ProxyServer implements AutoCloseable {
     private final ExchangeLoop.Shared shared;
     private final List<Listener> listeners = new ArrayList<>();
     private final long startedNanos = System.nanoTime();
+    private final OriginMetrics originMetrics;
     private final @Nullable AdminSide admin;
 
     private volatile Live live;
@@ -128,7 +130,14 @@ public final class ProxyServer implements AutoCloseable {
         }
         ProxyMetrics.bind(metrics, store, allocator, accessLog);
         ProxyMetrics.bind(metrics, shared.invalidator());
-        admin = AdminSide.of(this, builder);
+        originMetrics = new OriginMetrics(metrics, builder.clock());
+        originMetrics.follow(shared.groups());
+        Path marksFile = builder.originMarks();
+        OriginMarks marks = marksFile == null ? null : new OriginMarks(marksFile);
+        if (marks != null) {
+            marks.restore(shared.groups().all(), builder.clock().millis());
+        }
+        admin = AdminSide.of(this, builder, new OriginAdmin(shared.groups(), builder.clock(), marks));
     }
 
     /** Begins to build a proxy. */
@@ -203,6 +212,7 @@ public final class ProxyServer implements AutoCloseable {
         }
         warmOriginTls(config);
         shared.groups().apply(config.originGroups());
+        originMetrics.follow(shared.groups());
         live = live(config);
         store.scrubRate(config.store().scrubBytesPerSecond());
         return new ReloadReport(settings);

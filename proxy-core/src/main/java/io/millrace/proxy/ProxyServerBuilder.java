@@ -18,6 +18,7 @@ public final class ProxyServerBuilder {
     private Map<String, List<Integer>> adopted = Map.of();
     private @Nullable Path adminSocket;
     private @Nullable Path configFile;
+    private @Nullable Path originMarks;
     private WallClock clock = WallClock.SYSTEM;
 
     ProxyServerBuilder() {}
@@ -60,6 +61,12 @@ public final class ProxyServerBuilder {
     /** Serves the admin API on a Unix socket at this path; without one {@code admin.socket} decides, and without that nothing is served. */
     public ProxyServerBuilder adminSocket(Path path) {
         adminSocket = path;
+        return this;
+    }
+
+    /** Keeps in this file which origins operators have put down, so that the next proxy with the same file knows it. */
+    public ProxyServerBuilder originMarks(Path file) {
+        originMarks = file;
         return this;
     }
 
@@ -107,6 +114,11 @@ public final class ProxyServerBuilder {
     @Nullable
     Path configFile() {
         return configFile;
+    }
+
+    @Nullable
+    Path originMarks() {
+        return originMarks;
     }
 
     WallClock clock() {

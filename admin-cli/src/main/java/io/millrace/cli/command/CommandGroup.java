@@ -44,6 +44,13 @@ abstract class CommandGroup implements Callable<Integer> {
     static final class Storage extends CommandGroup {}
 
     @Command(
+            name = "origin",
+            customSynopsis = "millctl origin COMMAND [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Look at groups of origins, put a host down and up again.")
+    static final class Origin extends CommandGroup {}
+
+    @Command(
             name = "store",
             customSynopsis = "millctl store COMMAND PATH [OPTIONS]",
             commandListHeading = "Commands:%n",

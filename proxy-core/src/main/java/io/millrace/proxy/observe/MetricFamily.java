@@ -199,6 +199,41 @@ public enum MetricFamily {
             "requests",
             "Requests that were sent to another host of a group of origins, since one did not answer them; see millctl"
                     + " origin list."),
+    ORIGIN_HOST_UP(
+            "millrace_origin_host_up",
+            Kind.GAUGE,
+            "hosts",
+            "1 while a host of a group of origins gets requests, 0 while it does not; millctl origin list says why.",
+            "group",
+            "host"),
+    ORIGIN_HOST_REQUESTS(
+            "millrace_origin_host_requests_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests sent to a host of a group of origins, further tries included.",
+            "group",
+            "host"),
+    ORIGIN_HOST_FAILURES(
+            "millrace_origin_host_failures_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests that a host of a group of origins did not answer, or by what counts as a failure (markdown.codes).",
+            "group",
+            "host"),
+    ORIGIN_HOST_REQUESTS_ACTIVE(
+            "millrace_origin_host_requests_active",
+            Kind.GAUGE,
+            "requests",
+            "Requests under way at a host of a group of origins; one that stands out is slow.",
+            "group",
+            "host"),
+    ORIGIN_HOST_LATENCY(
+            "millrace_origin_host_latency_seconds",
+            Kind.GAUGE,
+            "seconds",
+            "Smoothed time from a request to the head of its response, of a host of a group of origins.",
+            "group",
+            "host"),
     ORIGIN_FAILURES(
             "millrace_origin_failures_total",
             Kind.COUNTER,

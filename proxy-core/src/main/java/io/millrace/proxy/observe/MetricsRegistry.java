@@ -2,6 +2,7 @@ package io.millrace.proxy.observe;
 
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.jvm.ClassLoaderMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
@@ -144,6 +145,16 @@ public final class MetricsRegistry implements AutoCloseable {
                 .description(family.description())
                 .tags(tags(family, labelValues))
                 .register(registry);
+    }
+
+    /** Takes a series away whose subject is no more. */
+    public void withdraw(MetricFamily family, String... labelValues) {
+        Meter meter = registry.find(family.metricName())
+                .tags(tags(family, labelValues))
+                .meter();
+        if (meter != null) {
+            registry.remove(meter);
+        }
     }
 
     /** Adds the figures of a Netty allocator. */

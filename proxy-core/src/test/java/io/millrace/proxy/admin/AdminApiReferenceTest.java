@@ -73,6 +73,31 @@ class AdminApiReferenceTest {
         }
     };
 
+    private static final OriginControl ORIGINS = new OriginControl() {
+        private static final Host HOST =
+                new Host("shop", "sticky", "http://a:80", 1, true, "down", 1, 2, "reset", 3, 4, 5, 6, 7);
+
+        @Override
+        public long nowSeconds() {
+            return 1;
+        }
+
+        @Override
+        public List<Host> hosts() {
+            return List.of(HOST);
+        }
+
+        @Override
+        public CompletionStage<List<Host>> down(String origin, String reason, long seconds) {
+            return CompletableFuture.completedFuture(List.of(HOST));
+        }
+
+        @Override
+        public CompletionStage<List<Host>> up(String origin) {
+            return CompletableFuture.completedFuture(List.of(HOST));
+        }
+    };
+
     /** A resource with the schema of its answer and a request that it answers in full. */
     record Documented(String schema, AdminResource resource, String query, String body) {}
 
@@ -139,6 +164,13 @@ class AdminApiReferenceTest {
                                 "reason"))),
                         "?limit=5",
                         ""),
+                new Documented("OriginsReport", new OriginsResource(ORIGINS), "", ""),
+                new Documented(
+                        "OriginsReport",
+                        OriginChangeResource.down(ORIGINS),
+                        "",
+                        "{\"origin\":\"shop\",\"reason\":\"why\",\"seconds\":\"60\"}"),
+                new Documented("OriginsReport", OriginChangeResource.up(ORIGINS), "", "{\"origin\":\"shop\"}"),
                 new Documented("", new MetricsResource(() -> ""), "", ""),
                 new Documented("Live", new LivezResource(HEALTHY), "", ""),
                 new Documented("Ready", new ReadyzResource(HEALTHY), "", ""));

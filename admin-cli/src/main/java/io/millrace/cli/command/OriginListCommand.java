@@ -1,0 +1,25 @@
+package io.millrace.cli.command;
+
+import io.millrace.cli.client.AdminClient;
+import io.millrace.cli.client.AdminClientException;
+import io.millrace.cli.client.AdminResponse;
+import io.millrace.cli.render.OriginView;
+import picocli.CommandLine.Command;
+
+@Command(
+        name = "list",
+        abbreviateSynopsis = true,
+        description = "Show every host of every group of origins: its state, why and since when, its requests.",
+        footer = {"", "Example: millctl origin list"})
+final class OriginListCommand extends ApiCommand {
+    OriginListCommand(Invocation invocation) {
+        super(invocation, Invocation.LOOK_TIMEOUT);
+    }
+
+    @Override
+    int run(AdminClient client) throws AdminClientException, CommandFailure {
+        AdminResponse response = client.get("/v1/origins");
+        show(response, OriginView.lines(answered(response), console().paint()));
+        return ExitCode.OK;
+    }
+}

@@ -1,0 +1,85 @@
+package io.millrace.cli.render;
+
+import io.millrace.cli.client.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+
+/** {@code GET /v1/origins} and its changes for people. */
+public final class OriginView {
+    private static final int STATE_WIDTH = 9;
+    private static final int MICROS_PER_MILLI = 1000;
+
+    private OriginView() {}
+
+    /** A headline per group, and one to three lines per host; one that says so when there is none. */
+    public static List<String> lines(JsonObject report, Paint paint) {
+        long nowSeconds = report.number("now", 0);
+        List<String> lines = new ArrayList<>();
+        String group = null;
+        for (JsonObject host : report.objects("hosts")) {
+            String name = Printable.of(host.text("group", "?"));
+            if (!name.equals(group)) {
+                lines.add(name + ", " + Printable.of(host.text("policy", "?")));
+                group = name;
+            }
+            lines.add("  " + state(host, paint) + Printable.of(host.text("host", "?")) + ", weight "
+                    + host.number("weight", 1) + (host.isTrue("backup") ? ", backup" : ""));
+            why(host, nowSeconds, lines);
+            long latency = host.number("latency_us", 0);
+            lines.add(indent()
+                    + Quantities.count(host.number("requests", 0), "request", "requests") + ", "
+                    + Quantities.count(host.number("failures", 0)) + " failed, "
+                    + Quantities.count(host.number("under_way", 0)) + " under way"
+                    + (latency == 0 ? "" : ", " + milliseconds(latency) + " ms"));
+        }
+        return lines.isEmpty() ? List.of("no groups of origins: every rule has its own") : lines;
+    }
+
+    private static void why(JsonObject host, long nowSeconds, List<String> lines) {
+        String state = host.text("state", "");
+        if (state.equals("up")) {
+            return;
+        }
+        long since = host.number("since", 0);
+        long until = host.number("until", 0);
+        String line = Printable.of(host.text("reason", "no reason known"));
+        if (since > 0) {
+            line += ", for " + Quantities.duration(Math.max(0, nowSeconds - since));
+        }
+        if (until > nowSeconds) {
+            line += (state.equals("put_down") ? ", up in " : ", tried in ") + Quantities.duration(until - nowSeconds);
+        } else if (state.equals("put_down")) {
+            line += ", until it is put up";
+        }
+        lines.add(indent() + line);
+    }
+
+    private static String milliseconds(long micros) {
+        return micros / MICROS_PER_MILLI + "." + micros % MICROS_PER_MILLI / (MICROS_PER_MILLI / 10);
+    }
+
+    private static String indent() {
+        return " ".repeat(STATE_WIDTH + 2);
+    }
+
+    /** One line per host: what it is now. */
+    public static List<String> changed(JsonObject report, Paint paint) {
+        List<String> lines = new ArrayList<>();
+        for (JsonObject host : report.objects("hosts")) {
+            lines.add(state(host, paint) + Printable.of(host.text("host", "?")) + " of "
+                    + Printable.of(host.text("group", "?")));
+        }
+        return lines;
+    }
+
+    private static String state(JsonObject host, Paint paint) {
+        String state = Printable.of(host.text("state", "unknown")).replace('_', ' ');
+        String painted =
+                switch (state) {
+                    case "up" -> paint.good(state);
+                    case "suspect" -> paint.doubtful(state);
+                    default -> paint.bad(state);
+                };
+        return painted + " ".repeat(Math.max(1, STATE_WIDTH - state.length()));
+    }
+}

@@ -1,0 +1,145 @@
+package io.millrace.proxy;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.admin.AdminException;
+import io.millrace.proxy.admin.OriginControl.Host;
+import io.millrace.proxy.config.ConfigValues;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.origin.OriginGroups;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What operators see of groups of origins, and put down and up. */
+class OriginAdminTest {
+    private static final long T = 1_767_225_600_000L;
+
+    @TempDir
+    Path directory;
+
+    private final OriginGroups groups = new OriginGroups();
+    private long now = T;
+    private OriginMarks marks;
+    private OriginAdmin admin;
+
+    @BeforeEach
+    void configure() {
+        marks = new OriginMarks(directory.resolve("origins.down"));
+        admin = new OriginAdmin(groups, () -> now, marks);
+        apply(groups);
+    }
+
+    private static void apply(OriginGroups to) {
+        to.apply(ProxyConfig.builder()
+                .origins("shop", ConfigValues.empty(), List.of("http://10.0.0.1:8080", "http://10.0.0.2"))
+                .origins("blog", ConfigValues.empty(), List.of("http://10.0.0.1:8080"))
+                .build()
+                .originGroups());
+    }
+
+    private static List<String> states(List<Host> hosts) {
+        return hosts.stream()
+                .map(host -> host.group() + " " + host.host().substring("http://10.0.0.".length()) + " " + host.state())
+                .toList();
+    }
+
+    private static <T> T now(CompletionStage<T> stage) {
+        return stage.toCompletableFuture().join();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "shop,                      'shop 1:8080, shop 2'",
+        "http://10.0.0.1:8080,      'shop 1:8080, blog 1:8080'",
+        "10.0.0.1:8080,             'shop 1:8080, blog 1:8080'",
+        "blog/10.0.0.1:8080,        'blog 1:8080'",
+        "shop/http://10.0.0.1:8080, 'shop 1:8080'",
+        "10.0.0.2,                  'shop 2'",
+        "10.0.0.2:80,               'shop 2'"
+    })
+    void aNameIsThatOfAGroupOrOfAHostWhereverItIs(String origin, String meant) {
+        List<String> expected = List.of(meant.split(", ")).stream()
+                .map(host -> host + " put_down")
+                .toList();
+        assertEquals(expected, states(now(admin.down(origin, "", 0))));
+        assertEquals(
+                expected.stream().map(host -> host.replace("put_down", "up")).toList(), states(now(admin.up(origin))));
+    }
+
+    @Test
+    void whatIsNoOriginIsRefusedWithWhatThereIs() {
+        CompletionException refused = assertThrows(CompletionException.class, () -> now(admin.down("shpo", "", 0)));
+        assertTrue(refused.getCause() instanceof AdminException);
+        assertTrue(refused.getCause().getMessage().contains("shop/10.0.0.2:80"), refused.getMessage());
+    }
+
+    @Test
+    void aHostThatIsPutDownIsShownWithReasonAndTimesAndComesBackByItself() {
+        Host host = now(admin.down("10.0.0.2", "deploy", 600)).get(0);
+        assertEquals("deploy", host.reason());
+        assertEquals(T / 1000, host.since());
+        assertEquals(T / 1000 + 600, host.until());
+        now = T + 600_000;
+        assertEquals("up", admin.hosts().get(1).state());
+    }
+
+    @Test
+    void whatIsPutDownIsKnownToTheNextProxy() throws IOException {
+        now(admin.down("shop/10.0.0.1:8080", "disk\nfull, as ever", 0));
+        now(admin.down("10.0.0.2", "deploy", 600));
+        OriginGroups next = new OriginGroups();
+        apply(next);
+        marks.restore(next.all(), T);
+        OriginAdmin after = new OriginAdmin(next, () -> now, null);
+        assertEquals(List.of("shop 1:8080 put_down", "shop 2 put_down", "blog 1:8080 up"), states(after.hosts()));
+        assertEquals("disk full, as ever", after.hosts().get(0).reason());
+        assertEquals(T / 1000 + 600, after.hosts().get(1).until());
+        now = T + 600_000;
+        assertEquals("up", after.hosts().get(1).state());
+        now(admin.up("shop"));
+        assertEquals("", Files.readString(directory.resolve("origins.down")));
+    }
+
+    @Test
+    void aFileThatCannotBeReadPutsNothingDown() throws IOException {
+        Files.writeString(directory.resolve("origins.down"), "shop http://10.0.0.2 x y z\nshop\n\n");
+        marks.restore(groups.all(), T);
+        assertEquals("up", admin.hosts().get(1).state());
+    }
+
+    @Test
+    void whenItCannotBeKeptTheAnswerSaysSoAndItHoldsHereAllTheSame() {
+        OriginAdmin nowhere = new OriginAdmin(groups, () -> now, new OriginMarks(directory.resolve("no/such/file")));
+        CompletionException refused = assertThrows(CompletionException.class, () -> now(nowhere.down("shop", "", 0)));
+        assertTrue(refused.getCause() instanceof AdminException, refused.toString());
+        assertEquals("put_down", admin.hosts().get(0).state());
+    }
+
+    @Test
+    void eachHostHasItsSeriesAsLongAsItIsConfigured() {
+        try (MetricsRegistry metrics = new MetricsRegistry()) {
+            OriginMetrics series = new OriginMetrics(metrics, () -> now);
+            series.follow(groups);
+            String labels = "{application=\"millrace\",group=\"shop\",host=\"http://10.0.0.2\"} ";
+            assertTrue(metrics.prometheusText().contains("millrace_origin_host_up" + labels + "1"));
+            now(admin.down("10.0.0.2", "deploy", 600));
+            assertTrue(metrics.prometheusText().contains("millrace_origin_host_up" + labels + "0"));
+            groups.apply(List.of());
+            series.follow(groups);
+            assertFalse(metrics.prometheusText().contains("10.0.0.2"));
+        }
+    }
+}
