@@ -11,6 +11,7 @@ import io.millrace.proxy.exchange.ExchangeSettings;
 import io.millrace.proxy.fetch.OriginTls;
 import io.millrace.proxy.http1.Http1Settings;
 import io.millrace.proxy.net.Listener;
+import io.millrace.proxy.net.ProxyHeaderDecoder;
 import io.millrace.proxy.net.TlsContexts;
 import io.millrace.proxy.net.Transport;
 import io.millrace.proxy.observe.FaultLog;
@@ -39,6 +40,8 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -69,7 +72,12 @@ public final class ProxyServer implements AutoCloseable {
     private static final int CLOSING_ROUNDS = 3;
 
     /** What a reload swaps as a whole. */
-    private record Live(ProxyConfig config, ExchangeSettings exchange, Http1Settings http1) {}
+    private record Live(
+            ProxyConfig config,
+            ExchangeSettings exchange,
+            Http1Settings http1,
+            ProxyHeaderDecoder.Settings acceptedHeaders,
+            ProxyHeaderDecoder.Settings requiredHeaders) {}
 
     private final Transport transport;
     private final Map<String, List<Integer>> adopted;
@@ -174,19 +182,18 @@ public final class ProxyServer implements AutoCloseable {
     private Listener listen(ListenerConfig listener) throws IOException {
         ListenerConfig.Tls tls = listener.tls();
         SslContext context = tls == null ? null : TlsContexts.forServer(tls.certificate(), tls.key());
+        Function<EventLoop, Listener.Serving> serving = loop -> of(loop).serving(context, headersOf(listener));
         String address = listener.address().toString();
         List<EventLoop> eventLoops = loops.stream().map(ServingLoop::loop).toList();
         List<Integer> descriptors = adopted.get(address);
         if (descriptors != null) {
-            return Listener.adopt(
-                    transport, eventLoops, address, descriptors, tls != null, loop -> of(loop).serving(context));
+            return Listener.adopt(transport, eventLoops, address, descriptors, tls != null, serving);
         }
         String ip = listener.address().ip();
         InetSocketAddress socketAddress = ip == null
                 ? new InetSocketAddress(listener.address().port())
                 : new InetSocketAddress(ip, listener.address().port());
-        return Listener.bind(
-                transport, eventLoops, address, socketAddress, tls != null, loop -> of(loop).serving(context));
+        return Listener.bind(transport, eventLoops, address, socketAddress, tls != null, serving);
     }
 
     private ServingLoop of(EventLoop eventLoop) {
@@ -228,7 +235,23 @@ public final class ProxyServer implements AutoCloseable {
                 config.timeouts().clientKeepAliveNanos(),
                 config.timeouts().clientBodyNanos(),
                 config.timeouts().clientBodyNanos());
-        return new Live(config, ExchangeSettings.of(config), http1);
+        return new Live(config, ExchangeSettings.of(config), http1, headers(config, false), headers(config, true));
+    }
+
+    private static ProxyHeaderDecoder.Settings headers(ProxyConfig config, boolean required) {
+        return new ProxyHeaderDecoder.Settings(
+                config.access().proxyProtocolAllow()::contains,
+                required,
+                config.limits().proxyProtocolHeaderBytes(),
+                config.timeouts().clientHeaderNanos());
+    }
+
+    private @Nullable Supplier<ProxyHeaderDecoder.Settings> headersOf(ListenerConfig listener) {
+        return switch (listener.proxyProtocol()) {
+            case OFF -> null;
+            case ACCEPT -> () -> live.acceptedHeaders();
+            case REQUIRE -> () -> live.requiredHeaders();
+        };
     }
 
     /** Loads the trust store where origins speak TLS, so that no event loop waits for it at the first connection. */

@@ -7,8 +7,10 @@ import io.millrace.proxy.http1.DirectAnswers;
 import io.millrace.proxy.http1.FastLane;
 import io.millrace.proxy.http1.Http1Connection;
 import io.millrace.proxy.http1.Http1Settings;
+import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ConnectionSet;
 import io.millrace.proxy.net.Listener;
+import io.millrace.proxy.net.ProxyHeaderDecoder;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.proxy.observe.log.AccessLogRing;
@@ -19,6 +21,7 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.handler.ssl.SslContext;
 import io.netty.util.concurrent.Future;
+import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -105,13 +108,20 @@ final class ServingLoop {
         return connections;
     }
 
-    /** What serves accepted connections: the fast lane first where nothing is encrypted, else channels. */
-    Listener.Serving serving(@Nullable SslContext tls) {
-        return new Listener.Serving(initializer(tls), tls == null ? fastLane : null);
+    /**
+     * What serves accepted connections: the fast lane first where nothing is encrypted and nothing announced, else channels.
+     *
+     * @param headers what holds for the PROXY headers of new connections; null where there are none
+     */
+    Listener.Serving serving(@Nullable SslContext tls, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
+        return new Listener.Serving(initializer(tls, headers), tls == null && headers == null ? fastLane : null);
     }
 
-    /** Sets an accepted connection up: TLS where it is spoken, then HTTP/1.1. */
-    private ChannelInitializer<Channel> initializer(@Nullable SslContext tls) {
+    /** Sets an accepted connection up: the PROXY header where there may be one, TLS where it is spoken, then HTTP/1.1. */
+    private ChannelInitializer<Channel> initializer(
+            @Nullable SslContext tls, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
+        AnnouncedClients announced =
+                new AnnouncedClients(counters, (channel, client) -> serveAnnounced(channel, tls, client));
         return new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel channel) {
@@ -119,14 +129,38 @@ final class ServingLoop {
                 counters.increment(Counter.CLIENT_CONNECTIONS);
                 counters.increment(Counter.CLIENT_CONNECTIONS_OPENED);
                 channel.closeFuture().addListener(closed -> counters.decrement(Counter.CLIENT_CONNECTIONS));
+                if (headers != null) {
+                    channel.pipeline().addLast(new ProxyHeaderDecoder(headers.get(), connections, announced));
+                    return;
+                }
                 DirectAnswers answers = null;
                 if (tls != null) {
-                    channel.pipeline().addLast(tls.newHandler(allocator));
-                    answers = fastLaneOpen.get() ? direct : null;
+                    answers = addTls(channel, tls);
                 }
                 Http1Connection.install(channel, http1.get(), exchanges, connections, answers);
             }
         };
+    }
+
+    private @Nullable DirectAnswers addTls(Channel channel, SslContext tls) {
+        channel.pipeline().addLast(tls.newHandler(allocator));
+        return fastLaneOpen.get() ? direct : null;
+    }
+
+    /** Serves a connection whose client a PROXY header has named, or null where none did. */
+    private void serveAnnounced(Channel channel, @Nullable SslContext tls, @Nullable InetSocketAddress client) {
+        ClientConnection facts = new ClientConnection(
+                client == null ? (InetSocketAddress) channel.remoteAddress() : client,
+                (InetSocketAddress) channel.localAddress(),
+                tls != null);
+        if (tls != null) {
+            DirectAnswers answers = addTls(channel, tls);
+            Http1Connection.install(channel, facts, http1.get(), exchanges, connections, answers);
+        } else if (fastLane != null) {
+            fastLane.serve(channel, facts);
+        } else {
+            Http1Connection.install(channel, facts, http1.get(), exchanges, connections, null);
+        }
     }
 
     /** Ends everything of this loop; on it. */

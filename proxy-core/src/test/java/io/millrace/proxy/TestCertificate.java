@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
@@ -72,6 +73,14 @@ record TestCertificate(Path certificate, Path key, SSLContext trust) {
                 + Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(content) + "\n-----END " + what
                 + "-----\n";
         return Files.writeString(directory.resolve(what.replace(' ', '-') + ".pem"), text);
+    }
+
+    /** A client that speaks TLS behind what it sends first. */
+    RawClient clientAfter(byte[] first, InetSocketAddress address) throws IOException {
+        Socket plain = new Socket();
+        plain.connect(address);
+        plain.getOutputStream().write(first);
+        return new RawClient(trust.getSocketFactory().createSocket(plain, "test.example", address.getPort(), true));
     }
 
     /** A client that speaks TLS. */

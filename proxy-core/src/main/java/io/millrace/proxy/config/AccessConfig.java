@@ -7,12 +7,16 @@ import java.util.Locale;
 /**
  * Whom to believe, and what origins are told of clients. Immutable.
  *
+ * @param proxyProtocolAllow whose PROXY headers are believed
  * @param trustedProxies whose fields about the client are believed
  * @param forwardedFields which fields origins get
  * @param purgeAllow who may purge what no rule maps
  */
 public record AccessConfig(
-        List<AddressRange> trustedProxies, List<ForwardedField> forwardedFields, List<AddressRange> purgeAllow) {
+        AddressSet proxyProtocolAllow,
+        List<AddressRange> trustedProxies,
+        List<ForwardedField> forwardedFields,
+        List<AddressRange> purgeAllow) {
     /** A field that tells an origin of the client. */
     public enum ForwardedField {
         /** The addresses on the way, the client's first. */
@@ -30,7 +34,9 @@ public record AccessConfig(
 
     static AccessConfig from(ConfigValues values) {
         try {
+            AddressSet proxies = values.find(ProxyProtocolKeys.ALLOW);
             return new AccessConfig(
+                    proxies == null ? AddressSet.NONE : proxies,
                     ranges(list(values, ConfigKeys.ACCESS_TRUSTED_PROXIES)),
                     fields(list(values, ConfigKeys.ACCESS_FORWARDED_FIELDS)),
                     purgers(values));

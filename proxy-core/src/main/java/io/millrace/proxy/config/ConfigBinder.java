@@ -162,7 +162,9 @@ final class ConfigBinder {
         }
         try {
             boolean mayBeEmpty = key.type().mayBeEmpty();
-            if (names.isEmpty() && FilterKeys.isCondition(key)) {
+            if (names.isEmpty() && key == ProxyProtocolKeys.ALLOW) {
+                problems.error(place(node), path, "is empty; leave the key out for nobody");
+            } else if (names.isEmpty() && FilterKeys.isCondition(key)) {
                 problems.error(place(node), path, "is empty, so no request would meet it; leave the key out for any");
             } else if (names.isEmpty() && !mayBeEmpty && key.defaultText() != null) {
                 problems.error(place(node), path, "is empty; without the key it is " + key.defaultText());

@@ -16,6 +16,7 @@ public final class ConfigCatalog {
     private static final List<ConfigKey<?>> KEYS = List.of(
             LISTEN,
             LISTEN_ADDRESS,
+            ProxyProtocolKeys.LISTEN,
             LISTEN_CERTIFICATE,
             LISTEN_KEY,
             REMAP,
@@ -69,6 +70,7 @@ public final class ConfigCatalog {
             FilterKeys.ACCESS_FILTERS,
             FilterKeys.BY_X_FORWARDED_FOR,
             TunnelKeys.UPGRADE,
+            ProxyProtocolKeys.ALLOW,
             ACCESS_TRUSTED_PROXIES,
             ACCESS_FORWARDED_FIELDS,
             VIA_NAME,
@@ -181,6 +183,7 @@ public final class ConfigCatalog {
             LIMITS_REQUEST_HEADER,
             LIMITS_RESPONSE_HEADER,
             LIMITS_REQUEST_BODY,
+            ProxyProtocolKeys.HEADER_MAX,
             LIMITS_CONNECTIONS,
             LIMITS_REQUESTS_PER_CONNECTION,
             ORIGIN_CONNECTIONS_MAX,

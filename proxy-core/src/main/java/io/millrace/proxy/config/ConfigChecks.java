@@ -25,7 +25,7 @@ final class ConfigChecks {
         if (listeners.isEmpty() && !problems.isBroken("listen")) {
             problems.error(at("listen"), "listen", "missing; it says where clients connect, such as [\":8080\"]");
         }
-        checkListeners(listeners);
+        checkListeners(listeners, values);
         new StorageChecks(problems, whole).check(values);
         new RemapChecks(problems, whole).check(values);
         new OriginGroupChecks(problems, whole).check(values);
@@ -64,7 +64,7 @@ final class ConfigChecks {
         }
     }
 
-    private void checkListeners(List<ConfigValues> listeners) {
+    private void checkListeners(List<ConfigValues> listeners, ConfigValues values) {
         Map<ListenAddress, Integer> seen = new HashMap<>();
         for (int i = 0; i < listeners.size(); i++) {
             ConfigValues listener = listeners.get(i);
@@ -74,8 +74,16 @@ final class ConfigChecks {
             if (first != null) {
                 problems.error(at(path), path, "listens on " + address + " as listen[" + first + "] does");
             }
+            checkProxyProtocol(path + ".proxy_protocol", listener, values);
             checkReadable(path + ".tls.certificate", listener.find(ConfigKeys.LISTEN_CERTIFICATE));
             checkReadable(path + ".tls.key", listener.find(ConfigKeys.LISTEN_KEY));
+        }
+    }
+
+    private void checkProxyProtocol(String path, ConfigValues listener, ConfigValues values) {
+        boolean on = listener.get(ProxyProtocolKeys.LISTEN) != ListenerConfig.ProxyProtocol.OFF;
+        if (on && !values.isSet(ProxyProtocolKeys.ALLOW) && !broken(ProxyProtocolKeys.ALLOW)) {
+            problems.error(at(path), path, "needs access.proxy_protocol_allow, which says whose headers are believed");
         }
     }
 

@@ -102,6 +102,11 @@ final class FilterChecks {
                 warning("filters[" + i + "].name", "is never used; neither access.filters nor a rule has " + name);
             }
         }
+        boolean asked = config.listeners().stream()
+                .anyMatch(listener -> listener.proxyProtocol() != ListenerConfig.ProxyProtocol.OFF);
+        if (config.values().isSet(ProxyProtocolKeys.ALLOW) && !asked) {
+            warning(ProxyProtocolKeys.ALLOW.path(), "has no effect, because no address in listen has proxy_protocol");
+        }
         if (rules.byForwardedFor() && config.access().trustedProxies().isEmpty()) {
             warning(
                     FilterKeys.BY_X_FORWARDED_FOR.path(),

@@ -7,6 +7,7 @@ package io.millrace.proxy.config;
  * @param requestHeaderBytes longest field section of a request
  * @param responseHeaderBytes longest field section of an origin's response
  * @param requestBodyBytes longest request content; 0 for no limit
+ * @param proxyProtocolHeaderBytes longest PROXY header
  * @param connections client connections at the same time
  * @param requestsPerConnection requests after which a client's connection is closed; 0 for no limit
  */
@@ -15,6 +16,7 @@ public record Limits(
         int requestHeaderBytes,
         int responseHeaderBytes,
         long requestBodyBytes,
+        int proxyProtocolHeaderBytes,
         int connections,
         int requestsPerConnection) {
     static Limits from(ConfigValues values) {
@@ -23,6 +25,7 @@ public record Limits(
                 Math.toIntExact(values.get(ConfigKeys.LIMITS_REQUEST_HEADER)),
                 Math.toIntExact(values.get(ConfigKeys.LIMITS_RESPONSE_HEADER)),
                 values.get(ConfigKeys.LIMITS_REQUEST_BODY),
+                Math.toIntExact(values.get(ProxyProtocolKeys.HEADER_MAX)),
                 values.get(ConfigKeys.LIMITS_CONNECTIONS),
                 values.get(ConfigKeys.LIMITS_REQUESTS_PER_CONNECTION));
     }

@@ -6,10 +6,23 @@ import org.jspecify.annotations.Nullable;
 /**
  * One address that accepts clients. Immutable.
  *
+ * @param proxyProtocol whether connections begin with a PROXY header
  * @param tls null for plain HTTP
  */
 public record ListenerConfig(
-        ListenAddress address, @Nullable Tls tls) {
+        ListenAddress address,
+        ProxyProtocol proxyProtocol,
+        @Nullable Tls tls) {
+    /** What becomes of a PROXY header at the start of a connection. */
+    public enum ProxyProtocol {
+        /** It is no request, and answered as such. */
+        OFF,
+        /** It tells the client, from those who may say so; connections without one are the client's own. */
+        ACCEPT,
+        /** As ACCEPT, and connections without one are closed. */
+        REQUIRE
+    }
+
     /**
      * Files of one server certificate.
      *
@@ -28,6 +41,7 @@ public record ListenerConfig(
         Path key = element.find(ConfigKeys.LISTEN_KEY);
         return new ListenerConfig(
                 element.get(ConfigKeys.LISTEN_ADDRESS),
+                element.get(ProxyProtocolKeys.LISTEN),
                 certificate == null || key == null ? null : new Tls(certificate, key));
     }
 }

@@ -253,9 +253,23 @@ public final class ProxyConfig {
             return this;
         }
 
+        /** Adds an address without TLS, whose connections may begin with a PROXY header. */
+        public Builder listen(String address, ListenerConfig.ProxyProtocol proxyProtocol) {
+            listen.add(element(ConfigKeys.LISTEN_ADDRESS, address)
+                    .set(ProxyProtocolKeys.LISTEN, proxyProtocol)
+                    .build());
+            return this;
+        }
+
         /** Adds an address that speaks TLS; both files are PEM. */
         public Builder listen(String address, Path certificate, Path key) {
+            return listen(address, certificate, key, ListenerConfig.ProxyProtocol.OFF);
+        }
+
+        /** Adds an address that speaks TLS behind a PROXY header, if there is one; both files are PEM. */
+        public Builder listen(String address, Path certificate, Path key, ListenerConfig.ProxyProtocol proxyProtocol) {
             listen.add(element(ConfigKeys.LISTEN_ADDRESS, address)
+                    .set(ProxyProtocolKeys.LISTEN, proxyProtocol)
                     .set(ConfigKeys.LISTEN_CERTIFICATE, certificate.toAbsolutePath())
                     .set(ConfigKeys.LISTEN_KEY, key.toAbsolutePath())
                     .build());

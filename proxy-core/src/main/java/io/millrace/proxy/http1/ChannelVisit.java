@@ -1,5 +1,6 @@
 package io.millrace.proxy.http1;
 
+import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ConnectionSet;
 import io.millrace.proxy.net.PlainSocket;
 import io.millrace.proxy.net.RequestReceiver;
@@ -35,6 +36,32 @@ final class ChannelVisit {
         vainVisits = from.vainVisits();
         ticksToStay = 1 << Math.min(VAIN_VISITS_MAX, Math.max(0, vainVisits - 1));
         connection = Http1Connection.install(channel, from, receiver, connections, this);
+    }
+
+    private ChannelVisit(
+            FastLane lane,
+            Channel channel,
+            ClientConnection facts,
+            Http1Settings settings,
+            RequestReceiver receiver,
+            ConnectionSet connections) {
+        this.lane = lane;
+        this.channel = channel;
+        returnsAtOnce = true;
+        vainVisits = 0;
+        ticksToStay = 1;
+        connection = Http1Connection.install(channel, facts, settings, receiver, connections, this);
+    }
+
+    /** Puts a connection that was not in the lane yet into a channel's pipeline; it goes there at the first occasion. */
+    static void first(
+            FastLane lane,
+            Channel channel,
+            ClientConnection facts,
+            Http1Settings settings,
+            RequestReceiver receiver,
+            ConnectionSet connections) {
+        new ChannelVisit(lane, channel, facts, settings, receiver, connections);
     }
 
     Http1Connection connection() {

@@ -111,6 +111,16 @@ public final class FastLane implements PlainReceiver {
         }
     }
 
+    /**
+     * Serves a connection that is in a channel, such as one that began with a PROXY header: it comes here when it is idle.
+     *
+     * @param channel registered and active, with nothing in its pipeline that is needed later
+     * @param facts what is known of the connection; they hold in this lane too
+     */
+    public void serve(Channel channel, ClientConnection facts) {
+        ChannelVisit.first(this, channel, facts, parts.settings().get(), parts.receiver(), connections());
+    }
+
     /** The first request mostly is there already; a connection that ends with it is never polled. */
     private static void serveFirst(FastConnection connection) {
         connection.onReadable(false);

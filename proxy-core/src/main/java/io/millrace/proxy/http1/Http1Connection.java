@@ -91,6 +91,39 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), null, direct).addTo(channel);
     }
 
+    /**
+     * As the other, of a connection whose client is known already: another's than the channel's remote address.
+     *
+     * @param facts what is known of the connection
+     */
+    public static void install(
+            Channel channel,
+            ClientConnection facts,
+            Http1Settings settings,
+            RequestReceiver receiver,
+            ConnectionSet connections,
+            @Nullable DirectAnswers direct) {
+        Http1Connection connection =
+                new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), null, direct);
+        connection.facts = facts;
+        connection.addTo(channel);
+    }
+
+    /** As the other, of a connection that goes into the fast lane when it is idle. */
+    static Http1Connection install(
+            Channel channel,
+            ClientConnection facts,
+            Http1Settings settings,
+            RequestReceiver receiver,
+            ConnectionSet connections,
+            ChannelVisit visit) {
+        Http1Connection connection =
+                new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), visit, null);
+        connection.facts = facts;
+        connection.addTo(channel);
+        return connection;
+    }
+
     /** Puts the connection that was in the fast lane into a channel's pipeline. */
     static Http1Connection install(
             Channel channel,
@@ -130,10 +163,12 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             return;
         }
         Channel channel = ctx.channel();
-        facts = new ClientConnection(
-                (InetSocketAddress) channel.remoteAddress(),
-                (InetSocketAddress) channel.localAddress(),
-                channel.pipeline().get(SslHandler.class) != null);
+        if (facts == null) {
+            facts = new ClientConnection(
+                    (InetSocketAddress) channel.remoteAddress(),
+                    (InetSocketAddress) channel.localAddress(),
+                    channel.pipeline().get(SslHandler.class) != null);
+        }
         if (!connections.add(this)) {
             closing = true;
             channel.close();

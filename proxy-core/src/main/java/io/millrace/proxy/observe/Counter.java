@@ -38,6 +38,16 @@ public enum Counter {
     ORIGIN_CONNECTIONS_OPENED(MetricFamily.CONNECTIONS_OPENED, "connected", "origin"),
     CLIENT_CONNECTIONS_REFUSED_LIMIT(MetricFamily.CONNECTIONS_REFUSED, "over limits.connections", "limit"),
     CLIENT_CONNECTIONS_REFUSED_DRAIN(MetricFamily.CONNECTIONS_REFUSED, "arrived while draining", "drain"),
+    CLIENT_CONNECTIONS_REFUSED_PROXY_UNTRUSTED(
+            MetricFamily.CONNECTIONS_REFUSED,
+            "a PROXY header from an address that access.proxy_protocol_allow does not have",
+            "proxy-untrusted"),
+    CLIENT_CONNECTIONS_REFUSED_PROXY_MALFORMED(
+            MetricFamily.CONNECTIONS_REFUSED, "a PROXY header that is none, or over its limit", "proxy-malformed"),
+    CLIENT_CONNECTIONS_REFUSED_PROXY_MISSING(
+            MetricFamily.CONNECTIONS_REFUSED, "no PROXY header where listen requires one", "proxy-missing"),
+    CLIENT_CONNECTIONS_REFUSED_PROXY_TIMEOUT(
+            MetricFamily.CONNECTIONS_REFUSED, "no whole PROXY header within timeouts.client_header", "proxy-timeout"),
     CLIENT_CONNECTIONS_REFUSED_TLS(MetricFamily.CONNECTIONS_REFUSED, "TLS handshake failed", "tls"),
 
     CLIENT_RECEIVED_BYTES(MetricFamily.RECEIVED_BYTES, "requests", "client"),

@@ -24,6 +24,7 @@ final class ConfigCatalogTest {
                 FilterKeys.class,
                 OriginGroupKeys.class,
                 TunnelKeys.class,
+                ProxyProtocolKeys.class,
                 ConfigKeys.class)) {
             List<ConfigKey<?>> constants = constants(holder);
             assertEquals(

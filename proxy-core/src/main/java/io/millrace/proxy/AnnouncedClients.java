@@ -1,0 +1,63 @@
+package io.millrace.proxy;
+
+import io.millrace.proxy.net.ProxyHeaderDecoder;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.FaultLog;
+import io.millrace.proxy.observe.LoopCounters;
+import io.netty.channel.Channel;
+import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What becomes of the connections of one event loop that may begin with a PROXY header.
+ *
+ * <p>Confined to its event loop.
+ */
+final class AnnouncedClients implements ProxyHeaderDecoder.Events {
+    private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+    private final LoopCounters counters;
+    private final BiConsumer<Channel, @Nullable InetSocketAddress> serve;
+    private final FaultLog faults =
+            new FaultLog(LoggerFactory.getLogger(AnnouncedClients.class), QUIET_NANOS, System::nanoTime);
+
+    /**
+     * @param serve serves a connection of a client; null stands for the channel's own remote address
+     */
+    AnnouncedClients(LoopCounters counters, BiConsumer<Channel, @Nullable InetSocketAddress> serve) {
+        this.counters = counters;
+        this.serve = serve;
+    }
+
+    @Override
+    public void onClient(Channel channel, @Nullable InetSocketAddress client) {
+        serve.accept(channel, client);
+    }
+
+    @Override
+    public void onRefused(ProxyHeaderDecoder.Refusal why, @Nullable InetSocketAddress peer) {
+        String from = peer == null ? "unknown" : peer.getAddress().getHostAddress();
+        switch (why) {
+            case UNTRUSTED -> {
+                counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_PROXY_UNTRUSTED);
+                faults.report(
+                        "a PROXY header from an address that access.proxy_protocol_allow does not have", from, null);
+            }
+            case MALFORMED -> {
+                counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_PROXY_MALFORMED);
+                faults.report("a malformed PROXY header, or one over limits.proxy_protocol_header", from, null);
+            }
+            case MISSING -> {
+                counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_PROXY_MISSING);
+                faults.report("no PROXY header where listen requires one", from, null);
+            }
+            case TIMEOUT -> {
+                counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_PROXY_TIMEOUT);
+                faults.report("no whole PROXY header within timeouts.client_header", from, null);
+            }
+        }
+    }
+}

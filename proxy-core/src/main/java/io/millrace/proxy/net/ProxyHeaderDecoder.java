@@ -1,0 +1,196 @@
+package io.millrace.proxy.net;
+
+import io.millrace.proxy.http.IpAddress;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.ByteToMessageDecoder;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the PROXY header with which a connection begins, before TLS and HTTP: then it leaves the pipeline, and what follows the header goes to
+ * the handlers that it had put behind itself. A connection counts as one from its start on, header or not.
+ *
+ * <p>Confined to the channel's event loop.
+ */
+public final class ProxyHeaderDecoder extends ByteToMessageDecoder implements ConnectionSet.Member {
+    /** Why a connection is closed. */
+    public enum Refusal {
+        /** A header from somebody who may not send one. */
+        UNTRUSTED,
+        /** What begins as a header and is none, or is too long. */
+        MALFORMED,
+        /** No header where there must be one. */
+        MISSING,
+        /** It did not come in time. */
+        TIMEOUT
+    }
+
+    /**
+     * What holds for a connection.
+     *
+     * @param trusted whose headers are believed
+     * @param required whether there must be one
+     * @param headerBytesMax longest header of version 2
+     * @param timeoutNanos from the connection's start to the header's end
+     */
+    public record Settings(
+            Predicate<@Nullable IpAddress> trusted, boolean required, int headerBytesMax, long timeoutNanos) {}
+
+    /** What comes of it. */
+    public interface Events {
+        /**
+         * The header has been read, or there is none: the handlers for what follows are to be added behind this one.
+         *
+         * @param client whom the header names; null for the channel's own remote address
+         */
+        void onClient(Channel channel, @Nullable InetSocketAddress client);
+
+        /** The connection is closed; told once. */
+        void onRefused(Refusal why, @Nullable InetSocketAddress peer);
+    }
+
+    private final Settings settings;
+    private final ConnectionSet connections;
+    private final Events events;
+    private final long startNanos = System.nanoTime();
+
+    private int slot = -1;
+    private boolean over;
+
+    @SuppressWarnings("NullAway.Init") // set by handlerAdded, before anything else
+    private ChannelHandlerContext ctx;
+
+    /**
+     * @param connections has this connection until the header is read
+     * @param events told on the event loop
+     */
+    public ProxyHeaderDecoder(Settings settings, ConnectionSet connections, Events events) {
+        this.settings = settings;
+        this.connections = connections;
+        this.events = events;
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext context) {
+        ctx = context;
+        if (context.channel().isActive()) {
+            begin();
+        }
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext context) {
+        begin();
+    }
+
+    private void begin() {
+        if (slot < 0 && !over && !connections.add(this)) {
+            over = true;
+            ctx.close();
+        }
+    }
+
+    @Override
+    protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
+        if (over) {
+            in.skipBytes(in.readableBytes());
+            return;
+        }
+        ProxyHeader header = ProxyHeader.parse(in, settings.headerBytesMax());
+        if (ProxyHeader.isBegun(in) && !settings.trusted().test(ip())) {
+            refuse(Refusal.UNTRUSTED);
+            return;
+        }
+        switch (header.kind()) {
+            case INCOMPLETE -> {}
+            case MALFORMED -> refuse(Refusal.MALFORMED);
+            case NONE -> {
+                if (settings.required()) {
+                    refuse(Refusal.MISSING);
+                } else {
+                    goOn(null);
+                }
+            }
+            case COMPLETE -> {
+                in.skipBytes(header.length());
+                goOn(header.client());
+            }
+        }
+    }
+
+    private void goOn(@Nullable InetSocketAddress client) {
+        leave();
+        events.onClient(ctx.channel(), client);
+        ctx.pipeline().remove(this);
+    }
+
+    private void refuse(Refusal why) {
+        if (!over) {
+            over = true;
+            events.onRefused(why, peer());
+            ctx.close();
+        }
+    }
+
+    private void leave() {
+        over = true;
+        if (slot >= 0) {
+            connections.remove(this);
+        }
+    }
+
+    private @Nullable InetSocketAddress peer() {
+        return ctx.channel().remoteAddress() instanceof InetSocketAddress address ? address : null;
+    }
+
+    private @Nullable IpAddress ip() {
+        InetSocketAddress peer = peer();
+        InetAddress address = peer == null ? null : peer.getAddress();
+        return address == null ? null : IpAddress.of(address.getAddress());
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) throws Exception {
+        leave();
+        super.channelInactive(context);
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        context.close();
+    }
+
+    @Override
+    public void onTick(long nowNanos) {
+        if (nowNanos - startNanos > settings.timeoutNanos()) {
+            refuse(Refusal.TIMEOUT);
+        }
+    }
+
+    /** Nothing was asked yet. */
+    @Override
+    public void onDrain() {
+        onClose();
+    }
+
+    @Override
+    public void onClose() {
+        over = true;
+        ctx.close();
+    }
+
+    @Override
+    public int slot() {
+        return slot;
+    }
+
+    @Override
+    public void slot(int place) {
+        slot = place;
+    }
+}

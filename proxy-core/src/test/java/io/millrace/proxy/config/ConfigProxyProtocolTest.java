@@ -1,0 +1,75 @@
+package io.millrace.proxy.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What a file may say of the PROXY protocol. */
+final class ConfigProxyProtocolTest {
+    private static ConfigResult parse(String listen, String access) {
+        return ConfigLoader.parse(
+                "listen: [" + listen + "]\naccess: {" + access + "}\nremap: [{map: /, to: http://o}]\n",
+                "millrace.yaml",
+                Map.of());
+    }
+
+    @Test
+    void addressSaysWhatBecomesOfHeaders() {
+        ProxyConfig config = Objects.requireNonNull(parse(
+                        "':1', {address: ':2', proxy_protocol: accept}, {address: ':3', proxy_protocol: require}",
+                        "proxy_protocol_allow: [10.0.0.0/8]")
+                .config());
+        assertEquals(
+                List.of(
+                        ListenerConfig.ProxyProtocol.OFF,
+                        ListenerConfig.ProxyProtocol.ACCEPT,
+                        ListenerConfig.ProxyProtocol.REQUIRE),
+                config.listeners().stream().map(ListenerConfig::proxyProtocol).toList());
+        assertEquals("10.0.0.0/8", config.access().proxyProtocolAllow().toString());
+    }
+
+    @ParameterizedTest(name = "{0}, {1}: {2}")
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "{address: ':2', proxy_protocol: true} | proxy_protocol_allow: 10.0.0.1 | 1:42: listen[0].proxy_protocol: 'true' is none of off, accept, require",
+                "{address: ':2', proxy_protocol: accept} | proxy_protocol_allow: [] | 2:32: access.proxy_protocol_allow: is empty; leave the key out for nobody",
+                "{address: ':2', proxy_protocol: accept} | proxy_protocol_allow: 10.0 | 2:32: access.proxy_protocol_allow: '10.0' is neither an address nor a range such as 10.0.0.0/8 or 10.0.0.1-10.0.0.9"
+            })
+    void reportsWhatCannotBe(String listen, String access, String problem) {
+        assertEquals(
+                "[millrace.yaml:" + problem + "]",
+                parse(listen, access).problems().toString());
+    }
+
+    @Test
+    void somebodyMustBeBelieved() {
+        assertEquals(
+                "[millrace.yaml:1:26: listen[0].proxy_protocol: needs access.proxy_protocol_allow, which says whose"
+                        + " headers are believed]",
+                parse("{address: ':2', proxy_protocol: accept}", "").problems().toString());
+    }
+
+    @Test
+    void warnsOfBelievingWhereNothingIsTold() {
+        assertEquals(
+                "[millrace.yaml:2:10: warning: access.proxy_protocol_allow: has no effect, because no address in listen"
+                        + " has proxy_protocol]",
+                parse("':2'", "proxy_protocol_allow: 10.0.0.1").problems().toString());
+    }
+
+    @Test
+    void newWorkerTakesOverTheSocketsWhereAnAddressBeginsToTakeHeaders() {
+        ProxyConfig before = Objects.requireNonNull(parse("':2'", "").config());
+        ProxyConfig after = Objects.requireNonNull(
+                parse("{address: ':2', proxy_protocol: accept}", "proxy_protocol_allow: 10.0.0.1")
+                        .config());
+        assertEquals(ConfigKey.Apply.ROLLING, ConfigChange.strongest(ConfigChange.between(before, after)));
+    }
+}
