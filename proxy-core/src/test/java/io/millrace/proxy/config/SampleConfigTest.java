@@ -60,6 +60,7 @@ final class SampleConfigTest {
                 "  tls:",
                 "    certificate: pom.xml",
                 "    key: pom.xml",
+                "  proxy_protocol: accept",
                 "remap:",
                 "- map: /",
                 "  to: https://o",
@@ -97,6 +98,7 @@ final class SampleConfigTest {
             value = key == CacheKeyKeys.HOST ? "shop.example" : value;
             value = key == ConfigKeys.NO_HOST_URL_REDIRECT ? "http://www.example/" : value;
             value = key == ConfigKeys.METHODS ? "GET, POST" : value;
+            value = key == ProxyProtocolKeys.ALLOW ? "10.0.0.0/8" : value;
             value = key == ConfigKeys.ACCESS_TRUSTED_PROXIES ? "10.0.0.0/8" : value;
         }
         lines.add(indent + parts[parts.length - 1] + ": " + value);
