@@ -18,6 +18,7 @@ import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.observe.ProcessMemory;
 import io.millrace.proxy.observe.log.AccessLog;
+import io.millrace.proxy.origin.HealthChecks;
 import io.millrace.store.CacheStore;
 import io.millrace.store.engine.StoreEngine;
 import io.netty.channel.EventLoop;
@@ -91,6 +92,7 @@ public final class ProxyServer implements AutoCloseable {
     private final List<Listener> listeners = new ArrayList<>();
     private final long startedNanos = System.nanoTime();
     private final OriginMetrics originMetrics;
+    private final HealthChecks healthChecks;
     private final @Nullable AdminSide admin;
 
     private volatile Live live;
@@ -145,6 +147,11 @@ public final class ProxyServer implements AutoCloseable {
         if (marks != null) {
             marks.restore(shared.groups().all(), builder.clock().millis());
         }
+        healthChecks = new HealthChecks(
+                loops.get(0).loop(),
+                loops.get(0).origins(),
+                shared.groups(),
+                builder.clock()::millis);
         admin = AdminSide.of(this, builder, new OriginAdmin(shared.groups(), builder.clock(), marks));
     }
 
@@ -166,6 +173,7 @@ public final class ProxyServer implements AutoCloseable {
             for (ServingLoop loop : loops) {
                 loop.start();
             }
+            healthChecks.start();
             for (ListenerConfig listener : live.config().listeners()) {
                 listeners.add(listen(listener));
             }
@@ -327,6 +335,7 @@ public final class ProxyServer implements AutoCloseable {
                 closing.awaitUninterruptibly();
             }
         }
+        loops.get(0).loop().submit(healthChecks::close).awaitUninterruptibly();
         for (ServingLoop loop : loops) {
             loop.loop().submit(loop::close).awaitUninterruptibly();
         }

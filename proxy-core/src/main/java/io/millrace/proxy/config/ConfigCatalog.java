@@ -61,6 +61,13 @@ public final class ConfigCatalog {
             OriginGroupKeys.RETRY_TIME,
             OriginGroupKeys.RETRY_TIME_MAX,
             OriginGroupKeys.MARKDOWN_CODES,
+            OriginGroupKeys.HEALTH_PATH,
+            OriginGroupKeys.HEALTH_HOST,
+            OriginGroupKeys.HEALTH_INTERVAL,
+            OriginGroupKeys.HEALTH_TIMEOUT,
+            OriginGroupKeys.HEALTHY,
+            OriginGroupKeys.UNHEALTHY,
+            OriginGroupKeys.HEALTH_STATUS,
             TunnelKeys.UPGRADE,
             FilterKeys.FILTERS,
             FilterKeys.NAME,
@@ -216,6 +223,7 @@ public final class ConfigCatalog {
         SECTIONS.put("origins", "Groups of hosts that answer for the same URLs, see [origins.md](origins.md).");
         SECTIONS.put("origins[].retry", "When a request that one host did not answer goes to another.");
         SECTIONS.put("origins[].markdown", "When a host gets no requests for a while, since it does not answer them.");
+        SECTIONS.put("origins[].health_check", "Asking hosts how they are.");
         SECTIONS.put("filters", "Who may ask for what, by name.");
         SECTIONS.put("access", "Who may ask, whom to believe, and what origins are told of clients.");
         SECTIONS.put("via", "What requests and answers say of this proxy.");

@@ -69,7 +69,26 @@ final class OriginGroupChecks {
                             + Units.formatDuration(
                                     group.get(most ? OriginGroupKeys.RETRY_TIME : OriginGroupKeys.RETRY_TIME_MAX)));
         }
+        checkHealth(group, path);
         checkHosts(group, path);
+    }
+
+    private void checkHealth(ConfigValues group, String path) {
+        if (group.isSet(OriginGroupKeys.HEALTH_PATH) || problems.isBroken(path + ".health_check.path")) {
+            return;
+        }
+        for (ConfigKey<?> key : List.of(
+                OriginGroupKeys.HEALTH_HOST,
+                OriginGroupKeys.HEALTH_INTERVAL,
+                OriginGroupKeys.HEALTH_TIMEOUT,
+                OriginGroupKeys.HEALTHY,
+                OriginGroupKeys.UNHEALTHY,
+                OriginGroupKeys.HEALTH_STATUS)) {
+            if (group.isSet(key)) {
+                error(path + ".health_check." + key.name(), "needs health_check.path, without which nothing is checked");
+                return;
+            }
+        }
     }
 
     private void checkHosts(ConfigValues group, String path) {
@@ -77,7 +96,8 @@ final class OriginGroupChecks {
             return;
         }
         List<ConfigValues> hosts = ProxyConfig.elements(group, OriginGroupKeys.HOSTS);
-        Fault fault = faultOf(hosts);
+        boolean unnamed = group.isSet(OriginGroupKeys.HEALTH_PATH) && !group.isSet(OriginGroupKeys.HEALTH_HOST);
+        Fault fault = faultOf(hosts, unnamed);
         if (fault != null) {
             error(path + fault.path, fault.message);
         }
@@ -86,7 +106,8 @@ final class OriginGroupChecks {
     /** What is wrong, and where below the group. */
     private record Fault(String path, String message) {}
 
-    private static @Nullable Fault faultOf(List<ConfigValues> hosts) {
+    /** @param unnamed whether checks must know their name by the host */
+    private static @Nullable Fault faultOf(List<ConfigValues> hosts, boolean unnamed) {
         if (hosts.isEmpty()) {
             return new Fault(".hosts", "is empty; a group has one host at least");
         }
@@ -100,6 +121,11 @@ final class OriginGroupChecks {
             Integer first = seen.putIfAbsent(url, i);
             if (first != null) {
                 return new Fault(".hosts[" + i + "]", url.authority() + " is hosts[" + first + "] already");
+            }
+            if (unnamed && "https".equals(url.scheme()) && url.isAddress()) {
+                return new Fault(
+                        ".hosts[" + i + "]",
+                        url.authority() + " has no name that a certificate is for; health_check.host can give one");
             }
             primary |= !hosts.get(i).get(OriginGroupKeys.HOST_BACKUP);
         }

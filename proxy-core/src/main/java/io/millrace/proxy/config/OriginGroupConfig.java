@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param slowStartMillis time in which the weight of a host that was down grows to the whole; 0 for at once
  * @param retry when another host is tried
  * @param markdown when a host is marked down
+ * @param healthCheck how hosts are asked whether they are up; null for not at all
  */
 public record OriginGroupConfig(
         String name,
@@ -32,7 +33,8 @@ public record OriginGroupConfig(
         WhenAllDown whenAllDown,
         long slowStartMillis,
         Retry retry,
-        Markdown markdown) {
+        Markdown markdown,
+        @Nullable HealthCheck healthCheck) {
 
     /** Who gets a request. */
     public enum Policy {
@@ -93,6 +95,40 @@ public record OriginGroupConfig(
      */
     public record Markdown(int failThreshold, long retryMillis, long retryMillisMax, List<Integer> codes) {}
 
+    /**
+     * How hosts are asked whether they are up.
+     *
+     * @param path of the request
+     * @param host what it says in Host; null for the host's own
+     * @param intervalMillis from one check to the next
+     * @param timeoutMillis how long one may take
+     * @param healthy passed in a row to be up
+     * @param unhealthy failed in a row to be down
+     * @param statuses that pass
+     */
+    public record HealthCheck(
+            String path,
+            @Nullable String host,
+            long intervalMillis,
+            long timeoutMillis,
+            int healthy,
+            int unhealthy,
+            List<Integer> statuses) {}
+
+    private static @Nullable HealthCheck healthCheck(ConfigValues element) {
+        String path = element.find(OriginGroupKeys.HEALTH_PATH);
+        return path == null
+                ? null
+                : new HealthCheck(
+                        path,
+                        element.find(OriginGroupKeys.HEALTH_HOST),
+                        element.get(OriginGroupKeys.HEALTH_INTERVAL).toMillis(),
+                        element.get(OriginGroupKeys.HEALTH_TIMEOUT).toMillis(),
+                        element.get(OriginGroupKeys.HEALTHY),
+                        element.get(OriginGroupKeys.UNHEALTHY),
+                        codes(element.get(OriginGroupKeys.HEALTH_STATUS)));
+    }
+
     static OriginGroupConfig from(ConfigValues element) {
         List<Host> hosts = new ArrayList<>();
         for (ConfigValues host : ProxyConfig.elements(element, OriginGroupKeys.HOSTS)) {
@@ -120,7 +156,8 @@ public record OriginGroupConfig(
                         element.get(OriginGroupKeys.FAIL_THRESHOLD),
                         element.get(OriginGroupKeys.RETRY_TIME).toMillis(),
                         element.get(OriginGroupKeys.RETRY_TIME_MAX).toMillis(),
-                        codes(element.get(OriginGroupKeys.MARKDOWN_CODES))));
+                        codes(element.get(OriginGroupKeys.MARKDOWN_CODES))),
+                healthCheck(element));
     }
 
     private static List<Integer> codes(List<String> words) {

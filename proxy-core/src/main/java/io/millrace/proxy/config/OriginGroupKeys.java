@@ -129,5 +129,33 @@ public final class OriginGroupKeys {
             .like("markdown_codes, unavailable_server_retry_responses")
             .says("Answers that count as a failure of the host, as do connections that fail or break off.");
 
+    public static final ConfigKey<String> HEALTH_PATH = draft("origins[].health_check.path", ValueType.PATH_PREFIX)
+            .like("health_check_url")
+            .says("Path that each host is asked for at each interval; without it none is. Hosts that are checked get no"
+                    + " requests on trial.");
+    public static final ConfigKey<String> HEALTH_HOST = draft("origins[].health_check.host", ValueType.HOST)
+            .says("What checks say in Host, and the name that certificates are held against; without it the host's own.");
+    public static final ConfigKey<Duration> HEALTH_INTERVAL = draft(
+                    "origins[].health_check.interval", ValueType.DURATION)
+            .within(Duration.ofMillis(100), Duration.ofHours(1))
+            .defaultsTo(Duration.ofSeconds(5))
+            .says("Time from one check of a host to the next, a tenth more or less.");
+    public static final ConfigKey<Duration> HEALTH_TIMEOUT = draft("origins[].health_check.timeout", ValueType.DURATION)
+            .within(Duration.ofMillis(10), Duration.ofMinutes(5))
+            .defaultsTo(Duration.ofSeconds(2))
+            .says("How long a check may take to connect, and then to be answered.");
+    public static final ConfigKey<Integer> HEALTHY = draft("origins[].health_check.healthy", ValueType.INTEGER)
+            .within(1, 100)
+            .defaultsTo(2)
+            .says("Checks in a row that a host must pass to be up again.");
+    public static final ConfigKey<Integer> UNHEALTHY = draft("origins[].health_check.unhealthy", ValueType.INTEGER)
+            .within(1, 100)
+            .defaultsTo(3)
+            .says("Checks in a row that a host must fail to be marked down.");
+    public static final ConfigKey<List<String>> HEALTH_STATUS = draft(
+                    "origins[].health_check.status", ValueType.STATUSES)
+            .defaultsTo(List.of("200"))
+            .says("Answers by which a check is passed.");
+
     private OriginGroupKeys() {}
 }

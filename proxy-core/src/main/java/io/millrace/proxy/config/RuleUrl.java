@@ -61,6 +61,11 @@ public record RuleUrl(@Nullable String scheme, @Nullable String host, int port, 
         return scheme + "://" + host + (port < 0 ? "" : ":" + port);
     }
 
+    /** Whether the host is an address, which no certificate is for. */
+    boolean isAddress() {
+        return host != null && (host.startsWith("[") || NetUtil.isValidIpV4Address(host));
+    }
+
     /** What a rule matches by an expression in place of the host, which ends where the port or the path begins. */
     static RuleUrl parseRegex(String text) throws InvalidValueException {
         return parse(text, true, false);

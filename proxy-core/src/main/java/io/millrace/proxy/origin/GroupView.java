@@ -130,6 +130,10 @@ final class GroupView {
         if (health.isUp(nowMillis)) {
             return config.weight() * warmth(health, nowMillis);
         }
+        if (group.config().healthCheck() != null) {
+            // Checks find out, at nobody's cost.
+            return 0;
+        }
         long leftToOthers = mayMove ? 0 : group.config().markdown().retryMillis();
         return health.isTrialDue(nowMillis, leftToOthers) ? config.weight() * Candidates.WEIGHT_UNIT : 0;
     }

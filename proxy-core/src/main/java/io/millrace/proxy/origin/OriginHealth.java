@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param since when the state began
  * @param retryAt when it may be tried; of meaning while down
  * @param reason what the last failure was; empty while there was none
+ * @param byCheck whether health checks have found it down: then they alone find it up
  * @param put what an operator has said; null for nothing
  */
 public record OriginHealth(
@@ -29,6 +30,7 @@ public record OriginHealth(
         long since,
         long retryAt,
         String reason,
+        boolean byCheck,
         @Nullable Put put) {
 
     /** As Traffic Server's host database has them. */
@@ -58,7 +60,7 @@ public record OriginHealth(
     private static final int DOUBLINGS_MAX = 30;
 
     static OriginHealth unknown() {
-        return new OriginHealth(State.UP, 0, 0, 0, 0, "", null);
+        return new OriginHealth(State.UP, 0, 0, 0, 0, "", false, null);
     }
 
     /** Whether it gets requests like any other. */
@@ -85,9 +87,27 @@ public record OriginHealth(
     /** A request or a check was answered. */
     OriginHealth answered(long nowMillis) {
         if (state == State.UP) {
-            return failures == 0 ? this : new OriginHealth(state, 0, 0, since, 0, reason, put);
+            return failures == 0 ? this : new OriginHealth(state, 0, 0, since, 0, reason, false, put);
         }
-        return new OriginHealth(State.UP, 0, 0, nowMillis, 0, reason, put);
+        return byCheck && state == State.DOWN ? this : up(nowMillis);
+    }
+
+    private OriginHealth up(long nowMillis) {
+        return new OriginHealth(State.UP, 0, 0, nowMillis, 0, reason, false, put);
+    }
+
+    /** Checks find it up. */
+    OriginHealth checkedUp(long nowMillis) {
+        return state == State.UP ? this : up(nowMillis);
+    }
+
+    /** Checks find it down. */
+    OriginHealth checkedDown(String why, long nowMillis, Markdown rules) {
+        long begun = state == State.UP ? nowMillis : since;
+        return state != State.UP && byCheck && reason.equals(why)
+                ? this
+                : new OriginHealth(
+                        State.DOWN, failures, 0, begun, nowMillis + rules.retryMillis(), why, true, put);
     }
 
     /**
@@ -97,14 +117,14 @@ public record OriginHealth(
      */
     OriginHealth failed(String why, long nowMillis, Markdown rules, double jitter) {
         int more = failures + 1;
-        if (rules.failThreshold() == 0 || (state == State.UP && more < rules.failThreshold())) {
-            return new OriginHealth(state, more, trials, since, retryAt, why, put);
+        if (state == State.UP && (rules.failThreshold() == 0 || more < rules.failThreshold())) {
+            return new OriginHealth(state, more, trials, since, retryAt, why, byCheck, put);
         }
         return switch (state) {
             case UP -> down(more, 0, nowMillis, nowMillis, why, rules, jitter);
             case SUSPECT -> down(more, trials + 1, since, nowMillis, why, rules, jitter);
             // A request that began before, or one that was sent since all were down: it changes nothing.
-            case DOWN -> new OriginHealth(state, more, trials, since, retryAt, why, put);
+            case DOWN -> new OriginHealth(state, more, trials, since, retryAt, reason, byCheck, put);
         };
     }
 
@@ -114,27 +134,34 @@ public record OriginHealth(
         boolean overflown = doubled >> Math.min(trialsFailed, DOUBLINGS_MAX) != rules.retryMillis();
         long wait = overflown ? rules.retryMillisMax() : Math.min(doubled, rules.retryMillisMax());
         return new OriginHealth(
-                State.DOWN, failed, trialsFailed, begun, nowMillis + wait + (long) (wait * jitter / 10), why, put);
+                State.DOWN,
+                failed,
+                trialsFailed,
+                begun,
+                nowMillis + wait + (long) (wait * jitter / 10),
+                why,
+                byCheck,
+                put);
     }
 
     /** Somebody tries it. */
     OriginHealth onTrial() {
-        return new OriginHealth(State.SUSPECT, failures, trials, since, retryAt, reason, put);
+        return new OriginHealth(State.SUSPECT, failures, trials, since, retryAt, reason, byCheck, put);
     }
 
     /** The trial ended without telling anything: the next may be at once. */
     OriginHealth trialLeft() {
         return state == State.SUSPECT
-                ? new OriginHealth(State.DOWN, failures, trials, since, retryAt, reason, put)
+                ? new OriginHealth(State.DOWN, failures, trials, since, retryAt, reason, byCheck, put)
                 : this;
     }
 
     OriginHealth putDown(Put by) {
-        return new OriginHealth(state, failures, trials, since, retryAt, reason, by);
+        return new OriginHealth(state, failures, trials, since, retryAt, reason, byCheck, by);
     }
 
     /** An operator says that it is up, whatever was seen of it. */
     OriginHealth putUp(long nowMillis) {
-        return new OriginHealth(State.UP, 0, 0, state == State.UP && put == null ? since : nowMillis, 0, reason, null);
+        return new OriginHealth(State.UP, 0, 0, state == State.UP && put == null ? since : nowMillis, 0, reason, false, null);
     }
 }

@@ -96,6 +96,16 @@ public final class OriginHost {
         swap(now -> now.failed(why, nowMillis, rules, jitter), nowMillis);
     }
 
+    /** Checks found it up. */
+    void checkedUp(long nowMillis) {
+        swap(now -> now.checkedUp(nowMillis), nowMillis);
+    }
+
+    /** Checks found it down. */
+    void checkedDown(String why, long nowMillis, Markdown rules) {
+        swap(now -> now.checkedDown(why, nowMillis, rules), nowMillis);
+    }
+
     /** Begins the one trial of a host whose time has come; false when another was faster. */
     boolean beginTrial(long nowMillis) {
         OriginHealth before = health();

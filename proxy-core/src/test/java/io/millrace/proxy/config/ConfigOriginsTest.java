@@ -51,6 +51,7 @@ class ConfigOriginsTest {
                     markdown: {fail_threshold: 7, retry_time: 1s, retry_time_max: 1m, codes: []}
                     slow_start: 30s
                     when_all_down: fail
+                    health_check: {path: /up, host: shop.internal, interval: 2s, timeout: 1s, healthy: 1, status: [200, 204]}
                 remap:
                   - {map: /, to: "http://shop.internal/", origins: shop}
                 """);
@@ -74,7 +75,9 @@ class ConfigOriginsTest {
                         OriginGroupConfig.WhenAllDown.FAIL,
                         30_000,
                         new OriginGroupConfig.Retry(5, List.of(502), 2000),
-                        new OriginGroupConfig.Markdown(7, 1000, 60_000, List.of())),
+                        new OriginGroupConfig.Markdown(7, 1000, 60_000, List.of()),
+                        new OriginGroupConfig.HealthCheck(
+                                "/up", "shop.internal", 2000, 1000, 1, 3, List.of(200, 204))),
                 config.originGroups().get(0));
     }
 
@@ -111,6 +114,8 @@ class ConfigOriginsTest {
                     hosts: [http://a], hash_key: url            | 3:37 origins[0].hash_key: is for policy: consistent_hash
                     hosts: [http://a], markdown: {retry_time: 10m} | 3:48 origins[0].markdown.retry_time: 10m is above the limit of retry_time_max, 5m
                     hosts: [http://a], retry: {tries: 0}        | 3:52 origins[0].retry.tries: 0 is below the limit of 1
+                    hosts: [http://a], health_check: {interval: 1s} | 3:52 origins[0].health_check.interval: needs health_check.path, without which nothing is checked
+                    hosts: [https://10.0.0.1], health_check: {path: /up} | 3:26 origins[0].hosts[0]: https://10.0.0.1 has no name that a certificate is for; health_check.host can give one
                     policy: sticky                              | 3:5 origins[0].hosts: missing; it takes a list (a list)
                     """)
     void saysWhatIsWrongWithAGroupAndWhere(String settings, String problem) throws IOException {

@@ -1,0 +1,199 @@
+package io.millrace.proxy;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.config.ConfigValues;
+import io.millrace.proxy.config.OriginGroupConfig;
+import io.millrace.proxy.config.OriginGroupKeys;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.RemapKeys;
+import io.millrace.proxy.config.RemapVerb;
+import io.millrace.proxy.origin.OriginHealth;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Health checks on the wire, by a clock that the test moves: an interval is ten seconds, three fail, two pass. */
+class HealthCheckTest {
+    /** Longer than an interval with its jitter. */
+    private static final int INTERVAL_SECONDS = 12;
+
+    @RegisterExtension
+    final ProxyExtension proxy = new ProxyExtension().withoutRules();
+
+    private final AtomicInteger checks = new AtomicInteger();
+    private volatile int status = 200;
+    private volatile String lastCheck = "";
+    private RawOrigin first;
+    private RawOrigin second;
+
+    @AfterEach
+    void closeOrigins() throws IOException {
+        first.close();
+        second.close();
+    }
+
+    private void answer(RawOrigin.Exchange request) throws IOException {
+        if (request.has("GET /up ")) {
+            lastCheck = request.head();
+            request.send("HTTP/1.1 " + status + " x\r\nContent-Length: 0\r\n\r\n");
+            checks.incrementAndGet();
+        } else {
+            request.ok("Cache-Control: no-store\r\n", RawInput.latin1("first"));
+        }
+    }
+
+    private void start(UnaryOperator<ConfigValues.Builder> more) throws IOException {
+        first = new RawOrigin(this::answer);
+        second = new RawOrigin(request -> request.ok("Cache-Control: no-store\r\n", RawInput.latin1("second")));
+        proxy.start(request -> {}, config -> withGroup(config, more, true));
+    }
+
+    private ProxyConfig.Builder withGroup(
+            ProxyConfig.Builder config, UnaryOperator<ConfigValues.Builder> more, boolean checked) {
+        ConfigValues.Builder settings =
+                ConfigValues.builder().set(OriginGroupKeys.POLICY, OriginGroupConfig.Policy.FIRST_LIVE);
+        if (checked) {
+            settings.set(OriginGroupKeys.HEALTH_PATH, "/up").set(OriginGroupKeys.HEALTH_INTERVAL, Duration.ofSeconds(10));
+        }
+        return config.origins("shop", more.apply(settings).build(), List.of(first.url(), second.url()))
+                .rule(
+                        RemapVerb.MAP,
+                        "/",
+                        "http://shop.internal/",
+                        ConfigValues.builder().set(RemapKeys.ORIGINS, "shop").build());
+    }
+
+    /** Lets one more check of the first host happen, and no second. */
+    private void oneCheck() {
+        int before = checks.get();
+        proxy.advanceSeconds(INTERVAL_SECONDS);
+        ProxyExtension.await("a check", () -> checks.get() > before);
+        proxy.settle();
+    }
+
+    private OriginHealth health() {
+        return proxy.proxy()
+                .shared()
+                .groups()
+                .all()
+                .iterator()
+                .next()
+                .hosts()
+                .get(0)
+                .health();
+    }
+
+    @Test
+    void aHostThatFailsSoManyChecksInARowGetsNoRequestsThoughItAnswersThem() throws IOException {
+        start(settings -> settings);
+        status = 500;
+        oneCheck();
+        oneCheck();
+        assertEquals("first", proxy.get("/a").text());
+        oneCheck();
+        assertEquals(OriginHealth.State.DOWN, health().state());
+        assertEquals("health-check 500", health().reason());
+        assertEquals("second", proxy.get("/a").text());
+    }
+
+    @Test
+    void itReturnsWhenItHasPassedSoManyInARow() throws IOException {
+        start(settings -> settings);
+        status = 500;
+        oneCheck();
+        oneCheck();
+        oneCheck();
+        status = 200;
+        oneCheck();
+        assertEquals("second", proxy.get("/a").text());
+        oneCheck();
+        assertEquals("first", proxy.get("/a").text());
+    }
+
+    @Test
+    void withOneCheckToPassTrafficReturnsAfterOneInterval() throws IOException {
+        start(settings -> settings.set(OriginGroupKeys.HEALTHY, 1).set(OriginGroupKeys.UNHEALTHY, 1));
+        status = 500;
+        oneCheck();
+        assertEquals("second", proxy.get("/a").text());
+        status = 200;
+        oneCheck();
+        assertEquals("first", proxy.get("/a").text());
+    }
+
+    /** Those before say nothing of whether it has come back. */
+    @Test
+    void checksThatWerePassedBeforeRequestsFailedDoNotCount() throws IOException {
+        start(settings -> settings);
+        oneCheck();
+        oneCheck();
+        int port = first.port();
+        first.close();
+        for (int i = 0; i < 3; i++) {
+            assertEquals("second", proxy.get("/a").text());
+        }
+        assertEquals(OriginHealth.State.DOWN, health().state());
+        first = new RawOrigin(this::answer, port);
+        oneCheck();
+        assertEquals("second", proxy.get("/a").text());
+        oneCheck();
+        assertEquals("first", proxy.get("/a").text());
+    }
+
+    @Test
+    void noRequestGoesOnTrialWhereChecksDo() throws IOException {
+        start(settings -> settings.set(OriginGroupKeys.HEALTH_INTERVAL, Duration.ofHours(1)));
+        int port = first.port();
+        first.close();
+        for (int i = 0; i < 3; i++) {
+            proxy.get("/a");
+        }
+        first = new RawOrigin(this::answer, port);
+        proxy.advanceSeconds(60);
+        assertEquals("second", proxy.get("/a").text());
+        assertEquals(OriginHealth.State.DOWN, health().state());
+    }
+
+    @Test
+    void aCheckThatIsNotAnsweredInTimeFails() throws IOException {
+        first = new RawOrigin(RawOrigin.Exchange::awaitClose);
+        second = new RawOrigin(request -> request.ok("", RawInput.latin1("second")));
+        proxy.start(
+                request -> {},
+                config -> withGroup(
+                        config,
+                        settings -> settings.set(OriginGroupKeys.UNHEALTHY, 1)
+                                .set(OriginGroupKeys.HEALTH_TIMEOUT, Duration.ofMillis(20)),
+                        true));
+        proxy.advanceSeconds(INTERVAL_SECONDS);
+        ProxyExtension.await("the host is down", () -> health().state() == OriginHealth.State.DOWN);
+        assertEquals("health-check first-byte-timeout", health().reason());
+    }
+
+    @Test
+    void aCheckNamesTheHostThatTheGroupSays() throws IOException {
+        start(settings -> settings.set(OriginGroupKeys.HEALTH_HOST, "shop.internal"));
+        oneCheck();
+        assertEquals("shop.internal", RawClient.field(lastCheck, "host"));
+        assertTrue(RawClient.field(lastCheck, "user-agent").contains("millrace"), lastCheck);
+    }
+
+    @Test
+    void whereChecksEndByAReloadRequestsGoOnTrialAgain() throws IOException {
+        start(settings -> settings.set(OriginGroupKeys.UNHEALTHY, 1));
+        status = 500;
+        oneCheck();
+        assertEquals("second", proxy.get("/a").text());
+        proxy.reload(config -> withGroup(config, settings -> settings, false));
+        proxy.advanceSeconds(INTERVAL_SECONDS);
+        assertEquals("first", proxy.get("/a").text());
+        ProxyExtension.await("the host is up", () -> health().state() == OriginHealth.State.UP);
+    }
+}
