@@ -147,11 +147,8 @@ public final class ProxyServer implements AutoCloseable {
         if (marks != null) {
             marks.restore(shared.groups().all(), builder.clock().millis());
         }
-        healthChecks = new HealthChecks(
-                loops.get(0).loop(),
-                loops.get(0).origins(),
-                shared.groups(),
-                builder.clock()::millis);
+        healthChecks =
+                new HealthChecks(loops.get(0).loop(), loops.get(0).origins(), shared.groups(), builder.clock()::millis);
         admin = AdminSide.of(this, builder, new OriginAdmin(shared.groups(), builder.clock(), marks));
     }
 

@@ -60,7 +60,8 @@ class HealthCheckTest {
         ConfigValues.Builder settings =
                 ConfigValues.builder().set(OriginGroupKeys.POLICY, OriginGroupConfig.Policy.FIRST_LIVE);
         if (checked) {
-            settings.set(OriginGroupKeys.HEALTH_PATH, "/up").set(OriginGroupKeys.HEALTH_INTERVAL, Duration.ofSeconds(10));
+            settings.set(OriginGroupKeys.HEALTH_PATH, "/up")
+                    .set(OriginGroupKeys.HEALTH_INTERVAL, Duration.ofSeconds(10));
         }
         return config.origins("shop", more.apply(settings).build(), List.of(first.url(), second.url()))
                 .rule(

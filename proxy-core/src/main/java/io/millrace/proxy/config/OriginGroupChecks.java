@@ -85,7 +85,9 @@ final class OriginGroupChecks {
                 OriginGroupKeys.UNHEALTHY,
                 OriginGroupKeys.HEALTH_STATUS)) {
             if (group.isSet(key)) {
-                error(path + ".health_check." + key.name(), "needs health_check.path, without which nothing is checked");
+                error(
+                        path + ".health_check." + key.name(),
+                        "needs health_check.path, without which nothing is checked");
                 return;
             }
         }

@@ -134,7 +134,8 @@ public final class OriginGroupKeys {
             .says("Path that each host is asked for at each interval; without it none is. Hosts that are checked get no"
                     + " requests on trial.");
     public static final ConfigKey<String> HEALTH_HOST = draft("origins[].health_check.host", ValueType.HOST)
-            .says("What checks say in Host, and the name that certificates are held against; without it the host's own.");
+            .says(
+                    "What checks say in Host, and the name that certificates are held against; without it the host's own.");
     public static final ConfigKey<Duration> HEALTH_INTERVAL = draft(
                     "origins[].health_check.interval", ValueType.DURATION)
             .within(Duration.ofMillis(100), Duration.ofHours(1))

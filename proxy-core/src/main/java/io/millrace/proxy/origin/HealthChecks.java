@@ -200,7 +200,10 @@ public final class HealthChecks {
             failed++;
             OriginGroup of = group;
             if (rules != null && of != null && failed >= rules.unhealthy()) {
-                host.checkedDown("health-check " + why, clockMillis.getAsLong(), of.config().markdown());
+                host.checkedDown(
+                        "health-check " + why,
+                        clockMillis.getAsLong(),
+                        of.config().markdown());
             }
         }
     }

@@ -106,8 +106,7 @@ public record OriginHealth(
         long begun = state == State.UP ? nowMillis : since;
         return state != State.UP && byCheck && reason.equals(why)
                 ? this
-                : new OriginHealth(
-                        State.DOWN, failures, 0, begun, nowMillis + rules.retryMillis(), why, true, put);
+                : new OriginHealth(State.DOWN, failures, 0, begun, nowMillis + rules.retryMillis(), why, true, put);
     }
 
     /**
@@ -162,6 +161,7 @@ public record OriginHealth(
 
     /** An operator says that it is up, whatever was seen of it. */
     OriginHealth putUp(long nowMillis) {
-        return new OriginHealth(State.UP, 0, 0, state == State.UP && put == null ? since : nowMillis, 0, reason, false, null);
+        return new OriginHealth(
+                State.UP, 0, 0, state == State.UP && put == null ? since : nowMillis, 0, reason, false, null);
     }
 }
