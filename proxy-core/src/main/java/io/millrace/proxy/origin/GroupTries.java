@@ -52,7 +52,7 @@ public final class GroupTries {
         }
         tries++;
         tried.set(chosen);
-        return new Try(chosen);
+        return new Try(chosen, nowMillis);
     }
 
     /** Whether more than one host was tried, or none could be. */
@@ -69,10 +69,12 @@ public final class GroupTries {
     public final class Try {
         private final int index;
         private final boolean trial;
+        private final long begunMillis;
         private boolean ended;
 
-        private Try(int index) {
+        private Try(int index, long begunMillis) {
             this.index = index;
+            this.begunMillis = begunMillis;
             trial = view.isOnTrial();
             view.load(index).began();
         }
@@ -125,7 +127,8 @@ public final class GroupTries {
             end();
             note(why);
             view.load(index).failed();
-            host().failed(why, nowMillis, view.group().config().markdown(), view.jitter());
+            host().failed(
+                            why, begunMillis, nowMillis, view.group().config().markdown(), view.jitter());
         }
 
         /** Another host is asked, as this one answered with a status that is no answer. */

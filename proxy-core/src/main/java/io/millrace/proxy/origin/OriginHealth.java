@@ -112,9 +112,13 @@ public record OriginHealth(
     /**
      * One was not.
      *
+     * @param begunMillis when it was sent: what was sent before a host came back says nothing of it now
      * @param jitter 0 to 1, so that loops and proxies do not all come back at the same moment
      */
-    OriginHealth failed(String why, long nowMillis, Markdown rules, double jitter) {
+    OriginHealth failed(String why, long begunMillis, long nowMillis, Markdown rules, double jitter) {
+        if (state == State.UP && begunMillis < since && since <= nowMillis) {
+            return this;
+        }
         int more = failures + 1;
         if (state == State.UP && (rules.failThreshold() == 0 || more < rules.failThreshold())) {
             return new OriginHealth(state, more, trials, since, retryAt, why, byCheck, put);

@@ -92,8 +92,8 @@ public final class OriginHost {
     }
 
     /** A request was not answered, or by what counts as a failure. */
-    void failed(String why, long nowMillis, Markdown rules, double jitter) {
-        swap(now -> now.failed(why, nowMillis, rules, jitter), nowMillis);
+    void failed(String why, long begunMillis, long nowMillis, Markdown rules, double jitter) {
+        swap(now -> now.failed(why, begunMillis, nowMillis, rules, jitter), nowMillis);
     }
 
     /** Checks found it up. */

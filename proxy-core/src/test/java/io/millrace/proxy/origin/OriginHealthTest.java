@@ -24,7 +24,7 @@ class OriginHealthTest {
     private static OriginHealth failing(OriginHealth health, int times, long nowMillis) {
         OriginHealth now = health;
         for (int i = 0; i < times; i++) {
-            now = now.failed("reset", nowMillis, RULES, 0);
+            now = now.failed("reset", nowMillis, nowMillis, RULES, 0);
         }
         return now;
     }
@@ -52,7 +52,7 @@ class OriginHealthTest {
         Markdown never = new Markdown(0, 1000, 60_000, List.of());
         OriginHealth health = OriginHealth.unknown();
         for (int i = 0; i < 100; i++) {
-            health = health.failed("reset", T, never, 0);
+            health = health.failed("reset", T, T, never, 0);
         }
         assertTrue(health.isUp(T));
     }
@@ -84,7 +84,7 @@ class OriginHealthTest {
 
     @Test
     void jitterAddsATenthAtMost() {
-        OriginHealth health = failing(OriginHealth.unknown(), 2, T).failed("reset", T, RULES, 1);
+        OriginHealth health = failing(OriginHealth.unknown(), 2, T).failed("reset", T, T, RULES, 1);
         assertEquals(T + 1100, health.retryAt());
     }
 
@@ -114,6 +114,17 @@ class OriginHealthTest {
     }
 
     @Test
+    void failuresOfRequestsFromBeforeItCameBackDoNotTakeItAwayAgain() {
+        OriginHealth back = failing(OriginHealth.unknown(), 3, T).onTrial().answered(T + 100);
+        OriginHealth health = back;
+        for (int i = 0; i < 10; i++) {
+            health = health.failed("first-byte-timeout", T + 99, T + 200, RULES, 0);
+        }
+        assertSame(back, health);
+        assertFalse(failing(back, 3, T + 200).isUp(T + 200));
+    }
+
+    @Test
     void anOperatorsWordGoesFirstAndEndsWithItsTime() {
         OriginHealth put = OriginHealth.unknown().putDown(new OriginHealth.Put("deploy", T, T + 10));
         assertFalse(put.isUp(T + 9));
@@ -135,7 +146,7 @@ class OriginHealthTest {
         int threads = 4;
         for (int round = 0; round < 300; round++) {
             for (int i = 0; i < 3; i++) {
-                host.failed("reset", T, RULES, 0);
+                host.failed("reset", T + 5000, T, RULES, 0);
             }
             AtomicInteger won = new AtomicInteger();
             CyclicBarrier together = new CyclicBarrier(threads);
