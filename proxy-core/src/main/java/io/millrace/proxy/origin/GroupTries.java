@@ -127,8 +127,7 @@ public final class GroupTries {
             end();
             note(why);
             view.load(index).failed();
-            host().failed(
-                            why, begunMillis, nowMillis, view.group().config().markdown(), view.jitter());
+            host().failed(why, begunMillis, nowMillis, view.group().config().markdown(), view.jitter());
         }
 
         /** Another host is asked, as this one answered with a status that is no answer. */

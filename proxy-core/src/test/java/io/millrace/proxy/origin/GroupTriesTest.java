@@ -56,7 +56,12 @@ class GroupTriesTest {
             groups.find("g")
                     .hosts()
                     .get(number - 1)
-                    .failed("reset", nowMillis, nowMillis, groups.find("g").config().markdown(), 0);
+                    .failed(
+                            "reset",
+                            nowMillis,
+                            nowMillis,
+                            groups.find("g").config().markdown(),
+                            0);
         }
     }
 
