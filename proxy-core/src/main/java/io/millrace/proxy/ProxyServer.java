@@ -6,6 +6,7 @@ import io.millrace.proxy.config.ConfigChange;
 import io.millrace.proxy.config.ConfigKey;
 import io.millrace.proxy.config.ListenerConfig;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.dns.DnsSettings;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.exchange.ExchangeSettings;
 import io.millrace.proxy.fetch.OriginTls;
@@ -76,6 +77,7 @@ public final class ProxyServer implements AutoCloseable {
     private record Live(
             ProxyConfig config,
             ExchangeSettings exchange,
+            DnsSettings dns,
             Http1Settings http1,
             ProxyHeaderDecoder.Settings acceptedHeaders,
             ProxyHeaderDecoder.Settings requiredHeaders) {}
@@ -133,6 +135,7 @@ public final class ProxyServer implements AutoCloseable {
                     metrics.newLoopCounters(),
                     accessLog == null ? null : accessLog.loopRing(),
                     shared,
+                    () -> live.dns(),
                     () -> live.http1(),
                     connectionsMax,
                     () -> live.config().worker().fastLane(),
@@ -240,7 +243,13 @@ public final class ProxyServer implements AutoCloseable {
                 config.timeouts().clientKeepAliveNanos(),
                 config.timeouts().clientBodyNanos(),
                 config.timeouts().clientBodyNanos());
-        return new Live(config, ExchangeSettings.of(config), http1, headers(config, false), headers(config, true));
+        return new Live(
+                config,
+                ExchangeSettings.of(config),
+                DnsConfigs.of(config.dns()),
+                http1,
+                headers(config, false),
+                headers(config, true));
     }
 
     private static ProxyHeaderDecoder.Settings headers(ProxyConfig config, boolean required) {

@@ -1,5 +1,7 @@
 package io.millrace.proxy;
 
+import io.millrace.proxy.dns.DnsSettings;
+import io.millrace.proxy.dns.DnsStatistics;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.fetch.OriginClient;
 import io.millrace.proxy.fetch.OriginStatistics;
@@ -53,6 +55,7 @@ final class ServingLoop {
             LoopCounters counters,
             @Nullable AccessLogRing log,
             ExchangeLoop.Shared shared,
+            Supplier<DnsSettings> dns,
             Supplier<Http1Settings> http1,
             int connectionsMax,
             Supplier<Boolean> fastLaneOpen,
@@ -60,7 +63,7 @@ final class ServingLoop {
         this.loop = loop;
         this.allocator = allocator;
         this.counters = counters;
-        this.origins = OriginClient.builder(loop).allocator(allocator).build();
+        this.origins = OriginClient.builder(loop).allocator(allocator).dns(dns).build();
         this.connections = new ConnectionSet(
                 loop, connectionsMax, () -> counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_LIMIT));
         this.exchanges = new ExchangeLoop(loop, shared, origins, counters, log);
@@ -86,6 +89,12 @@ final class ServingLoop {
         raise(Counter.ORIGIN_CONNECTIONS_IDLE, now.connectionsIdle());
         raise(Counter.ORIGIN_CONNECTIONS_OPENED, now.connects());
         raise(Counter.ORIGIN_RETRIES, now.retries());
+        DnsStatistics names = origins.dns();
+        raise(Counter.DNS_LOOKUPS_CACHED, names.cached());
+        raise(Counter.DNS_LOOKUPS_ANSWERED, names.answered());
+        raise(Counter.DNS_LOOKUPS_UNKNOWN, names.unknown());
+        raise(Counter.DNS_LOOKUPS_STALE, names.stale());
+        raise(Counter.DNS_LOOKUPS_FAILED, names.failed());
     }
 
     private void raise(Counter counter, long to) {

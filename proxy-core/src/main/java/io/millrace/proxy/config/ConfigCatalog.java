@@ -198,6 +198,20 @@ public final class ConfigCatalog {
             ORIGIN_QUEUE_WAIT,
             ORIGIN_KEEP_ALIVE,
             ORIGIN_KEEP_ALIVE_MAX,
+            DnsKeys.NAME_SERVERS,
+            DnsKeys.SPLIT,
+            DnsKeys.SPLIT_DOMAINS,
+            DnsKeys.SPLIT_NAME_SERVERS,
+            DnsKeys.HOSTS_FILE,
+            DnsKeys.PREFER,
+            DnsKeys.QUERY_TIMEOUT,
+            DnsKeys.TTL_MIN,
+            DnsKeys.TTL_MAX,
+            DnsKeys.NEGATIVE_TTL,
+            DnsKeys.SERVE_STALE_FOR,
+            DnsKeys.DOWN_TIME,
+            DnsKeys.HOSTS_MAX,
+            DnsKeys.IN_FLIGHT_MAX,
             WORKER_JAVA_HOME,
             WORKER_EVENT_LOOPS,
             WORKER_TRANSPORT,
@@ -248,6 +262,7 @@ public final class ConfigCatalog {
         SECTIONS.put("timeouts", "How long each step may take.");
         SECTIONS.put("limits", "How much one client or origin may ask for.");
         SECTIONS.put("origin", "Connections to origins.");
+        SECTIONS.put("dns", "How names of origins become addresses.");
         SECTIONS.put("worker", "The process that serves, as the launcher starts it.");
     }
 

@@ -26,8 +26,7 @@ final class ConfigShape {
             String inElement = key.path();
             ConfigShape start = ROOT;
             for (int bracket = inElement.indexOf("[]."); bracket >= 0; bracket = inElement.indexOf("[].")) {
-                ConfigKey<?> list = start.keys.get(inElement.substring(0, bracket));
-                if (list == null) {
+                if (!(start.find(inElement.substring(0, bracket)) instanceof ConfigKey<?> list)) {
                     throw new IllegalStateException(key.path() + " stands before its list");
                 }
                 start = ELEMENTS.computeIfAbsent(list, k -> new ConfigShape(k.path() + "[]"));

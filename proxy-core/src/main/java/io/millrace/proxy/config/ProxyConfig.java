@@ -27,6 +27,7 @@ public final class ProxyConfig {
     private final Timeouts timeouts;
     private final Limits limits;
     private final OriginConfig origin;
+    private final DnsConfig dns;
     private final WorkerConfig worker;
 
     ProxyConfig(ConfigValues values) {
@@ -63,6 +64,7 @@ public final class ProxyConfig {
         timeouts = Timeouts.from(values);
         limits = Limits.from(values);
         origin = OriginConfig.from(values);
+        dns = DnsConfig.from(values);
         worker = WorkerConfig.from(values);
     }
 
@@ -167,6 +169,10 @@ public final class ProxyConfig {
         return origin;
     }
 
+    public DnsConfig dns() {
+        return dns;
+    }
+
     public WorkerConfig worker() {
         return worker;
     }
@@ -210,6 +216,7 @@ public final class ProxyConfig {
         private final List<ConfigValues> cacheRules = new ArrayList<>();
         private final List<ConfigValues> filters = new ArrayList<>();
         private final List<ConfigValues> accessFilters = new ArrayList<>();
+        private final List<ConfigValues> splitDns = new ArrayList<>();
 
         private Builder() {
             values = ConfigValues.builder();
@@ -225,6 +232,7 @@ public final class ProxyConfig {
             cacheRules.addAll(elements(start.values, CacheRulesKeys.CACHE_RULES));
             filters.addAll(elements(start.values, FilterKeys.FILTERS));
             accessFilters.addAll(elements(start.values, FilterKeys.ACCESS_FILTERS));
+            splitDns.addAll(elements(start.values, DnsKeys.SPLIT));
         }
 
         /** Sets one key of {@link ConfigKeys} that is no list and no part of one. */
@@ -388,6 +396,12 @@ public final class ProxyConfig {
             return this;
         }
 
+        /** Adds domains with name servers of their own, of the keys of {@link DnsKeys}. */
+        public Builder splitDns(ConfigValues split) {
+            splitDns.add(split);
+            return this;
+        }
+
         /** The configuration; the builder stays usable. */
         public ProxyConfig build() {
             values.put(ConfigKeys.LISTEN, List.copyOf(listen));
@@ -398,6 +412,7 @@ public final class ProxyConfig {
             values.put(CacheRulesKeys.CACHE_RULES, List.copyOf(cacheRules));
             values.put(FilterKeys.FILTERS, List.copyOf(filters));
             values.put(FilterKeys.ACCESS_FILTERS, List.copyOf(accessFilters));
+            values.put(DnsKeys.SPLIT, List.copyOf(splitDns));
             return new ProxyConfig(values.build());
         }
 

@@ -234,6 +234,12 @@ public enum MetricFamily {
             "Smoothed time from a request to the head of its response, of a host of a group of origins.",
             "group",
             "host"),
+    DNS_LOOKUPS(
+            "millrace_dns_lookups_total",
+            Kind.COUNTER,
+            "lookups",
+            "Names of origins that were looked up for a new connection; stale and failed mean that name servers are silent.",
+            "result"),
     ORIGIN_FAILURES(
             "millrace_origin_failures_total",
             Kind.COUNTER,

@@ -23,6 +23,7 @@ final class ConfigCatalogTest {
                 RemapKeys.class,
                 FilterKeys.class,
                 OriginGroupKeys.class,
+                DnsKeys.class,
                 TunnelKeys.class,
                 ProxyProtocolKeys.class,
                 ConfigKeys.class)) {

@@ -100,6 +100,8 @@ final class SampleConfigTest {
             value = key == ConfigKeys.METHODS ? "GET, POST" : value;
             value = key == ProxyProtocolKeys.ALLOW ? "10.0.0.0/8" : value;
             value = key == ConfigKeys.ACCESS_TRUSTED_PROXIES ? "10.0.0.0/8" : value;
+            value = key == DnsKeys.NAME_SERVERS ? "192.0.2.53" : value;
+            value = key == DnsKeys.HOSTS_FILE ? "/etc/hosts" : value;
         }
         lines.add(indent + parts[parts.length - 1] + ": " + value);
     }
@@ -115,6 +117,9 @@ final class SampleConfigTest {
             }
             String key = matcher.group(1);
             for (String slip : slips(key)) {
+                if (meansAnother(slip, key)) {
+                    continue;
+                }
                 List<String> changed = new ArrayList<>(lines);
                 changed.set(
                         i,
@@ -131,6 +136,13 @@ final class SampleConfigTest {
             }
         }
         return mutants;
+    }
+
+    /** Whether another name that stands at the top is as near: then that one may be what was meant. */
+    private static boolean meansAnother(String slip, String key) {
+        return ConfigShape.root().names().stream()
+                .anyMatch(name ->
+                        !name.equals(key) && Suggestions.distance(slip, name) <= Suggestions.distance(slip, key));
     }
 
     private static Set<String> slips(String key) {
