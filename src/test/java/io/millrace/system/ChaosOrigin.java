@@ -1,0 +1,223 @@
+package io.millrace.system;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An origin that is made to fail and to recover while it is used: one thread for each connection. It counts the health checks that
+ * it passes after each recovery until the first request comes. Thread-safe; the mode is changed by one thread.
+ */
+final class ChaosOrigin implements AutoCloseable {
+
+    /** What it does with requests. */
+    enum Mode {
+        /** Answers them. */
+        OK,
+        /** Reads them and keeps silent until the mode changes. */
+        SILENT,
+        /** Resets the connection. */
+        RESET,
+        /** Answers 503. */
+        UNAVAILABLE,
+        /** Is not there: nothing listens, and what was connected is closed. */
+        KILLED
+    }
+
+    private static final long MINUTE_SECONDS = 60;
+
+    static final String CHECKED_PATH = "/healthz";
+
+    private final int port;
+    private final Map<String, byte[]> bodies;
+    private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+    private final List<Integer> checksUntilTraffic = new ArrayList<>();
+    private volatile Mode mode = Mode.OK;
+    private volatile CountDownLatch modeChanged = new CountDownLatch(1);
+    private @Nullable ServerSocket listening;
+    private @Nullable Thread acceptor;
+    private int checks;
+    private boolean awaitsTraffic;
+    private long answers;
+
+    /** Listens on a port, to which it returns after each death. */
+    ChaosOrigin(int port, Map<String, byte[]> bodies) throws IOException {
+        this.port = port;
+        this.bodies = bodies;
+        listen();
+    }
+
+    String url() {
+        return "http://127.0.0.1:" + port;
+    }
+
+    Mode mode() {
+        return mode;
+    }
+
+    /** Fails from now on, or recovers. */
+    void become(Mode next) throws IOException {
+        if (mode == Mode.KILLED) {
+            listen();
+        }
+        synchronized (checksUntilTraffic) {
+            checks = 0;
+            awaitsTraffic = next == Mode.OK;
+        }
+        mode = next;
+        modeChanged.countDown();
+        modeChanged = new CountDownLatch(1);
+        if (next == Mode.KILLED) {
+            die();
+        }
+    }
+
+    /** After each recovery that saw traffic: the checks passed before it. And those passed since the last one that has seen none. */
+    List<Integer> checksUntilTraffic() {
+        synchronized (checksUntilTraffic) {
+            List<Integer> all = new ArrayList<>(checksUntilTraffic);
+            if (awaitsTraffic) {
+                all.add(checks);
+            }
+            return all;
+        }
+    }
+
+    long answers() {
+        synchronized (checksUntilTraffic) {
+            return answers;
+        }
+    }
+
+    private void listen() throws IOException {
+        ServerSocket server = new ServerSocket();
+        server.setReuseAddress(true);
+        server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1024);
+        listening = server;
+        Thread thread = new Thread(() -> accept(server), "chaos-origin-" + port);
+        thread.setDaemon(true);
+        thread.start();
+        acceptor = thread;
+    }
+
+    private void die() throws IOException {
+        if (listening != null) {
+            listening.close();
+        }
+        try {
+            if (acceptor != null) {
+                // Until its accept has returned the port is still open.
+                acceptor.join();
+            }
+        } catch (InterruptedException e) {
+            throw new IOException(e);
+        }
+        for (Socket socket : sockets) {
+            socket.close();
+        }
+    }
+
+    private void accept(ServerSocket server) {
+        while (!server.isClosed()) {
+            try {
+                Socket socket = server.accept();
+                sockets.add(socket);
+                Thread thread = new Thread(() -> serve(socket), "chaos-origin-connection");
+                thread.setDaemon(true);
+                thread.start();
+            } catch (IOException e) {
+                return;
+            }
+        }
+    }
+
+    private void serve(Socket socket) {
+        try (socket) {
+            socket.setTcpNoDelay(true);
+            Wire wire = new Wire(socket.getInputStream());
+            Wire.Head head;
+            while ((head = wire.head()) != null
+                    && answer(socket, head.startLine().split(" ", -1)[1])) {
+                // The next request.
+            }
+        } catch (IOException e) {
+            // The proxy, or this origin's death, ends connections at any time.
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            sockets.remove(socket);
+        }
+    }
+
+    private boolean answer(Socket socket, String target) throws IOException, InterruptedException {
+        CountDownLatch change = modeChanged;
+        switch (mode) {
+            case OK -> ok(socket, target);
+            case SILENT -> {
+                // What was asked in silence gets no answer ever: only what comes afterwards counts as a return.
+                if (change.await(MINUTE_SECONDS, TimeUnit.SECONDS)) {
+                    return false;
+                }
+                throw new IOException("silent for " + MINUTE_SECONDS + " s");
+            }
+            case RESET -> {
+                socket.setSoLinger(true, 0);
+                return false;
+            }
+            case UNAVAILABLE ->
+                send(socket, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n", new byte[0]);
+            case KILLED -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void ok(Socket socket, String target) throws IOException {
+        boolean check = target.equals(CHECKED_PATH);
+        synchronized (checksUntilTraffic) {
+            if (check) {
+                checks++;
+            } else {
+                answers++;
+                if (awaitsTraffic) {
+                    awaitsTraffic = false;
+                    checksUntilTraffic.add(checks);
+                }
+            }
+        }
+        byte[] body = bodies.getOrDefault(target, new byte[0]);
+        String caching = target.startsWith("/stored/") ? "max-age=1, stale-if-error=600" : "no-store";
+        send(
+                socket,
+                "HTTP/1.1 200 OK\r\nContent-Length: " + body.length + "\r\nCache-Control: " + caching + "\r\n\r\n",
+                body);
+    }
+
+    /** In one piece, so that a death comes before or after it. */
+    private static void send(Socket socket, String head, byte[] body) throws IOException {
+        ByteArrayOutputStream whole = new ByteArrayOutputStream();
+        whole.write(head.getBytes(StandardCharsets.US_ASCII));
+        whole.write(body);
+        socket.getOutputStream().write(whole.toByteArray());
+    }
+
+    @Override
+    public void close() throws IOException {
+        mode = Mode.KILLED;
+        modeChanged.countDown();
+        die();
+    }
+}
