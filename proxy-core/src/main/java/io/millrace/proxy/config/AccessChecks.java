@@ -19,6 +19,14 @@ final class AccessChecks {
     void check(ConfigValues values) {
         checkMethods(values, ConfigKeys.METHODS, "methods");
         checkName(values);
+        if (values.get(ForwardProxyKeys.ENABLED)
+                && !values.isSet(ForwardProxyKeys.ALLOW)
+                && !problems.isBroken(ForwardProxyKeys.ALLOW.path())) {
+            problems.error(
+                    problems.placeOf(ForwardProxyKeys.ENABLED.path(), whole),
+                    ForwardProxyKeys.ALLOW.path(),
+                    "missing; it says whose requests are forwarded, such as [10.0.0.0/8]");
+        }
         checkPurgers(values, "purge.allow");
         List<ConfigValues> rules = ProxyConfig.elements(values, ConfigKeys.REMAP);
         for (int i = 0; i < rules.size(); i++) {
@@ -58,8 +66,8 @@ final class AccessChecks {
     /** Methods that there are, in their own case. */
     void checkMethods(ConfigValues values, ConfigKey<List<String>> key, String path) {
         for (String method : AccessConfig.list(values, key)) {
-            if (method.equals("CONNECT")) {
-                error(path, new InvalidValueException("CONNECT is not offered; the proxy opens no tunnels"));
+            if (method.equals("CONNECT") && key == ConfigKeys.METHODS) {
+                error(path, new InvalidValueException("CONNECT goes by no rule; forward_proxy says who may"));
             } else if (!isToken(method)) {
                 error(path, new InvalidValueException("'" + method + "' is not a method"));
             } else if (!method.equals(method.toUpperCase(Locale.ROOT))) {

@@ -80,6 +80,11 @@ public final class ConfigCatalog {
             ProxyProtocolKeys.ALLOW,
             ACCESS_TRUSTED_PROXIES,
             ACCESS_FORWARDED_FIELDS,
+            ForwardProxyKeys.ENABLED,
+            ForwardProxyKeys.ALLOW,
+            ForwardProxyKeys.CONNECT_PORTS,
+            ForwardProxyKeys.DENY_DESTINATIONS,
+            ForwardProxyKeys.ALLOW_DESTINATIONS,
             VIA_NAME,
             VIA_RESPONSE,
             VIA_REQUEST,
@@ -239,6 +244,7 @@ public final class ConfigCatalog {
         SECTIONS.put("origins[].markdown", "When a host gets no requests for a while, since it does not answer them.");
         SECTIONS.put("origins[].health_check", "Asking hosts how they are.");
         SECTIONS.put("filters", "Who may ask for what, by name.");
+        SECTIONS.put("forward_proxy", "Who may be forwarded to hosts that no rule maps; off by default.");
         SECTIONS.put("access", "Who may ask, whom to believe, and what origins are told of clients.");
         SECTIONS.put("via", "What requests and answers say of this proxy.");
         SECTIONS.put("purge", "The request method PURGE.");

@@ -15,6 +15,7 @@ public final class ProxyConfig {
     private final List<RemapRuleConfig> remap;
     private final List<OriginGroupConfig> originGroups;
     private final AccessConfig access;
+    private final ForwardProxyConfig forwardProxy;
     private final FilterRules filters;
     private final ViaConfig via;
     private final List<StorageConfig> storage;
@@ -44,6 +45,7 @@ public final class ProxyConfig {
                 .map(OriginGroupConfig::from)
                 .toList();
         access = AccessConfig.from(values);
+        forwardProxy = ForwardProxyConfig.from(values);
         filters = FilterRules.from(values);
         via = ViaConfig.from(values);
         storage = elements(values, ConfigKeys.STORAGE).stream()
@@ -119,6 +121,10 @@ public final class ProxyConfig {
     /** Who may ask for what. */
     public FilterRules filters() {
         return filters;
+    }
+
+    public ForwardProxyConfig forwardProxy() {
+        return forwardProxy;
     }
 
     public ViaConfig via() {

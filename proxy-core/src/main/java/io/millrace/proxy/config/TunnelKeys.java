@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 
-/** The catalogue's entries for connections that leave HTTP: which may, and how long they live. */
+/** The catalogue's entries for connections that leave HTTP: which may by a rule, and how long they live. */
 public final class TunnelKeys {
     public static final ConfigKey<List<String>> UPGRADE = draft("upgrade", ValueType.PROTOCOLS)
             .defaultsTo(List.of())

@@ -129,6 +129,16 @@ public final class ValueType<T> {
             null,
             false);
 
+    /** As {@link #NAMES}, of ports; it may be empty. */
+    static final ValueType<List<String>> PORTS = new ValueType<>(
+            "ports",
+            "a list of ports, which may be empty",
+            namesClass(),
+            ForwardProxyKeys::readPorts,
+            ValueType::formatNames,
+            null,
+            false);
+
     /** As {@link #NAMES}, of cookies; it may be empty. */
     static final ValueType<List<String>> COOKIES = new ValueType<>(
             "cookie names",

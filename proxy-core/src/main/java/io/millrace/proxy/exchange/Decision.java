@@ -30,6 +30,8 @@ final class Decision {
         NOT_MAPPED,
         /** The client is sent to {@link #location}, by {@link #redirectStatus}. */
         REDIRECTED,
+        /** Join the client to the host that it names. */
+        TUNNEL,
         /** Send it to the origin as it is; nothing is stored or reused. */
         PASS,
         /** The disk knows the key: read it, then decide again. */
@@ -116,10 +118,19 @@ final class Decision {
         return this;
     }
 
+    /**
+     * Refused for a reason that has a name.
+     *
+     * @param what the reason as the log names it
+     */
+    Decision denied(int status, String why, String what) {
+        filter = what;
+        return denied(status, why);
+    }
+
     /** Refused by a filter. */
     Decision filtered(String by) {
-        filter = by;
-        return denied(403, FILTERED);
+        return denied(403, FILTERED, by);
     }
 
     /** The methods that the URL takes, for an answer that names them. */
@@ -305,7 +316,7 @@ final class Decision {
         return allow;
     }
 
-    /** The filter that denied it, as the log names it; null when none did. */
+    /** The filter, or the part of the forward proxy's rules, that denied it, as the log names it; null when none did. */
     @Nullable
     String filter() {
         return filter;

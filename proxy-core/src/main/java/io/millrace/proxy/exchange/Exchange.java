@@ -86,6 +86,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
         report.decided(next);
         answer.decided(next);
         switch (next.kind()) {
+            case TUNNEL -> throw new IllegalStateException("CONNECT has an exchange of its own");
             case DENIED -> answerLocally(next.deniedStatus(), next.reason(), ExchangeOutcome.DENIED);
             case FINAL_RECIPIENT -> answerAsRecipient(next);
             case NOT_MAPPED -> answerLocally(404, next.reason(), ExchangeOutcome.NOT_MAPPED);
@@ -324,6 +325,10 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
         report.failed(failure, from.host());
         if (mayServeStale()) {
             sendStale(failure.reason().text());
+            return;
+        }
+        if (failure.reason() == OriginFailure.Reason.DESTINATION) {
+            answerLocally(403, ConnectExchange.DESTINATION, ExchangeOutcome.DENIED);
             return;
         }
         boolean timeout = failure.reason().isTimeout();

@@ -121,6 +121,9 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
         if (head.method() == Method.PURGE || head.method() == Method.BAN) {
             return PurgeExchange.start(this, stream, head, contentLength);
         }
+        if (head.method() == Method.CONNECT) {
+            return ConnectExchange.start(this, stream, head, contentLength);
+        }
         Exchange exchange = new Exchange(this, stream, head, contentLength);
         try {
             exchange.begin();

@@ -149,6 +149,12 @@ final class ExchangeReport {
         }
     }
 
+    /** The client wants a tunnel to a host. */
+    void connecting(String host) {
+        originHost = host;
+        forwarded(ForwardReason.METHOD);
+    }
+
     void forwarded(ForwardReason reason) {
         forwardReason = reason;
         result = CacheResults.of(reason);
@@ -343,10 +349,10 @@ final class ExchangeReport {
     }
 
     /** The client's connection goes on as a tunnel. */
-    void switched(int withStatus) {
+    void switched(int withStatus, int ofOrigin) {
         switched = true;
         tunnelNanos = System.nanoTime();
-        originStatus = withStatus;
+        originStatus = ofOrigin;
         status = withStatus;
     }
 

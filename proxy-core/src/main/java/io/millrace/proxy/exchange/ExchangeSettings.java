@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param noHostUrlRedirect where requests without a host are redirected that no rule maps; null for nowhere
  * @param cacheRules what holds for single requests over the settings of their rule
  * @param access which methods each rule lets through, and whose word about the client is believed
+ * @param forward who may be forwarded to where without a rule
  * @param volumes which volume a response goes to
  * @param fetch deadlines and limits towards origins
  * @param tunnels how long connections live that have left HTTP
@@ -44,6 +45,7 @@ public record ExchangeSettings(
         @Nullable String noHostUrlRedirect,
         CacheRules cacheRules,
         AccessRules access,
+        ForwardSettings forward,
         VolumeChoice volumes,
         FetchSettings fetch,
         TunnelLimits tunnels,
@@ -79,6 +81,7 @@ public record ExchangeSettings(
                 config.noHostUrlRedirect(),
                 CacheRules.of(config, ZoneId.systemDefault()),
                 AccessRules.of(config),
+                ForwardSettings.of(config),
                 VolumeChoice.of(config),
                 fetch,
                 new TunnelLimits(timeouts.tunnelIdleNanos(), timeouts.tunnelMaxNanos()),

@@ -12,6 +12,7 @@ final class FailureCounters {
     static Counter of(OriginFailure.Reason reason) {
         return switch (reason) {
             case DNS -> Counter.ORIGIN_FAILURES_DNS;
+            case DESTINATION -> Counter.DENIED_FORWARD_DESTINATION;
             case CONNECT_REFUSED -> Counter.ORIGIN_FAILURES_CONNECT;
             case CONNECT_TIMEOUT -> Counter.ORIGIN_FAILURES_CONNECT_TIMEOUT;
             case TLS -> Counter.ORIGIN_FAILURES_TLS;
@@ -27,6 +28,7 @@ final class FailureCounters {
     static LogOutcome outcomeOf(OriginFailure.Reason reason) {
         return switch (reason) {
             case DNS -> LogOutcome.DNS_FAILED;
+            case DESTINATION -> LogOutcome.DENIED;
             case CONNECT_REFUSED, CONNECT_TIMEOUT, TLS, QUEUE_FULL, NONE_UP -> LogOutcome.CONNECT_FAILED;
             case QUEUE_TIMEOUT, FIRST_BYTE_TIMEOUT, IDLE_TIMEOUT, REQUEST_TIMEOUT -> LogOutcome.ORIGIN_TIMEOUT;
             case RESET, TRUNCATED, BAD_RESPONSE -> LogOutcome.ORIGIN_READ_FAILED;

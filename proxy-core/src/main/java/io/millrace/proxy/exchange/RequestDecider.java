@@ -47,10 +47,12 @@ final class RequestDecider {
 
     private final ExchangeLoop.Shared shared;
     private final LoopCounters counters;
+    private final ForwardDecider forwards;
 
     RequestDecider(ExchangeLoop.Shared shared, LoopCounters counters) {
         this.shared = shared;
         this.counters = counters;
+        this.forwards = new ForwardDecider(counters);
     }
 
     /**
@@ -73,9 +75,6 @@ final class RequestDecider {
         decision.stamp(shared.invalidator().stamp());
         RequestHead request = decision.request();
         ExchangeSettings settings = shared.settings().get();
-        if (request.method() == Method.CONNECT) {
-            return denied(decision, MethodPolicy.DEFAULT);
-        }
         if (isLoop(request.fields(), settings.via())) {
             counters.increment(Counter.DENIED_LOOP);
             return decision.denied(LOOP_DETECTED, "the request came through this proxy before");
@@ -89,6 +88,10 @@ final class RequestDecider {
                 counters.filterDenied(denied);
                 return decision.filtered(denied);
             }
+        }
+        if (request.method() == Method.CONNECT) {
+            return forwards.connect(
+                    decision, contentLength, client, settings.forward().access());
         }
         if (!(found instanceof Mapped mapped)) {
             return notMapped(decision, found, settings);

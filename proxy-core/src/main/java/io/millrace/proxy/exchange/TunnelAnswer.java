@@ -3,6 +3,7 @@ package io.millrace.proxy.exchange;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.SwitchedConnection;
 import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
@@ -31,6 +32,7 @@ final class TunnelAnswer implements Tunnel.Listener {
     private final ExchangeReport report;
     private final Asking exchange;
     private @Nullable Tunnel tunnel;
+    private Counter open = Counter.TUNNELS_UPGRADE;
 
     TunnelAnswer(ExchangeLoop home, ClientStream stream, RequestHead request, ExchangeReport report, Asking exchange) {
         this.home = home;
@@ -54,14 +56,27 @@ final class TunnelAnswer implements Tunnel.Listener {
 
     /** Passes the origin's 101 on, and joins the connections. */
     void send(ResponseHead head, SwitchedConnection connection) {
-        report.switched(head.status());
+        report.switched(head.status(), head.status());
         OutboundHead out =
                 ResponseHeads.switched(home.outbound(), home.settings().server().applyTo(head));
         report.addTo(out);
+        home.counters().increment(Counter.TUNNELS_OPENED_UPGRADE);
+        join(out, connection, Counter.TUNNELS_UPGRADE);
+    }
+
+    /** Answers CONNECT, and joins the connections. */
+    void connect(SwitchedConnection connection) {
+        report.switched(200, 0);
+        OutboundHead out = home.outbound().reset(200, "Connection established", FieldSection.EMPTY);
+        home.counters().increment(Counter.TUNNELS_OPENED_CONNECT);
+        join(out, connection, Counter.TUNNELS_CONNECT);
+    }
+
+    private void join(OutboundHead out, SwitchedConnection connection, Counter kind) {
         Tunnel made = new Tunnel(home.settings().tunnels(), this);
         tunnel = made;
-        home.counters().increment(Counter.TUNNELS_UPGRADE);
-        home.counters().increment(Counter.TUNNELS_OPENED_UPGRADE);
+        open = kind;
+        home.counters().increment(kind);
         connection.handOver(made.originSide());
         stream.switchTo(out, made);
     }
@@ -79,7 +94,7 @@ final class TunnelAnswer implements Tunnel.Listener {
         home.counters().increment(counterOf(how));
         home.counters().add(Counter.TUNNEL_BYTES_TO_CLIENT, ended.bytesToClient());
         home.counters().add(Counter.TUNNEL_BYTES_TO_ORIGIN, ended.bytesToOrigin());
-        home.counters().decrement(Counter.TUNNELS_UPGRADE);
+        home.counters().decrement(open);
         report.tunnelled(how, ended.bytesToOrigin(), ended.bytesToClient());
         exchange.onTunnelEnd(how);
     }

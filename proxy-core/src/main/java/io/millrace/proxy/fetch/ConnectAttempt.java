@@ -110,7 +110,11 @@ final class ConnectAttempt {
             fail(OriginFailure.Reason.DNS, "name resolution: " + (cause == null ? "no address" : text(cause)));
             return;
         }
-        List<InetAddress> all = future.getNow();
+        List<InetAddress> all = pool.allowed(future.getNow());
+        if (all.isEmpty()) {
+            fail(OriginFailure.Reason.DESTINATION, "no address that requests may go to");
+            return;
+        }
         addresses = all.size() > ADDRESSES_MAX ? all.subList(0, ADDRESSES_MAX) : all;
         tryNext();
     }

@@ -35,6 +35,9 @@ import org.slf4j.LoggerFactory;
 final class OriginConnection extends ChannelInboundHandlerAdapter {
     private static final Logger LOG = LoggerFactory.getLogger(OriginConnection.class);
 
+    /** What stands for an answer where nothing was asked. */
+    private static final ResponseHead CONNECTED = ResponseHead.of(200, "Connection established", 1, FieldSection.EMPTY);
+
     private enum State {
         /** TCP or TLS is not ready. */
         OPENING,
@@ -119,6 +122,11 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
         state = State.ACTIVE;
         call = started;
         OriginRequest request = started.request();
+        if (request.isTunnel()) {
+            decoder.expectTunnel();
+            switched(started, CONNECTED);
+            return;
+        }
         requestFinished = !request.hasContent();
         headReceived = false;
         reusable = false;
@@ -354,7 +362,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
                 && !outputShut
                 && !decoder.hasBytesLeftOver()
                 && current.request().settings().keepAlive()
-                && current.request().upgrade() == null
+                && !current.request().isAlone()
                 && channel.isActive()) {
             served = true;
             state = State.IDLE;

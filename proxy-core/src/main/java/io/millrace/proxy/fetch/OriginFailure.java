@@ -15,6 +15,8 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
     public enum Reason {
         /** The origin's name has no address, or no name server answered in time. */
         DNS("dns"),
+        /** No address of the name is one that the request may go to. */
+        DESTINATION("destination-denied"),
         /** Nothing listens there, or there is no route to it. */
         CONNECT_REFUSED("connect-refused"),
         /** No connection within the connect timeout, over all addresses and including the TLS handshake. */
@@ -65,6 +67,7 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
             return switch (this) {
                 case CONNECT_TIMEOUT, QUEUE_TIMEOUT, FIRST_BYTE_TIMEOUT, IDLE_TIMEOUT, REQUEST_TIMEOUT -> true;
                 case DNS,
+                        DESTINATION,
                         CONNECT_REFUSED,
                         TLS,
                         QUEUE_FULL,

@@ -1,8 +1,11 @@
 package io.millrace.proxy.fetch;
 
 import io.netty.channel.EventLoop;
+import java.net.InetAddress;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,8 +19,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class OriginPool {
 
-    /** What makes two connections interchangeable: where they go, and whose certificate was checked. */
-    record Key(Origin origin, String tlsName) {}
+    /** What makes two connections interchangeable: where they go and may go, whose certificate was checked, and whether they are for HTTP. */
+    record Key(Origin origin, String tlsName, @Nullable AddressCheck addresses, boolean tunnel) {
+        static Key of(OriginRequest request) {
+            String tlsName = request.origin().isSecure() ? request.tlsName() : "";
+            return new Key(request.origin(), tlsName, request.addresses(), request.isTunnel());
+        }
+    }
 
     private final PooledOriginClient client;
     private final Key key;
@@ -43,6 +51,17 @@ final class OriginPool {
         return key.tlsName();
     }
 
+    /** Those of a name's addresses that may be connected to. */
+    List<InetAddress> allowed(List<InetAddress> all) {
+        AddressCheck check = key.addresses();
+        if (check == null) {
+            return all;
+        }
+        List<InetAddress> allowed = new ArrayList<>(all);
+        allowed.removeIf(address -> !check.allows(address, key.origin().port()));
+        return allowed;
+    }
+
     EventLoop eventLoop() {
         return client.eventLoop();
     }
@@ -53,8 +72,8 @@ final class OriginPool {
 
     /** Finds or makes a connection for a call, or lets it wait, or fails it. */
     void acquire(PooledCall call) {
-        OriginConnection connection = call.request().upgrade() == null ? takeIdle() : null;
-        if (call.request().upgrade() != null) {
+        OriginConnection connection = call.request().isAlone() ? null : takeIdle();
+        if (call.request().isAlone()) {
             makeRoom(call.request().settings());
         }
         if (connection != null) {
@@ -182,7 +201,7 @@ final class OriginPool {
     /** Gives an unused connection to the first that waits, or keeps it, or closes it. */
     private void offer(OriginConnection connection) {
         PooledCall next = pollWaiting();
-        if (next != null && next.request().upgrade() != null) {
+        if (next != null && next.request().isAlone()) {
             connection.closeUnused();
             connect(next);
         } else if (next != null) {
@@ -193,7 +212,9 @@ final class OriginPool {
                 statistics.connectionsActive++;
                 next.start(connection);
             }
-        } else if (client.isClosed() || idle.size() >= connection.settings().idleConnectionsMax()) {
+        } else if (client.isClosed()
+                || key.tunnel()
+                || idle.size() >= connection.settings().idleConnectionsMax()) {
             connection.closeUnused();
             maybeForget();
         } else {

@@ -28,6 +28,8 @@ public final class OriginRequest {
     private final long contentLength;
     private final FetchSettings settings;
     private final @Nullable String upgrade;
+    private final @Nullable AddressCheck addresses;
+    private final boolean tunnel;
 
     private OriginRequest(Builder builder) {
         origin = builder.origin;
@@ -39,11 +41,27 @@ public final class OriginRequest {
         contentLength = builder.contentLength;
         settings = builder.settings;
         upgrade = builder.upgrade;
+        addresses = builder.addresses;
+        tunnel = builder.tunnel;
     }
 
     /** Starts a request: {@code GET /} without content and with default settings until told otherwise. */
     public static Builder to(Origin origin) {
         return new Builder(origin);
+    }
+
+    /**
+     * A connection for a tunnel: nothing is sent on it, and {@link OriginResponseHandler#onSwitched} gets it with a head of the status 200.
+     *
+     * @param check which addresses it may go to
+     */
+    public static OriginRequest tunnel(Origin origin, FetchSettings settings, AddressCheck check) {
+        Builder builder = new Builder(origin)
+                .fields(FieldSection.EMPTY)
+                .settings(settings)
+                .addresses(check);
+        builder.tunnel = true;
+        return builder.build();
     }
 
     /** Where it goes. */
@@ -91,6 +109,22 @@ public final class OriginRequest {
         return upgrade;
     }
 
+    /** Which addresses it may go to; null for all. */
+    @Nullable
+    AddressCheck addresses() {
+        return addresses;
+    }
+
+    /** Whether nothing is sent: the connection is handed over as soon as it stands. */
+    boolean isTunnel() {
+        return tunnel;
+    }
+
+    /** Whether its connection may serve no other request: it may leave HTTP. */
+    boolean isAlone() {
+        return tunnel || upgrade != null;
+    }
+
     /** The request target as it is sent. Borrowed: not to be written to. */
     byte[] target() {
         return target;
@@ -113,6 +147,8 @@ public final class OriginRequest {
         private long contentLength = NO_CONTENT;
         private FetchSettings settings = FetchSettings.defaults();
         private @Nullable String upgrade;
+        private @Nullable AddressCheck addresses;
+        private boolean tunnel;
 
         private Builder(Origin origin) {
             this.origin = Objects.requireNonNull(origin, "origin");
@@ -192,6 +228,12 @@ public final class OriginRequest {
         /** The origin may switch to one of these protocols: the request gets a connection that serves no other. */
         public Builder upgrade(@Nullable String protocols) {
             upgrade = protocols;
+            return this;
+        }
+
+        /** It may go to these addresses only, and else fails with {@link OriginFailure.Reason#DESTINATION}. */
+        public Builder addresses(AddressCheck check) {
+            addresses = check;
             return this;
         }
 

@@ -102,6 +102,11 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
         anyBytes = false;
     }
 
+    /** Nothing is sent in HTTP: all bytes are for whoever takes the connection over. */
+    void expectTunnel() {
+        phase = Phase.SWITCHED;
+    }
+
     /** Whether any byte came since {@link #expectResponse}. */
     boolean hasAnyBytes() {
         return anyBytes;

@@ -58,8 +58,7 @@ final class PooledOriginClient implements OriginClient {
     public OriginCall fetch(OriginRequest request, OriginResponseHandler handler) {
         assert eventLoop.inEventLoop();
         statistics.requests++;
-        OriginPool.Key key =
-                new OriginPool.Key(request.origin(), request.origin().isSecure() ? request.tlsName() : "");
+        OriginPool.Key key = OriginPool.Key.of(request);
         OriginPool pool = pools.get(key);
         if (pool == null) {
             pool = new OriginPool(this, key);

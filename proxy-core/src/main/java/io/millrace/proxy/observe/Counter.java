@@ -63,7 +63,9 @@ public enum Counter {
     CLIENT_FAILURES_ABORTED(MetricFamily.CLIENT_FAILURES, "the client left before the end of the response", "aborted"),
 
     TUNNELS_UPGRADE(MetricFamily.TUNNELS, "switched to another protocol", "upgrade"),
+    TUNNELS_CONNECT(MetricFamily.TUNNELS, "by CONNECT", "connect"),
     TUNNELS_OPENED_UPGRADE(MetricFamily.TUNNELS_OPENED, "switched to another protocol", "upgrade"),
+    TUNNELS_OPENED_CONNECT(MetricFamily.TUNNELS_OPENED, "by CONNECT", "connect"),
     TUNNELS_CLOSED(MetricFamily.TUNNELS_ENDED, "both sides have sent their end", "closed"),
     TUNNELS_CLIENT_BROKEN(MetricFamily.TUNNELS_ENDED, "the client's connection failed", "client-broken"),
     TUNNELS_ORIGIN_BROKEN(MetricFamily.TUNNELS_ENDED, "the origin's connection failed", "origin-broken"),
@@ -75,6 +77,18 @@ public enum Counter {
 
     DENIED_NOT_MAPPED(MetricFamily.DENIED_REQUESTS, "no remap rule matches", "not-mapped"),
     DENIED_METHOD(MetricFamily.DENIED_REQUESTS, "CONNECT, TRACE or a method that the rules refuse", "method"),
+    DENIED_FORWARD_CLIENT(
+            MetricFamily.DENIED_REQUESTS,
+            "to be forwarded, from an address that forward_proxy.allow does not have",
+            "forward-client"),
+    DENIED_FORWARD_PORT(
+            MetricFamily.DENIED_REQUESTS,
+            "CONNECT to a port that is not in forward_proxy.connect_ports",
+            "forward-port"),
+    DENIED_FORWARD_DESTINATION(
+            MetricFamily.DENIED_REQUESTS,
+            "to be forwarded, to an address that forward_proxy does not allow",
+            "forward-destination"),
     DENIED_PURGE(MetricFamily.DENIED_REQUESTS, "PURGE from an address that purge.allow does not have", "purge"),
     DENIED_FILTER(
             MetricFamily.DENIED_REQUESTS, "by a filter; millrace_filter_denied_requests_total names it", "filter"),

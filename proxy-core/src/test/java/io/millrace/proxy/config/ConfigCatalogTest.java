@@ -26,6 +26,7 @@ final class ConfigCatalogTest {
                 DnsKeys.class,
                 TunnelKeys.class,
                 ProxyProtocolKeys.class,
+                ForwardProxyKeys.class,
                 ConfigKeys.class)) {
             List<ConfigKey<?>> constants = constants(holder);
             assertEquals(

@@ -111,7 +111,6 @@ final class ConfigFiltersTest {
                 "offcie | 6:13: PATH[0]: no filter in filters has the name 'offcie' (did you mean office?)",
                 "{name: office, action: deny} | 6:14: PATH[0].name: a filter with a name belongs in filters; here stands the name alone",
                 "{src_ip: 10.0.0.1} | 6:13: PATH[0]: has no action; it takes allow or deny",
-                "{action: deny, methods: [CONNECT]} | 6:28: PATH[0].methods: CONNECT is not offered; the proxy opens no tunnels",
                 "{action: deny, scr_ip: 10.0.0.1} | 6:28: PATH[0].scr_ip: unknown key (did you mean src_ip?)"
             })
     void reportsAUseThatCannotBe(String use, String problem) {

@@ -92,6 +92,9 @@ final class SampleConfigTest {
             indent += "  ";
         }
         String value = key.path().equals("worker.java_home") ? System.getProperty("java.home") : key.defaultText();
+        if (key.type() == ValueType.ADDRESSES) {
+            value = "127.0.0.1";
+        }
         if (value == null || key == ConfigKeys.CACHE_RAM_SIZE) {
             value = key == ConfigKeys.ADMIN_LISTEN ? "':1'" : key == ConfigKeys.CACHE_RAM_SIZE ? "1GiB" : "/some/path";
             value = key == ConfigKeys.CACHE_VOLUME ? "default" : value;

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Names with addresses that a test chose; a name without any is unknown, and {@link #SILENT} is never answered. */
-final class ScriptedResolver extends InetNameResolver {
+class ScriptedResolver extends InetNameResolver {
 
     static final String SILENT = "silent.test";
 

@@ -1,0 +1,71 @@
+package io.millrace.proxy.access;
+
+import io.millrace.proxy.config.AddressSet;
+import io.millrace.proxy.config.ForwardProxyConfig;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.http.IpAddress;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Who may be forwarded to where, although no rule maps it: nobody, unless the configuration says so. Immutable. */
+public final class ForwardAccess {
+    private final boolean enabled;
+    private final AddressSet clients;
+    private final List<Integer> connectPorts;
+    private final Destinations destinations;
+
+    private ForwardAccess(ForwardProxyConfig config, Destinations destinations) {
+        enabled = config.enabled();
+        clients = config.allow();
+        connectPorts = config.connectPorts();
+        this.destinations = destinations;
+    }
+
+    /** What a configuration means. It looks up this machine's addresses where they matter. */
+    public static ForwardAccess of(ProxyConfig config) {
+        ForwardProxyConfig forward = config.forwardProxy();
+        Set<Integer> ports = new HashSet<>();
+        config.listeners().forEach(listener -> ports.add(listener.address().port()));
+        Set<IpAddress> own = forward.enabled() ? ownAddresses() : Set.of();
+        return new ForwardAccess(forward, new Destinations(forward, own, Set.copyOf(ports)));
+    }
+
+    private static Set<IpAddress> ownAddresses() {
+        try {
+            Set<IpAddress> own = new HashSet<>();
+            NetworkInterface.networkInterfaces()
+                    .flatMap(NetworkInterface::inetAddresses)
+                    .map(InetAddress::getAddress)
+                    .forEach(bytes -> own.add(IpAddress.of(bytes)));
+            return Set.copyOf(own);
+        } catch (SocketException e) {
+            // Via still ends a circle.
+            return Set.of();
+        }
+    }
+
+    /** Whether anybody is forwarded. */
+    public boolean isEnabled() {
+        return enabled;
+    }
+
+    /** Whether the client is; none that is not known. */
+    public boolean isClient(@Nullable IpAddress client) {
+        return enabled && clients.contains(client);
+    }
+
+    /** Whether CONNECT may go to the port. */
+    public boolean isConnectPort(int port) {
+        return connectPorts.contains(port);
+    }
+
+    /** Where to. */
+    public Destinations destinations() {
+        return destinations;
+    }
+}

@@ -1,0 +1,31 @@
+package io.millrace.proxy.config;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who may be forwarded to where, although no rule maps it. Immutable.
+ *
+ * @param enabled whether anybody is
+ * @param allow the clients
+ * @param connectPorts the ports that CONNECT may go to
+ * @param denied addresses that nothing is forwarded to
+ * @param allowed those that may be forwarded to all the same
+ */
+public record ForwardProxyConfig(
+        boolean enabled, AddressSet allow, List<Integer> connectPorts, AddressSet denied, AddressSet allowed) {
+    static ForwardProxyConfig from(ConfigValues values) {
+        return new ForwardProxyConfig(
+                values.get(ForwardProxyKeys.ENABLED),
+                orNone(values.find(ForwardProxyKeys.ALLOW)),
+                values.get(ForwardProxyKeys.CONNECT_PORTS).stream()
+                        .map(Integer::valueOf)
+                        .toList(),
+                values.get(ForwardProxyKeys.DENY_DESTINATIONS),
+                orNone(values.find(ForwardProxyKeys.ALLOW_DESTINATIONS)));
+    }
+
+    private static AddressSet orNone(@Nullable AddressSet set) {
+        return set == null ? AddressSet.NONE : set;
+    }
+}

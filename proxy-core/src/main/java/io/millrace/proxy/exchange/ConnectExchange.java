@@ -1,0 +1,180 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.fetch.Origin;
+import io.millrace.proxy.fetch.OriginCall;
+import io.millrace.proxy.fetch.OriginFailure;
+import io.millrace.proxy.fetch.OriginRequest;
+import io.millrace.proxy.fetch.OriginResponseHandler;
+import io.millrace.proxy.fetch.ResponseFraming;
+import io.millrace.proxy.fetch.SwitchedConnection;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.OutboundHead;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.net.BadRequest;
+import io.millrace.proxy.net.ClientStream;
+import io.millrace.proxy.net.RequestHandler;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.serve.LocalAnswers;
+import io.millrace.proxy.tunnel.Tunnel;
+import io.netty.buffer.ByteBuf;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One CONNECT (RFC 9110 s9.3.6): a tunnel to the host that the client names, or the reason why there is none. Where there is none the connection ends with the answer:
+ * what stands behind the request was meant for the tunnel, and may have been written by somebody else than the client (RFC 9931).
+ *
+ * <p>Confined to the client stream's event loop.
+ */
+final class ConnectExchange implements RequestHandler, OriginResponseHandler, TunnelAnswer.Asking {
+    private static final Logger log = LoggerFactory.getLogger(ConnectExchange.class);
+
+    /** What a client is told that may not go where the host lies. */
+    static final String DESTINATION = "requests are not forwarded to where this host is";
+
+    private final ExchangeLoop home;
+    private final ClientStream stream;
+    private final RequestHead request;
+    private final ExchangeReport report;
+    private final TunnelAnswer tunnel;
+
+    private @Nullable OriginCall call;
+    private boolean over;
+
+    private ConnectExchange(ExchangeLoop home, ClientStream stream, RequestHead request) {
+        this.home = home;
+        this.stream = stream;
+        this.request = request;
+        this.report = new ExchangeReport(home, stream, request);
+        this.tunnel = new TunnelAnswer(home, stream, request, report, this);
+    }
+
+    /** Connects, or refuses to. */
+    static RequestHandler start(ExchangeLoop home, ClientStream stream, RequestHead request, long contentLength) {
+        ConnectExchange exchange = new ConnectExchange(home, stream, request);
+        try {
+            exchange.begin(contentLength);
+        } catch (RuntimeException | Error e) {
+            exchange.onFault(e);
+        }
+        return exchange;
+    }
+
+    private void begin(long contentLength) {
+        Decision decision = home.decider().decide(request, contentLength, stream.connection());
+        report.decided(decision);
+        if (decision.kind() != Decision.Kind.TUNNEL) {
+            answer(decision.deniedStatus(), decision.reason(), ExchangeOutcome.DENIED, decision.allow());
+            return;
+        }
+        String host = request.target().host();
+        String plain = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
+        report.connecting(plain);
+        ExchangeSettings settings = home.settings();
+        Origin origin = Origin.http(plain, request.target().port());
+        call = home.origins().fetch(OriginRequest.tunnel(origin, settings.fetch(), settings.forward()), this);
+    }
+
+    @Override
+    public void onSwitched(ResponseHead head, SwitchedConnection connection) {
+        try {
+            tunnel.connect(connection);
+        } catch (RuntimeException | Error e) {
+            connection.close();
+            onFault(e);
+        }
+    }
+
+    @Override
+    public void onFailure(OriginFailure failure) {
+        home.counters().increment(FailureCounters.of(failure.reason()));
+        report.failed(failure, null);
+        try {
+            boolean denied = failure.reason() == OriginFailure.Reason.DESTINATION;
+            boolean timeout = failure.reason().isTimeout();
+            answer(
+                    denied ? 403 : failure.reason().isUnavailable() ? 503 : timeout ? 504 : 502,
+                    denied
+                            ? DESTINATION
+                            : "there is no connection: " + failure.reason().text(),
+                    denied
+                            ? ExchangeOutcome.DENIED
+                            : timeout ? ExchangeOutcome.ORIGIN_TIMEOUT : ExchangeOutcome.ORIGIN_FAILED,
+                    null);
+        } catch (RuntimeException | Error e) {
+            onFault(e);
+        }
+    }
+
+    private void answer(int status, String text, ExchangeOutcome outcome, @Nullable String allow) {
+        ByteBuf content = LocalAnswers.content(stream.alloc(), status, text);
+        int length = content.readableBytes();
+        OutboundHead head = LocalAnswers.head(
+                home.outbound(),
+                status,
+                length,
+                home.clock().millis(),
+                home.settings().server().ofLocalAnswers(),
+                allow);
+        report.refusedAs(outcome, null);
+        report.addToLocal(head);
+        over = true;
+        report.headSent(status);
+        stream.writeHead(head.close());
+        stream.write(content);
+        stream.finish();
+        report.end(outcome, length);
+    }
+
+    @Override
+    public void onTunnelEnd(Tunnel.End how) {
+        over = true;
+        report.end(ExchangeOutcome.TUNNELLED, tunnel.bytesToClient());
+    }
+
+    private void onFault(Throwable fault) {
+        log.error("CONNECT to {} failed", request.target().host(), fault);
+        if (!over) {
+            over = true;
+            stream.abort();
+            report.end(ExchangeOutcome.INTERNAL, 0);
+        }
+    }
+
+    @Override
+    public void onClientGone() {
+        if (over) {
+            return;
+        }
+        over = true;
+        home.counters().increment(Counter.CLIENT_FAILURES_ABORTED);
+        if (call != null) {
+            call.cancel();
+        }
+        report.end(ExchangeOutcome.CLIENT_GONE, 0);
+    }
+
+    @Override
+    public void onContent(ByteBuf content) {
+        content.release();
+    }
+
+    @Override
+    public void onRequestEnd() {}
+
+    @Override
+    public void onRequestFailure(BadRequest reason) {}
+
+    @Override
+    public void onWritable() {}
+
+    // a tunnel has no response
+
+    @Override
+    public void onHead(ResponseHead head, ResponseFraming framing) {}
+
+    @Override
+    public void onComplete(@Nullable FieldSection trailers) {}
+}

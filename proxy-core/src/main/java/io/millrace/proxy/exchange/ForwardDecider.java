@@ -1,0 +1,49 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.access.ForwardAccess;
+import io.millrace.proxy.access.MethodPolicy;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.ForwardReason;
+import io.millrace.proxy.observe.LoopCounters;
+
+/**
+ * What becomes of requests that name the host themselves that they are to go to: CONNECT, and those that no rule maps. Where the host's addresses lie is not known
+ * yet; that is asked when it is connected to.
+ *
+ * <p>Confined to one event loop.
+ */
+final class ForwardDecider {
+    private final LoopCounters counters;
+
+    ForwardDecider(LoopCounters counters) {
+        this.counters = counters;
+    }
+
+    /** Whether CONNECT opens a tunnel (RFC 9110 s9.3.6). */
+    Decision connect(Decision decision, long contentLength, ClientConnection client, ForwardAccess forward) {
+        RequestHead request = decision.request();
+        if (!forward.isEnabled()) {
+            counters.increment(Counter.DENIED_METHOD);
+            return decision.denied(405, "CONNECT is not offered").allow(MethodPolicy.DEFAULT.allow());
+        }
+        if (!forward.isClient(client.remoteIp())) {
+            return deniedToClient(decision);
+        }
+        if (contentLength != 0) {
+            return decision.denied(400, "CONNECT has no content");
+        }
+        if (!forward.isConnectPort(request.target().port())) {
+            counters.increment(Counter.DENIED_FORWARD_PORT);
+            return decision.denied(403, "CONNECT may not go to this port", "forward:port");
+        }
+        return decision.forward(Decision.Kind.TUNNEL, ForwardReason.METHOD);
+    }
+
+    /** The client is not one of those that are forwarded. */
+    Decision deniedToClient(Decision decision) {
+        counters.increment(Counter.DENIED_FORWARD_CLIENT);
+        return decision.denied(403, "requests from this address are not forwarded", "forward:client");
+    }
+}
