@@ -15,6 +15,9 @@ import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.origin.OriginGroup;
 import io.millrace.proxy.origin.OriginHealth;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -22,6 +25,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -424,6 +428,40 @@ class OriginGroupTest {
         RawClient.Response response = proxy.get("/a");
         assertEquals(502, response.status());
         assertFalse((response.head() + response.text()).contains("127.0.0.1"), response.head());
+    }
+
+    @Test
+    void theLogSaysWhichHostAnsweredAndWhichWereTried(@TempDir Path directory) throws IOException {
+        Path log = directory.resolve("access.log");
+        origin(status(503));
+        origin(RESET);
+        origin(request -> {
+            if (request.has("/ok")) {
+                OK.answer(request);
+            } else {
+                request.reset();
+            }
+        });
+        start(settings -> settings, config -> config.set("log.access.enabled", "true")
+                .set("log.access.path", log.toString())
+                .set("log.access.format", "%<pssc> %<phr>/%<shn> %<detail>"));
+        proxy.get("/ok");
+        proxy.get("/a");
+        ProxyExtension.await("two lines", () -> lines(log).size() == 2);
+        String third = urls.get(2).substring("http://".length());
+        assertEquals("200 DIRECT/" + third + " -", lines(log).get(0));
+        assertEquals(
+                "502 DIRECT/" + third + " reset;%20origins%20shop:%20" + urls.get(0) + "%20(503),%20" + urls.get(1)
+                        + "%20(reset),%20" + urls.get(2) + "%20(reset)",
+                lines(log).get(1));
+    }
+
+    private static List<String> lines(Path log) {
+        try {
+            return Files.exists(log) ? Files.readAllLines(log) : List.of();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Test

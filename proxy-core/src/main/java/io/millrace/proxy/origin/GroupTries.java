@@ -20,7 +20,7 @@ public final class GroupTries {
     private final long key;
     private final long firstMillis;
     private final BitSet tried;
-    private final StringBuilder told = new StringBuilder();
+    private @Nullable StringBuilder told;
     private int tries;
 
     GroupTries(GroupView view, long key, long nowMillis) {
@@ -62,7 +62,7 @@ public final class GroupTries {
 
     /** What was tried, for people: {@code http://10.0.0.1:8080 (connect-refused), http://10.0.0.2:8080 (503)}. */
     public String told() {
-        return tries == 0 ? "no host is up" : told.toString();
+        return told == null ? "no host is up" : told.toString();
     }
 
     /** One host's turn. Exactly one of {@link #answered}, {@link #failed} and {@link #left} ends it; what comes after is ignored. */
@@ -158,11 +158,14 @@ public final class GroupTries {
         }
 
         private void note(String why) {
-            told.append(told.length() == 0 ? "" : ", ")
-                    .append(host())
-                    .append(" (")
-                    .append(why)
-                    .append(')');
+            StringBuilder text = told;
+            if (text == null) {
+                text = new StringBuilder();
+                told = text;
+            } else {
+                text.append(", ");
+            }
+            text.append(host()).append(" (").append(why).append(')');
         }
 
         /** Limits of this side, and its own end, say nothing of a host. */
