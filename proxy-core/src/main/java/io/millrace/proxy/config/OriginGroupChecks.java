@@ -116,11 +116,11 @@ final class OriginGroupChecks {
         if (hosts.size() > HOSTS_MAX) {
             return new Fault(".hosts", hosts.size() + " hosts are above the limit of " + HOSTS_MAX);
         }
-        Map<RuleUrl, Integer> seen = new HashMap<>();
+        Map<String, Integer> seen = new HashMap<>();
         boolean primary = false;
         for (int i = 0; i < hosts.size(); i++) {
             RuleUrl url = hosts.get(i).get(OriginGroupKeys.HOST_URL);
-            Integer first = seen.putIfAbsent(url, i);
+            Integer first = seen.putIfAbsent(url.scheme() + "://" + url.host() + ":" + url.effectivePort(), i);
             if (first != null) {
                 return new Fault(".hosts[" + i + "]", url.authority() + " is hosts[" + first + "] already");
             }

@@ -46,7 +46,9 @@ public final class GroupTries {
         if (tries >= rules.tries() || late) {
             return null;
         }
-        int chosen = view.choose(key, tried, mayMove, nowMillis);
+        // Who has failed once already is not the one to find out whether a host is up again.
+        boolean mayGoOnTrial = mayMove && tries == 0 && rules.tries() > 1;
+        int chosen = view.choose(key, tried, mayGoOnTrial, nowMillis);
         if (chosen < 0) {
             return null;
         }

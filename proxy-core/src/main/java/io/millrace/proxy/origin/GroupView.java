@@ -60,14 +60,15 @@ final class GroupView {
      * there is none, of those that are down, unless the group says otherwise.
      *
      * @param tried those that are out of the question
-     * @param mayMove whether another host can have the request if this one does not answer it; such go on trial first
+     * @param mayGoOnTrial whether another host can have the request if this one does not answer it; others go on trial only where
+     *     no such request came for another while
      * @return its index, -1 for none
      */
-    int choose(long key, BitSet tried, boolean mayMove, long nowMillis) {
+    int choose(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
         boolean fail = group.config().whenAllDown() == OriginGroupConfig.WhenAllDown.FAIL;
         int rings = fail ? CAREFUL_RINGS : RINGS.length;
         for (int i = 0; i < rings; i++) {
-            int chosen = choose(RINGS[i], key, tried, mayMove, nowMillis);
+            int chosen = choose(RINGS[i], key, tried, mayGoOnTrial, nowMillis);
             if (chosen >= 0) {
                 return chosen;
             }
@@ -80,9 +81,9 @@ final class GroupView {
         return onTrial;
     }
 
-    private int choose(Ring ring, long key, BitSet tried, boolean mayMove, long nowMillis) {
+    private int choose(Ring ring, long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
         onTrial = false;
-        if (!weigh(ring, tried, mayMove, nowMillis)) {
+        if (!weigh(ring, tried, mayGoOnTrial, nowMillis)) {
             return -1;
         }
         int chosen = group.policy().choose(candidates, key);
@@ -107,10 +108,10 @@ final class GroupView {
     }
 
     /** Sets the weights for a choice; false when there is nobody to choose. */
-    private boolean weigh(Ring ring, BitSet tried, boolean mayMove, long nowMillis) {
+    private boolean weigh(Ring ring, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
         boolean any = false;
         for (int i = 0; i < candidates.size(); i++) {
-            int weight = tried.get(i) ? 0 : weight(ring, i, mayMove, nowMillis);
+            int weight = tried.get(i) ? 0 : weight(ring, i, mayGoOnTrial, nowMillis);
             candidates.weights[i] = weight;
             candidates.underWay[i] = loads.get(i).underWay();
             any |= weight > 0;
@@ -118,7 +119,7 @@ final class GroupView {
         return any;
     }
 
-    private int weight(Ring ring, int index, boolean mayMove, long nowMillis) {
+    private int weight(Ring ring, int index, boolean mayGoOnTrial, long nowMillis) {
         OriginGroupConfig.Host config = group.config().hosts().get(index);
         if (config.backup() != (ring == Ring.BACKUP || ring == Ring.ANY_BACKUP)) {
             return 0;
@@ -134,7 +135,7 @@ final class GroupView {
             // Checks find out, at nobody's cost.
             return 0;
         }
-        long leftToOthers = mayMove ? 0 : group.config().markdown().retryMillis();
+        long leftToOthers = mayGoOnTrial ? 0 : group.config().markdown().retryMillis();
         return health.isTrialDue(nowMillis, leftToOthers) ? config.weight() * Candidates.WEIGHT_UNIT : 0;
     }
 

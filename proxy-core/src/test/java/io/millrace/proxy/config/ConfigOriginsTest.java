@@ -106,6 +106,7 @@ class ConfigOriginsTest {
                     policy: rr_strikt, hosts: [http://a]        | 3:26 origins[0].policy: 'rr_strikt' is none of round_robin, least_loaded, consistent_hash, first_live, sticky, latched (did you mean rr_strict?)
                     hosts: [http://a/x]                         | 3:26 origins[0].hosts[0]: 'http://a/x' has a path, which is that of the rule's to (did you mean http://a?)
                     hosts: [http://a, http://a]                 | 3:36 origins[0].hosts[1]: http://a is hosts[0] already
+                    hosts: [http://a, http://A:80]              | 3:36 origins[0].hosts[1]: http://a:80 is hosts[0] already
                     hosts: [{url: http://a, backup: true}]      | 3:25 origins[0].hosts: every host is a backup; of at least one it must be false
                     hosts: [{url: http://a, wieght: 2}]         | 3:42 origins[0].hosts[0].wieght: unknown key (did you mean weight?)
                     hosts: [{weight: 2}]                        | 3:26 origins[0].hosts[0].url: missing; it takes a URL without path (http://host[:port])

@@ -164,6 +164,17 @@ class GroupTriesTest {
     }
 
     @Test
+    void aRequestThatHasFailedOnceGoesToAHostThatIsUp() {
+        apply(settings -> settings);
+        markDown(2, T);
+        long due = T + 12_000;
+        GroupTries tries = request(due);
+        tries.next(true, due).failed(Reason.RESET, due);
+        // The second's trial is due by then, the third, a backup, is up.
+        assertEquals(3, number(tries.next(true, due)));
+    }
+
+    @Test
     void limitsOfThisSideAreNoFailuresOfTheHost() {
         apply(settings -> settings);
         for (int i = 0; i < 10; i++) {
