@@ -274,7 +274,7 @@ public final class ProxyServer implements AutoCloseable {
         boolean byGroup = config.originGroups().stream()
                 .flatMap(group -> group.hosts().stream())
                 .anyMatch(host -> "https".equals(host.url().scheme()));
-        if (byRule || byGroup) {
+        if (byRule || byGroup || config.forwardProxy().enabled()) {
             SslContext ready = OriginTls.verifying();
             log.debug("origin TLS: {} cipher suites", ready.cipherSuites().size());
         }

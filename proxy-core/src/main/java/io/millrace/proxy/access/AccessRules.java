@@ -48,10 +48,11 @@ public final class AccessRules {
     public static AccessRules of(ProxyConfig config) {
         AccessConfig access = config.access();
         List<RemapRuleConfig> rules = config.remap();
-        MethodPolicy[] methods = new MethodPolicy[rules.size()];
-        for (int i = 0; i < methods.length; i++) {
+        MethodPolicy[] methods = new MethodPolicy[rules.size() + 1];
+        for (int i = 0; i < rules.size(); i++) {
             methods[i] = MethodPolicy.of(rules.get(i).methods());
         }
+        methods[rules.size()] = MethodPolicy.of(config.forwardRule().methods());
         return new AccessRules(
                 RequestFilters.of(config),
                 methods,

@@ -13,6 +13,7 @@ public final class ProxyConfig {
     private final ConfigValues values;
     private final List<ListenerConfig> listeners;
     private final List<RemapRuleConfig> remap;
+    private final RemapRuleConfig forwardRule;
     private final List<OriginGroupConfig> originGroups;
     private final AccessConfig access;
     private final ForwardProxyConfig forwardProxy;
@@ -41,6 +42,7 @@ public final class ProxyConfig {
             rules.add(RemapRuleConfig.of(rules.size(), element, values));
         }
         remap = List.copyOf(rules);
+        forwardRule = RemapRuleConfig.forwarding(remap.size(), values);
         originGroups = elements(values, OriginGroupKeys.ORIGINS).stream()
                 .map(OriginGroupConfig::from)
                 .toList();
@@ -121,6 +123,11 @@ public final class ProxyConfig {
     /** Who may ask for what. */
     public FilterRules filters() {
         return filters;
+    }
+
+    /** What holds for requests that are forwarded without a rule, as though it were a rule behind all others. */
+    public RemapRuleConfig forwardRule() {
+        return forwardRule;
     }
 
     public ForwardProxyConfig forwardProxy() {

@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param purgeAllow whose PURGE requests are obeyed
  * @param cache the cache settings of this rule: its own over the general ones
  * @param origins the group of origins that connections go to; null for the host of {@code to}
+ * @param isForwarding whether it stands for all hosts that no rule maps and that clients name themselves: then {@code to} is a placeholder
  * @param location where it stands, as {@code millrace.yaml:12:5}; null when it comes from code
  */
 public record RemapRuleConfig(
@@ -37,8 +38,22 @@ public record RemapRuleConfig(
         List<AddressRange> purgeAllow,
         CacheConfig cache,
         @Nullable String origins,
+        boolean isForwarding,
         @Nullable String location) {
+    /** What holds for requests that no rule maps and that are forwarded: the general settings. */
+    static RemapRuleConfig forwarding(int index, ConfigValues general) {
+        ConfigValues element = ConfigValues.builder()
+                .set(RemapKeys.MAP, new RuleUrl(null, null, -1, "/"))
+                .set(RemapKeys.TO, new RuleUrl("http", "forwarded.invalid", -1, "/"))
+                .build();
+        return of(index, element, general, true);
+    }
+
     static RemapRuleConfig of(int index, ConfigValues element, ConfigValues general) {
+        return of(index, element, general, false);
+    }
+
+    private static RemapRuleConfig of(int index, ConfigValues element, ConfigValues general, boolean forwarding) {
         ConfigValues effective = element.over(general);
         RemapVerb verb = verbOf(element);
         Integer status = element.find(RemapKeys.STATUS);
@@ -56,6 +71,7 @@ public record RemapRuleConfig(
                 purgers(effective),
                 CacheConfig.from(effective),
                 element.find(RemapKeys.ORIGINS),
+                forwarding,
                 element.origin());
     }
 

@@ -3,10 +3,13 @@ package io.millrace.proxy.exchange;
 import io.millrace.proxy.access.ForwardAccess;
 import io.millrace.proxy.access.MethodPolicy;
 import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.ForwardReason;
 import io.millrace.proxy.observe.LoopCounters;
+import io.millrace.proxy.remap.NotMapped;
+import io.millrace.proxy.remap.RemapResult;
 
 /**
  * What becomes of requests that name the host themselves that they are to go to: CONNECT, and those that no rule maps. Where the host's addresses lie is not known
@@ -39,6 +42,13 @@ final class ForwardDecider {
             return decision.denied(403, "CONNECT may not go to this port", "forward:port");
         }
         return decision.forward(Decision.Kind.TUNNEL, ForwardReason.METHOD);
+    }
+
+    /** Whether a request that no rule maps names its host itself, and may: absolute-form is for proxies (RFC 9112 s3.2.2). */
+    static boolean isForForwarding(RequestHead request, RemapResult found, ForwardAccess forward) {
+        return found == NotMapped.NO_RULE
+                && forward.isEnabled()
+                && request.target().form() == TargetUri.Form.ABSOLUTE;
     }
 
     /** The client is not one of those that are forwarded. */

@@ -52,7 +52,11 @@ final class OriginRequests {
 
     /** To the host of the rule. */
     static OriginRequest compose(LegPlan plan, ExchangeSettings settings) {
-        return builder(plan, settings, origin(plan.mapped())).build();
+        OriginRequest.Builder builder = builder(plan, settings, origin(plan.mapped()));
+        if (plan.mapped().rule().isForwarding()) {
+            builder.addresses(settings.forward());
+        }
+        return builder.build();
     }
 
     /** To a host of the rule's group. */

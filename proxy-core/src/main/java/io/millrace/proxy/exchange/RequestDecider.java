@@ -93,6 +93,12 @@ final class RequestDecider {
             return forwards.connect(
                     decision, contentLength, client, settings.forward().access());
         }
+        if (ForwardDecider.isForForwarding(request, found, settings.forward().access())) {
+            if (!settings.forward().access().isClient(client.remoteIp())) {
+                return forwards.deniedToClient(decision);
+            }
+            found = settings.remap().forwarded(request.target());
+        }
         if (!(found instanceof Mapped mapped)) {
             return notMapped(decision, found, settings);
         }

@@ -37,6 +37,7 @@ public final class CacheRules {
         List<RuledSettings> settings = new ArrayList<>();
         config.remap()
                 .forEach(rule -> settings.add(RuledSettings.of(rule.cache().settings(), rules.length)));
+        settings.add(RuledSettings.of(config.forwardRule().cache().settings(), rules.length));
         plain = settings.toArray(RuledSettings[]::new);
         boolean timed = false;
         for (CacheRule rule : rules) {

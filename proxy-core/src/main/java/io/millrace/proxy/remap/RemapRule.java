@@ -79,6 +79,23 @@ public final class RemapRule {
         return expanded.equals(to) ? this : new RemapRule(config, expanded, hostPattern);
     }
 
+    /** The rule for one of the hosts that clients name themselves; see {@link ForwardedHosts}. */
+    Mapped forwardedTo(RuleUrl url) {
+        return new Mapped(new RemapRule(config, url, null));
+    }
+
+    /** Whether it leads to the URL's own scheme, host and port. */
+    boolean leadsTo(TargetUri url) {
+        return to.isSecure() == url.isSecure()
+                && to.effectivePort() == url.port()
+                && url.host().equals(to.host());
+    }
+
+    /** Whether it is no rule of an operator's, but leads where the client says. */
+    public boolean isForwarding() {
+        return config.isForwarding();
+    }
+
     /** What it says about URLs that it matches. */
     RemapResult result() {
         return result;

@@ -38,8 +38,10 @@ public final class RemapTable {
     private final @Nullable HostIndex redirects;
     private final @Nullable HostIndex regexRedirects;
     private final int[] receivedPorts;
+    private final @Nullable ForwardedHosts forwarded;
 
-    private RemapTable(List<RemapRuleConfig> configs) {
+    private RemapTable(List<RemapRuleConfig> configs, @Nullable ForwardedHosts forwarded) {
+        this.forwarded = forwarded;
         rules = configs.stream().map(RemapRule::new).toList();
         byReceivedPort = index(RemapVerb.Group.RECEIVED_PORT);
         webSockets = index(RemapVerb.Group.WEBSOCKET);
@@ -63,7 +65,8 @@ public final class RemapTable {
 
     /** The table of a configuration. */
     public static RemapTable of(ProxyConfig config) {
-        return new RemapTable(config.remap());
+        return new RemapTable(
+                config.remap(), config.forwardProxy().enabled() ? new ForwardedHosts(config.forwardRule()) : null);
     }
 
     /** In the order of the configuration. */
@@ -96,6 +99,11 @@ public final class RemapTable {
     /** What the rules for WebSocket say about a request that asks for it; {@link NotMapped} leaves it to all others. */
     public RemapResult matchWebSocket(TargetUri target) {
         return webSockets == null ? NotMapped.NO_RULE : webSockets.match(target, target.port());
+    }
+
+    /** What a request in absolute form gets that no rule maps, from a client that may be forwarded: its own host. */
+    public RemapResult forwarded(TargetUri target) {
+        return forwarded == null || target.hostBytes().length == 0 ? NotMapped.NO_RULE : forwarded.of(target);
     }
 
     private RemapResult redirected(TargetUri target) {
@@ -131,6 +139,9 @@ public final class RemapTable {
     /** The primary keys that a client's URL may have, as its rules make them; that of the URL itself where no rule maps it. */
     public List<CacheKey> keys(TargetUri target) {
         List<Mapped> found = matches(target);
+        if (found.isEmpty() && forwarded(target) instanceof Mapped own) {
+            return List.of(own.key(target));
+        }
         return found.isEmpty()
                 ? List.of(CacheKey.of(target))
                 : found.stream().map(mapped -> mapped.key(target)).toList();
@@ -139,6 +150,9 @@ public final class RemapTable {
     /** The URL that a client's URL is stored for; the URL itself where no rule maps it. */
     public TargetUri keyUrl(TargetUri target) {
         List<Mapped> found = matches(target);
+        if (found.isEmpty() && forwarded(target) instanceof Mapped own) {
+            return own.keyUrl(target);
+        }
         return found.isEmpty() ? target : found.get(0).keyUrl(target);
     }
 
