@@ -280,6 +280,6 @@ class ProxyProtocolTest {
         client().send(HEADER + GET).response();
         proxy.proxy().drain(TimeUnit.SECONDS.toNanos(20)).toCompletableFuture().join();
         refused(silent);
-        assertEquals(0, proxy.counted(Counter.CLIENT_CONNECTIONS));
+        ProxyExtension.await("the count of none", () -> proxy.counted(Counter.CLIENT_CONNECTIONS) == 0);
     }
 }

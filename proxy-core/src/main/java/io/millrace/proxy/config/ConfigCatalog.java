@@ -69,6 +69,7 @@ public final class ConfigCatalog {
             OriginGroupKeys.UNHEALTHY,
             OriginGroupKeys.HEALTH_STATUS,
             TunnelKeys.UPGRADE,
+            ProxyProtocolKeys.OUT,
             FilterKeys.FILTERS,
             FilterKeys.NAME,
             FilterKeys.ACTION,

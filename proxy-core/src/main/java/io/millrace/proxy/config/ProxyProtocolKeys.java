@@ -12,6 +12,14 @@ public final class ProxyProtocolKeys {
             .says("Whether connections to this address may begin with a PROXY header, version 1 or 2, from"
                     + " access.proxy_protocol_allow: then its source is the client's address for logs, filters and"
                     + " X-Forwarded-For. With require those without one are closed.");
+    public static final ConfigKey<ProxyProtocolVersion> OUT = draft(
+                    "proxy_protocol_out", ValueType.word(ProxyProtocolVersion.class, true))
+            .defaultsTo(ProxyProtocolVersion.NONE)
+            .perRule()
+            .like("proxy.config.http.proxy_protocol_out")
+            .says(
+                    "Whether connections to origins begin with a PROXY header of this version, which names the client: then"
+                            + " each request has a connection of its own.");
     public static final ConfigKey<AddressSet> ALLOW = draft("access.proxy_protocol_allow", ValueType.ADDRESSES)
             .like("proxy.config.http.proxy_protocol_allowlist")
             .says("Whose PROXY headers are believed; connections of others that send one are closed.");

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param rewriteSetCookie whether a rule for answers is for their cookies as well
  * @param pristineHostHdr whether the origin gets the client's Host field
  * @param upgrade the protocols, in lower case, that a connection may switch to; empty for none
+ * @param proxyProtocolOut what connections to the origin begin with
  * @param methods the methods that pass; empty for all but TRACE and CONNECT
  * @param purgeAllow whose PURGE requests are obeyed
  * @param cache the cache settings of this rule: its own over the general ones
@@ -34,6 +35,7 @@ public record RemapRuleConfig(
         boolean rewriteSetCookie,
         boolean pristineHostHdr,
         List<String> upgrade,
+        ProxyProtocolVersion proxyProtocolOut,
         List<String> methods,
         List<AddressRange> purgeAllow,
         CacheConfig cache,
@@ -67,6 +69,7 @@ public record RemapRuleConfig(
                 element.get(RemapKeys.REWRITE_SET_COOKIE),
                 effective.get(ConfigKeys.PRISTINE_HOST_HDR),
                 upgrade(element.get(RemapKeys.of(verb)), effective),
+                effective.get(ProxyProtocolKeys.OUT),
                 AccessConfig.list(effective, ConfigKeys.METHODS),
                 purgers(effective),
                 CacheConfig.from(effective),

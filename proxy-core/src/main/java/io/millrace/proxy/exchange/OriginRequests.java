@@ -1,9 +1,11 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.access.AccessRules;
+import io.millrace.proxy.access.AnnouncedClient;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.Validation;
 import io.millrace.proxy.caching.Variance;
+import io.millrace.proxy.config.ProxyProtocolVersion;
 import io.millrace.proxy.fetch.Origin;
 import io.millrace.proxy.fetch.OriginRequest;
 import io.millrace.proxy.http.FieldLexer;
@@ -13,6 +15,7 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.HopByHop;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.RequestReceiver;
 import io.millrace.proxy.observe.ViaCodes;
 import io.millrace.proxy.observe.ViaCodes.Part;
@@ -111,6 +114,11 @@ final class OriginRequests {
             builder.chunkedContent();
         } else if (plan.contentLength() > 0 || request.fields().contains(FieldName.CONTENT_LENGTH)) {
             builder.contentLength(plan.contentLength());
+        }
+        ProxyProtocolVersion version = plan.mapped().rule().config().proxyProtocolOut();
+        if (version != ProxyProtocolVersion.NONE) {
+            ClientConnection client = plan.client();
+            builder.preface(AnnouncedClient.header(version.number(), client.remoteAddress(), client.localAddress()));
         }
         return builder;
     }

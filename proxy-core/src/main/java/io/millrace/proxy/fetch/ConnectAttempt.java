@@ -39,6 +39,8 @@ final class ConnectAttempt {
     /** Being connected, each with its address, in the order in which they were begun. */
     private final Map<Channel, InetSocketAddress> open = new LinkedHashMap<>(2);
 
+    private final byte @Nullable [] preface;
+
     private @Nullable PooledCall call;
     private List<InetAddress> addresses = List.of();
     private int tried;
@@ -49,12 +51,18 @@ final class ConnectAttempt {
         this.pool = pool;
         this.call = call;
         settings = call.request().settings();
+        preface = call.request().preface();
         deadline = new Deadline(pool.eventLoop(), this::timedOut);
         nextAddress = new Deadline(pool.eventLoop(), this::tryNext);
     }
 
     FetchSettings settings() {
         return settings;
+    }
+
+    /** Whether the connection begins with what only the call that it is made for may begin with. */
+    boolean hasPreface() {
+        return preface != null;
     }
 
     void start() {
@@ -143,6 +151,9 @@ final class ConnectAttempt {
         return new ChannelInitializer<>() {
             @Override
             protected void initChannel(SocketChannel made) {
+                if (preface != null) {
+                    made.pipeline().addLast(new ConnectionPreface(preface));
+                }
                 if (pool.origin().isSecure()) {
                     made.pipeline().addLast(newSslHandler(made));
                 }

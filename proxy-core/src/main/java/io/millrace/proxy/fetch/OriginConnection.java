@@ -96,6 +96,11 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
         return settings;
     }
 
+    /** Whether only the request that it was made for may be sent on it. */
+    boolean isForOneRequest() {
+        return attempt.hasPreface();
+    }
+
     boolean hasServed() {
         return served;
     }

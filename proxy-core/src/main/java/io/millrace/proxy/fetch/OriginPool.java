@@ -72,8 +72,9 @@ final class OriginPool {
 
     /** Finds or makes a connection for a call, or lets it wait, or fails it. */
     void acquire(PooledCall call) {
-        OriginConnection connection = call.request().isAlone() ? null : takeIdle();
-        if (call.request().isAlone()) {
+        boolean own = call.request().isAlone();
+        OriginConnection connection = own ? null : takeIdle();
+        if (own) {
             makeRoom(call.request().settings());
         }
         if (connection != null) {
@@ -200,6 +201,11 @@ final class OriginPool {
 
     /** Gives an unused connection to the first that waits, or keeps it, or closes it. */
     private void offer(OriginConnection connection) {
+        if (connection.isForOneRequest()) {
+            connection.closeUnused();
+            afterClose();
+            return;
+        }
         PooledCall next = pollWaiting();
         if (next != null && next.request().isAlone()) {
             connection.closeUnused();

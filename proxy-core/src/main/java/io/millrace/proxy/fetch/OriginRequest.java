@@ -30,6 +30,7 @@ public final class OriginRequest {
     private final @Nullable String upgrade;
     private final @Nullable AddressCheck addresses;
     private final boolean tunnel;
+    private final byte @Nullable [] preface;
 
     private OriginRequest(Builder builder) {
         origin = builder.origin;
@@ -43,6 +44,7 @@ public final class OriginRequest {
         upgrade = builder.upgrade;
         addresses = builder.addresses;
         tunnel = builder.tunnel;
+        preface = builder.preface;
     }
 
     /** Starts a request: {@code GET /} without content and with default settings until told otherwise. */
@@ -120,9 +122,14 @@ public final class OriginRequest {
         return tunnel;
     }
 
-    /** Whether its connection may serve no other request: it may leave HTTP. */
+    /** Whether its connection may serve no other request: it may leave HTTP, or it begins with a client's address. */
     boolean isAlone() {
-        return tunnel || upgrade != null;
+        return tunnel || upgrade != null || preface != null;
+    }
+
+    /** What begins the connection, before TLS; null for nothing. Borrowed: not to be written to. */
+    byte @Nullable [] preface() {
+        return preface;
     }
 
     /** The request target as it is sent. Borrowed: not to be written to. */
@@ -149,6 +156,7 @@ public final class OriginRequest {
         private @Nullable String upgrade;
         private @Nullable AddressCheck addresses;
         private boolean tunnel;
+        private byte @Nullable [] preface;
 
         private Builder(Origin origin) {
             this.origin = Objects.requireNonNull(origin, "origin");
@@ -234,6 +242,15 @@ public final class OriginRequest {
         /** It may go to these addresses only, and else fails with {@link OriginFailure.Reason#DESTINATION}. */
         public Builder addresses(AddressCheck check) {
             addresses = check;
+            return this;
+        }
+
+        /**
+         * The connection begins with these bytes, in front of TLS, and serves no other request: a header of the PROXY protocol. Borrows the
+         * array for as long as the request lives.
+         */
+        public Builder preface(byte[] bytes) {
+            preface = bytes;
             return this;
         }
 

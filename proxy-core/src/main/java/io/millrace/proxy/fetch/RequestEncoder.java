@@ -55,7 +55,7 @@ final class RequestEncoder {
             out.writeBytes(CONNECTION_UPGRADE);
             ByteBufUtil.writeAscii(out, upgrade);
             out.writeBytes(CRLF);
-        } else if (!request.settings().keepAlive()) {
+        } else if (!request.settings().keepAlive() || request.isAlone()) {
             out.writeBytes(CONNECTION_CLOSE);
         }
         if (request.hasContent()) {

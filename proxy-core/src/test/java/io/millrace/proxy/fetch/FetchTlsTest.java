@@ -161,6 +161,25 @@ class FetchTlsTest extends FetchFixture {
         }
     }
 
+    @Test
+    void prefaceStandsBeforeTheHandshake() throws Exception {
+        String preface = "PROXY UNKNOWN\r\n";
+        AtomicReference<String> first = new AtomicReference<>();
+        ScriptedOrigin.Wrapping behindPreface = accepted -> {
+            first.set(new String(accepted.getInputStream().readNBytes(preface.length()), StandardCharsets.US_ASCII));
+            return wrap(accepted);
+        };
+        try (ScriptedOrigin origin = ScriptedOrigin.secure(behindPreface, ScriptedOrigin.answering(OK))) {
+            assertEquals(
+                    "ok",
+                    fetch(request(
+                                    Origin.https("origin.test", origin.port()),
+                                    builder -> builder.preface(preface.getBytes(StandardCharsets.US_ASCII))))
+                            .content());
+            assertEquals(preface, first.get());
+        }
+    }
+
     /** wss: what is read behind the 101, and all that follows, is the tunnel's (RFC 9110 s7.8). */
     @Test
     void connectionThatHasSwitchedGoesOnOverTls() throws Exception {

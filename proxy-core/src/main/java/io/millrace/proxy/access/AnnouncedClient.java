@@ -1,0 +1,70 @@
+package io.millrace.proxy.access;
+
+import io.netty.util.NetUtil;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/** What an origin is told of a client before anything else: a header of the PROXY protocol, of which the specification is HAProxy's. */
+public final class AnnouncedClient {
+    private static final byte[] SIGNATURE_2 = {13, 10, 13, 10, 0, 13, 10, 'Q', 'U', 'I', 'T', 10};
+    private static final byte PROXY = 0x21;
+    private static final byte LOCAL = 0x20;
+    private static final byte TCP4 = 0x11;
+    private static final byte TCP6 = 0x21;
+
+    private AnnouncedClient() {}
+
+    /**
+     * The whole header. Where one end is of IPv6 both are written so, IPv4 in its mapped form; where one is no IP address the header says that
+     * the client is not known.
+     *
+     * @param version 1 or 2
+     * @param client the connection's source
+     * @param local what the client connected to
+     */
+    public static byte[] header(int version, InetSocketAddress client, InetSocketAddress local) {
+        InetAddress from = client.getAddress();
+        InetAddress to = local.getAddress();
+        if (from == null || to == null) {
+            return version == 1
+                    ? "PROXY UNKNOWN\r\n".getBytes(StandardCharsets.US_ASCII)
+                    : binary(LOCAL, (byte) 0, new byte[0], new byte[0], 0, 0);
+        }
+        boolean v4 = from instanceof Inet4Address && to instanceof Inet4Address;
+        byte[] source = v4 ? from.getAddress() : wide(from);
+        byte[] destination = v4 ? to.getAddress() : wide(to);
+        if (version == 2) {
+            return binary(PROXY, v4 ? TCP4 : TCP6, source, destination, client.getPort(), local.getPort());
+        }
+        String line = "PROXY " + (v4 ? "TCP4 " : "TCP6 ") + NetUtil.bytesToIpAddress(source) + " "
+                + NetUtil.bytesToIpAddress(destination) + " " + client.getPort() + " " + local.getPort() + "\r\n";
+        return line.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    private static byte[] wide(InetAddress address) {
+        byte[] bytes = address.getAddress();
+        return bytes.length == 16
+                ? bytes
+                : ByteBuffer.allocate(16)
+                        .position(10)
+                        .putShort((short) 0xffff)
+                        .put(bytes)
+                        .array();
+    }
+
+    private static byte[] binary(byte command, byte family, byte[] source, byte[] destination, int from, int to) {
+        int addresses = source.length == 0 ? 0 : 2 * source.length + 4;
+        ByteBuffer header = ByteBuffer.allocate(16 + addresses)
+                .put(SIGNATURE_2)
+                .put(command)
+                .put(family)
+                .putShort((short) addresses);
+        if (addresses > 0) {
+            header.put(source).put(destination).putShort((short) from).putShort((short) to);
+        }
+        return header.array();
+    }
+}

@@ -1,0 +1,24 @@
+package io.millrace.proxy.fetch;
+
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+
+/**
+ * Writes what stands before anything else on a connection, TLS included; it leaves with the first that is flushed.
+ *
+ * <p>Confined to one event loop.
+ */
+final class ConnectionPreface extends ChannelInboundHandlerAdapter {
+    private final byte[] bytes;
+
+    ConnectionPreface(byte[] bytes) {
+        this.bytes = bytes;
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext context) {
+        context.write(context.alloc().ioBuffer(bytes.length).writeBytes(bytes), context.voidPromise());
+        context.fireChannelActive();
+        context.pipeline().remove(this);
+    }
+}
