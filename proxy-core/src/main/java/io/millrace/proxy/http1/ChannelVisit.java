@@ -152,5 +152,7 @@ final class ChannelVisit {
     void stay() {
         leaving = false;
         connection.intake().regulateReading();
+        // What was half sent meanwhile: a channel that is registered anew no longer waits for room to send.
+        channel.flush();
     }
 }
