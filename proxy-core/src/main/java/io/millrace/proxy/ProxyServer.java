@@ -16,10 +16,12 @@ import io.millrace.proxy.net.ProxyHeaderDecoder;
 import io.millrace.proxy.net.TlsContexts;
 import io.millrace.proxy.net.Transport;
 import io.millrace.proxy.observe.FaultLog;
+import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.observe.ProcessMemory;
 import io.millrace.proxy.observe.log.AccessLog;
 import io.millrace.proxy.origin.HealthChecks;
+import io.millrace.proxy.overload.OverloadWatch;
 import io.millrace.store.CacheStore;
 import io.millrace.store.engine.StoreEngine;
 import io.netty.channel.EventLoop;
@@ -95,6 +97,7 @@ public final class ProxyServer implements AutoCloseable {
     private final long startedNanos = System.nanoTime();
     private final OriginMetrics originMetrics;
     private final HealthChecks healthChecks;
+    private final OverloadWatch overloadWatch;
     private final @Nullable AdminSide admin;
 
     private volatile Live live;
@@ -125,6 +128,7 @@ public final class ProxyServer implements AutoCloseable {
                 loopCount, new DefaultThreadFactory("millrace-loop"), transport.ioHandlerFactory());
         shared = ExchangeLoop.Shared.over(store, builder.clock(), () -> live.exchange());
         shared.groups().apply(config.originGroups());
+        shared.overload().apply(config.remap());
         int connectionsMax = config.limits().connections() <= 0
                 ? Integer.MAX_VALUE
                 : Math.max(1, config.limits().connections() / loopCount);
@@ -143,6 +147,7 @@ public final class ProxyServer implements AutoCloseable {
         }
         ProxyMetrics.bind(metrics, store, allocator, accessLog);
         ProxyMetrics.bind(metrics, shared.invalidator());
+        metrics.supplyGauge(MetricFamily.OVERLOAD_RULES, () -> shared.overload().count());
         originMetrics = new OriginMetrics(metrics, builder.clock());
         originMetrics.follow(shared.groups());
         Path marksFile = builder.originMarks();
@@ -150,6 +155,7 @@ public final class ProxyServer implements AutoCloseable {
         if (marks != null) {
             marks.restore(shared.groups().all(), builder.clock().millis());
         }
+        overloadWatch = new OverloadWatch(loops.get(0).loop(), shared.overload());
         healthChecks =
                 new HealthChecks(loops.get(0).loop(), loops.get(0).origins(), shared.groups(), builder.clock()::millis);
         admin = AdminSide.of(this, builder, new OriginAdmin(shared.groups(), builder.clock(), marks));
@@ -174,6 +180,7 @@ public final class ProxyServer implements AutoCloseable {
                 loop.start();
             }
             healthChecks.start();
+            overloadWatch.start();
             for (ListenerConfig listener : live.config().listeners()) {
                 listeners.add(listen(listener));
             }
@@ -227,6 +234,7 @@ public final class ProxyServer implements AutoCloseable {
         }
         warmOriginTls(config);
         shared.groups().apply(config.originGroups());
+        shared.overload().apply(config.remap());
         originMetrics.follow(shared.groups());
         live = live(config);
         store.scrubRate(config.store().scrubBytesPerSecond());
@@ -342,6 +350,7 @@ public final class ProxyServer implements AutoCloseable {
             }
         }
         loops.get(0).loop().submit(healthChecks::close).awaitUninterruptibly();
+        loops.get(0).loop().submit(overloadWatch::close).awaitUninterruptibly();
         for (ServingLoop loop : loops) {
             loop.loop().submit(loop::close).awaitUninterruptibly();
         }

@@ -48,8 +48,7 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
     /** Starts origin and proxy: one loop, 32 MiB of RAM, no disk, no log, unless the test says otherwise. */
     ProxyServer start(RawOrigin.Script script, UnaryOperator<ProxyConfig.Builder> more) throws IOException {
         origin = new RawOrigin(script);
-        config = more.apply(fresh().set("worker.fast_lane", String.valueOf(fastLane)))
-                .build();
+        config = more.apply(fresh()).build();
         return start();
     }
 
@@ -64,7 +63,8 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
                 .listen("127.0.0.1:0")
                 .set("cache.ram_size", "32MiB")
                 .set("log.access.enabled", "false")
-                .set("worker.event_loops", "1");
+                .set("worker.event_loops", "1")
+                .set("worker.fast_lane", String.valueOf(fastLane));
         return mapsAll ? fresh.map("/", origin.url()) : fresh;
     }
 

@@ -58,6 +58,7 @@ public record CacheSettings(
                 .forcedIfErrorSeconds(stale.forcedIfErrorSeconds())
                 .despiteSharedMaxAge(stale.despiteSharedMaxAge())
                 .onError(stale.onError())
+                .underLoad(stale.underLoad())
                 .ignoreClientNoCache(requests.ignoreNoCache())
                 .ignoreClientMaxAge(requests.ignoreMaxAge())
                 .imsOnClientNoCache(requests.imsOnNoCache())
@@ -101,6 +102,7 @@ public record CacheSettings(
         private long forcedIfErrorSeconds;
         private boolean despiteSharedMaxAge;
         private StaleRules.NegativeRevalidating onError = SERVER_ERRORS;
+        private StaleRules.UnderLoad underLoad = StaleRules.UnderLoad.NONE;
         private boolean ignoreClientNoCache;
         private boolean ignoreClientMaxAge;
         private boolean imsOnClientNoCache = true;
@@ -238,6 +240,11 @@ public record CacheSettings(
             return this;
         }
 
+        public Builder underLoad(StaleRules.UnderLoad value) {
+            underLoad = value;
+            return this;
+        }
+
         public Builder ignoreClientNoCache(boolean value) {
             ignoreClientNoCache = value;
             return this;
@@ -293,7 +300,8 @@ public record CacheSettings(
                             ifErrorSeconds,
                             forcedIfErrorSeconds,
                             despiteSharedMaxAge,
-                            onError),
+                            onError,
+                            underLoad),
                     new RequestRules(ignoreClientNoCache, ignoreClientMaxAge, imsOnClientNoCache),
                     key);
         }

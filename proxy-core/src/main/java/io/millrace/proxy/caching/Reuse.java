@@ -20,6 +20,9 @@ public sealed interface Reuse {
     /** It is stale, and may be served while it is validated in the background (RFC 5861 s3). */
     record ServeStaleWhileRevalidating() implements Reuse {}
 
+    /** It is stale, and may be served because the origin, or this proxy, has more to do than it can: serve it. */
+    record ServeStaleUnderLoad() implements Reuse {}
+
     /** It must be validated first, or fetched anew when it has no validator. */
     record Validate(ValidateReason reason) implements Reuse {}
 
@@ -94,6 +97,9 @@ public sealed interface Reuse {
 
     /** The instance that is given. */
     ServeStaleWhileRevalidating SERVE_STALE_WHILE_REVALIDATING = new ServeStaleWhileRevalidating();
+
+    /** The instance that is given. */
+    ServeStaleUnderLoad SERVE_STALE_UNDER_LOAD = new ServeStaleUnderLoad();
 
     /** As the other, of a response that nothing but time outdates. */
     static Reuse of(RequestHead request, StoredHead stored, long nowMillis, CacheSettings settings) {
@@ -196,6 +202,11 @@ public sealed interface Reuse {
                         <= Math.min(control.maxStaleSeconds(), settings.stale().maxStaleSeconds());
         if (clientTakesIt && !wantsFresh) {
             return SERVE_STALE;
+        }
+        StaleRules.UnderLoad load = settings.stale().underLoad();
+        boolean underLoad = !banned && !wantsFresh && !limitsAge;
+        if (underLoad && load.covers(settings.lifetimes().lifetimeSeconds(stored), staleSeconds)) {
+            return SERVE_STALE_UNDER_LOAD;
         }
         // A client that names a max-age without max-stale wants nothing stale (s5.2.1.1).
         boolean granted = staleSeconds < stored.staleWhileRevalidateSeconds() && !wantsFresh && !limitsAge;

@@ -11,6 +11,7 @@ package io.millrace.proxy.caching;
  * @param forcedIfErrorSeconds {@code stale-if-error} of every response, whatever it says; 0 not to force
  * @param despiteSharedMaxAge whether s-maxage does not forbid to serve stale, as RFC 9111 s5.2.2.10 has it
  * @param onError answers of the origin that count as failure
+ * @param underLoad what may be served because the origin, or this proxy, has more to do than it can
  */
 public record StaleRules(
         long maxStaleSeconds,
@@ -19,7 +20,37 @@ public record StaleRules(
         long ifErrorSeconds,
         long forcedIfErrorSeconds,
         boolean despiteSharedMaxAge,
-        NegativeRevalidating onError) {
+        NegativeRevalidating onError,
+        UnderLoad underLoad) {
+
+    /**
+     * How stale a response may be that is served because the origin, or this proxy, has more to do than it can.
+     *
+     * @param stretch what the lifetime is multiplied by, at least 1
+     * @param stretchMaxSeconds how long after its lifetime it serves at most by that
+     * @param microSeconds how long after its lifetime it serves in any case
+     */
+    public record UnderLoad(double stretch, long stretchMaxSeconds, long microSeconds) {
+        /** Nothing is served for that. */
+        public static final UnderLoad NONE = new UnderLoad(1, 0, 0);
+
+        /**
+         * Checks the bounds.
+         *
+         * @throws IllegalArgumentException when one is crossed
+         */
+        public UnderLoad {
+            Bounds.require(stretch >= 1, "stretch is below 1");
+            Bounds.notNegative(stretchMaxSeconds, "stretchMaxSeconds");
+            Bounds.notNegative(microSeconds, "microSeconds");
+        }
+
+        /** Whether a response that was fresh for so long may still serve. */
+        boolean covers(long lifetimeSeconds, long staleSeconds) {
+            long stretched = Math.min((long) (lifetimeSeconds * (stretch - 1)), stretchMaxSeconds);
+            return staleSeconds < Math.max(stretched, microSeconds);
+        }
+    }
 
     /**
      * Answers of the origin that count as failure.

@@ -159,7 +159,10 @@ public sealed interface Storability {
         }
         boolean validatable = modified || fields.contains(FieldName.ETAG);
         boolean validated = control.isNoCache() && !settings.storing().ignoreServerNoCache();
-        boolean usable = freshness.lifetimeSeconds() > 0 && !validated;
+        boolean servesStale = settings.stale().underLoad().microSeconds() > 0
+                && !control.isMustRevalidate()
+                && !control.isProxyRevalidate();
+        boolean usable = !validated && (freshness.lifetimeSeconds() > 0 || servesStale);
         return usable || validatable ? null : NoStoreReason.NO_LIFETIME;
     }
 

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param collapseWaitNanos how long a request waits for another one's response to the same URL; 0 never
  * @param volume the volume that responses go to; null when the client's host decides
  * @param fill how ranges and what nobody waits for are fetched
+ * @param overload when what is stored serves longer than it should; null for never
  * @param fillWindowBytes how far a fill reads ahead of the slowest client; the same for all rules
  */
 public record CacheConfig(
@@ -21,6 +22,7 @@ public record CacheConfig(
         long collapseWaitNanos,
         @Nullable String volume,
         FillConfig fill,
+        @Nullable OverloadConfig overload,
         long fillWindowBytes) {
     static CacheConfig from(ConfigValues values) {
         CacheSettings settings = CacheSettingsReader.read(values);
@@ -31,6 +33,7 @@ public record CacheConfig(
                 values.get(ConfigKeys.CACHE_COLLAPSE_WAIT).toNanos(),
                 values.find(ConfigKeys.CACHE_VOLUME),
                 FillConfig.from(values),
+                OverloadConfig.from(values),
                 values.get(ConfigKeys.CACHE_FILL_WINDOW));
     }
 }

@@ -139,6 +139,13 @@ public final class ConfigCatalog {
             STALE_IF_ERROR,
             FORCE_STALE_IF_ERROR,
             STALE_DESPITE_S_MAXAGE,
+            OverloadKeys.LATENCY,
+            OverloadKeys.ERRORS,
+            OverloadKeys.CPU,
+            OverloadKeys.MICRO_LIFETIME,
+            OverloadKeys.STRETCH,
+            OverloadKeys.STRETCH_MAX,
+            OverloadKeys.HOLD,
             CacheKeyKeys.IGNORE_QUERY,
             CacheKeyKeys.INCLUDED_PARAMS,
             CacheKeyKeys.EXCLUDED_PARAMS,
@@ -255,6 +262,9 @@ public final class ConfigCatalog {
         SECTIONS.put("cache", "What is cached, for how long, and how much of it in RAM.");
         SECTIONS.put(
                 "cache.key", "What cache keys hold; what they leave out of a URL is not sent to the origin either.");
+        SECTIONS.put(
+                "cache.overload",
+                "Serving what is stored for longer while an origin, or this proxy, has more to do than it can; it needs a limit.");
         SECTIONS.put("cache.range", "What becomes of requests for parts.");
         SECTIONS.put(
                 "cache.negative_caching", "Storing answers, errors above all, that say nothing of their lifetime.");

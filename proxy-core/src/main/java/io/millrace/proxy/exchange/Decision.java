@@ -74,6 +74,7 @@ final class Decision {
     private @Nullable StoredObject<StoredHead> object;
     private boolean validatingAside;
     private boolean readFromDisk;
+    private boolean underLoad;
 
     Decision(RequestHead request) {
         this.request = request;
@@ -104,6 +105,7 @@ final class Decision {
         object = null;
         validatingAside = false;
         readFromDisk = false;
+        underLoad = false;
     }
 
     /** The stamp of invalidations before anything was looked at. */
@@ -216,6 +218,16 @@ final class Decision {
     Decision validatingAside() {
         validatingAside = true;
         return this;
+    }
+
+    Decision underLoad() {
+        underLoad = true;
+        return this;
+    }
+
+    /** Whether the object that answers is served for longer than it should because of overload. */
+    boolean isUnderLoad() {
+        return underLoad;
     }
 
     Decision readFromDisk() {

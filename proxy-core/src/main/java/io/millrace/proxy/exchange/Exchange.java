@@ -34,6 +34,9 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
     /** Looks at the store again after a leg that ended before it could be joined; then it fetches alone. */
     private static final int LOOKUPS_MAX = 3;
 
+    /** The detail of answers that serve for longer than they should. */
+    private static final String OVERLOAD = "overload";
+
     private static final Logger log = LoggerFactory.getLogger(Exchange.class);
 
     private final ExchangeLoop home;
@@ -379,7 +382,10 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
         if (next.isValidatingAside()) {
             BackgroundValidation.start(home, next, stream.connection(), object.retain());
         }
-        report.stale(null, object.head());
+        if (next.isUnderLoad()) {
+            home.counters().increment(Counter.OVERLOAD_ANSWERS);
+        }
+        report.stale(next.isUnderLoad() ? OVERLOAD : null, object.head());
         sendStored(object, CacheResult.STALE, ExchangeOutcome.HIT);
     }
 

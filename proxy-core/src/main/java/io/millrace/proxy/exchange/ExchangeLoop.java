@@ -24,6 +24,7 @@ import io.millrace.proxy.observe.ViaCodes;
 import io.millrace.proxy.observe.log.AccessLogRing;
 import io.millrace.proxy.origin.LoopOrigins;
 import io.millrace.proxy.origin.OriginGroups;
+import io.millrace.proxy.overload.Overload;
 import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.purge.Invalidator;
 import io.millrace.proxy.purge.PinnedResponses;
@@ -57,6 +58,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
      * @param purger takes out single URLs
      * @param invalidator invalidates more than that
      * @param groups the groups of origins
+     * @param overload which rules have more to do than they can
      * @param clock the time of day
      * @param settings the settings in force, a new snapshot after each reload
      */
@@ -67,6 +69,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
             Purger purger,
             Invalidator invalidator,
             OriginGroups groups,
+            Overload overload,
             WallClock clock,
             Supplier<ExchangeSettings> settings) {
 
@@ -82,6 +85,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
                     new Purger(store, collapser, url -> settings.get().remap().keys(url)),
                     invalidator,
                     new OriginGroups(),
+                    new Overload(),
                     clock,
                     settings);
         }
@@ -215,6 +219,10 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     }
 
     /** The groups of origins, as this loop sees them. */
+    Overload overload() {
+        return shared.overload();
+    }
+
     LoopOrigins groups() {
         return groups;
     }

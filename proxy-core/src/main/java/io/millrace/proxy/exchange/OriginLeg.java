@@ -16,6 +16,7 @@ import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.overload.OverloadGauge;
 import io.millrace.proxy.serve.Selection;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
@@ -143,6 +144,10 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
 
     private void leaveHere(LegWaiter waiter) {
         if (waiters.removeLast(waiter) && state == State.WAITING) {
+            OverloadGauge gauge = gauge();
+            if (gauge != null && call != null) {
+                gauge.givenUp(System.nanoTime() - requestNanos);
+            }
             end();
             cancelCall();
         }
@@ -211,8 +216,21 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
         onFailure(new OriginFailure(OriginFailure.Reason.INTERNAL, "a fault with the response's head", true));
     }
 
+    /** Counts how long the origin took, for whether its rule is in overload. */
+    private void noteAnswer(boolean failed) {
+        OverloadGauge gauge = gauge();
+        if (gauge != null) {
+            gauge.answered(System.nanoTime() - requestNanos, failed);
+        }
+    }
+
+    private @Nullable OverloadGauge gauge() {
+        return home.overload().of(plan.mapped().rule().index());
+    }
+
     private void respond(ResponseHead head, ResponseFraming framing) {
         home.counters().originResponded(System.nanoTime() - requestNanos);
+        noteAnswer(head.status() >= 500);
         StoredObject<StoredHead> stale = plan.stale();
         if (stale != null && head.status() == 304) {
             validated(stale, head);
@@ -432,6 +450,9 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
             return;
         }
         home.counters().increment(FailureCounters.of(failure.reason()));
+        if (failure.beforeHead() && failure.reason().isOrigins()) {
+            noteAnswer(true);
+        }
         content.fail();
         List<LegWaiter> waiting = waiters.takeAll();
         end();

@@ -21,6 +21,7 @@ import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.ForwardReason;
 import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.proxy.observe.Via;
+import io.millrace.proxy.overload.OverloadGauge;
 import io.millrace.proxy.remap.CacheRules;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.remap.NotMapped;
@@ -28,6 +29,7 @@ import io.millrace.proxy.remap.Redirected;
 import io.millrace.proxy.remap.RefererRules;
 import io.millrace.proxy.remap.RemapResult;
 import io.millrace.proxy.remap.RemapTable;
+import io.millrace.proxy.remap.RuledSettings;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import java.util.List;
@@ -103,11 +105,15 @@ final class RequestDecider {
             return notMapped(decision, found, settings);
         }
         CacheRules rules = settings.cacheRules();
+        RuledSettings ruled = rules.isEmpty()
+                ? rules.without(mapped)
+                : rules.match(mapped, request, client.remoteAddress().getAddress(), nowMillis);
+        OverloadGauge gauge = shared.overload().of(mapped.rule().index());
         decision.mapped(
                 mapped,
-                rules.isEmpty()
-                        ? rules.without(mapped)
-                        : rules.match(mapped, request, client.remoteAddress().getAddress(), nowMillis));
+                gauge != null && gauge.isOver()
+                        ? ruled.inOverload(gauge.config().served())
+                        : ruled);
         MethodPolicy methods = access.methods(mapped.rule().index());
         if (methods.check(request.method(), request.methodName()) != AccessResult.ALLOWED) {
             return denied(decision, methods);
@@ -291,6 +297,10 @@ final class RequestDecider {
         }
         if (reuse instanceof Reuse.ServeStaleWhileRevalidating) {
             decision.validatingAside();
+            return available(decision, object, Decision.Kind.FRESH_ENOUGH);
+        }
+        if (reuse instanceof Reuse.ServeStaleUnderLoad) {
+            decision.underLoad();
             return available(decision, object, Decision.Kind.FRESH_ENOUGH);
         }
         if (reuse instanceof Reuse.Validate validate) {

@@ -62,6 +62,11 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
             return this == NONE_UP || this == QUEUE_FULL || this == QUEUE_TIMEOUT;
         }
 
+        /** Whether it is the origin's, or the way's to it, and not this program's own. */
+        public boolean isOrigins() {
+            return this != CANCELLED && this != INTERNAL;
+        }
+
         /** Whether the origin was too slow, so that 504 describes it better than 502 (RFC 9110 s15.6.5). */
         public boolean isTimeout() {
             return switch (this) {

@@ -145,6 +145,7 @@ public enum Counter {
     ORIGIN_REQUESTS_VALIDATION(MetricFamily.ORIGIN_REQUESTS, "conditional, for a stored response", "validation"),
     ORIGIN_RETRIES(MetricFamily.ORIGIN_RETRIES, "sent again"),
     ORIGIN_TRIES_MORE(MetricFamily.ORIGIN_TRIES, "sent to another host of the group"),
+    OVERLOAD_ANSWERS(MetricFamily.OVERLOAD_ANSWERS, "stale for that"),
     DNS_LOOKUPS_CACHED(MetricFamily.DNS_LOOKUPS, "an answer that is good still", "cached"),
     DNS_LOOKUPS_ANSWERED(MetricFamily.DNS_LOOKUPS, "by a name server", "answered"),
     DNS_LOOKUPS_UNKNOWN(MetricFamily.DNS_LOOKUPS, "no such name or no address", "unknown"),

@@ -234,6 +234,16 @@ public enum MetricFamily {
             "Smoothed time from a request to the head of its response, of a host of a group of origins.",
             "group",
             "host"),
+    OVERLOAD_ANSWERS(
+            "millrace_overload_answers_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests answered by what was stored longer than its lifetime, since its rule was in overload."),
+    OVERLOAD_RULES(
+            "millrace_overload_rules",
+            Kind.GAUGE,
+            "rules",
+            "Rules of remap in overload now; the log says which, and by which limit of cache.overload."),
     DNS_LOOKUPS(
             "millrace_dns_lookups_total",
             Kind.COUNTER,

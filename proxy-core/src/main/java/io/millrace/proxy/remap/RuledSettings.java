@@ -2,6 +2,7 @@ package io.millrace.proxy.remap;
 
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.LifetimeRules;
+import io.millrace.proxy.caching.StaleRules;
 import io.millrace.proxy.caching.StoringRules;
 import io.millrace.proxy.config.CacheRuleConfig;
 import java.time.Duration;
@@ -21,6 +22,8 @@ public final class RuledSettings {
     private final CacheSettings settings;
     private final @Nullable String text;
     private final AtomicReferenceArray<RuledSettings> next;
+    /** Made when first asked for; made twice it is the same. */
+    private volatile @Nullable RuledSettings inOverload;
 
     private RuledSettings(CacheSettings base, List<CacheRuleConfig> applied, int rules) {
         this.base = base;
@@ -31,6 +34,14 @@ public final class RuledSettings {
                 : String.join(
                         " ", applied.stream().map(CacheRuleConfig::toString).toList());
         this.next = new AtomicReferenceArray<>(rules);
+    }
+
+    private RuledSettings(RuledSettings of, CacheSettings settings) {
+        this.base = of.base;
+        this.applied = of.applied;
+        this.settings = settings;
+        this.text = of.text;
+        this.next = of.next;
     }
 
     /** The settings of a remap rule without any change. */
@@ -65,6 +76,20 @@ public final class RuledSettings {
             next.set(rule.index(), made);
         } else {
             room.set(0);
+        }
+        return made;
+    }
+
+    /** What holds while the rule is in overload. */
+    public RuledSettings inOverload(StaleRules.UnderLoad load) {
+        RuledSettings made = inOverload;
+        if (made == null || !made.settings.stale().underLoad().equals(load)) {
+            CacheSettings.Builder changed = settings.toBuilder().underLoad(load);
+            if (load.microSeconds() > 0) {
+                changed.requiredHeaders(StoringRules.RequiredHeaders.NONE);
+            }
+            made = new RuledSettings(this, changed.build());
+            inOverload = made;
         }
         return made;
     }

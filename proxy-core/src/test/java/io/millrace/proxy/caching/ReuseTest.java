@@ -55,6 +55,39 @@ final class ReuseTest {
         assertEquals(expected, textOf(reuse));
     }
 
+    /** Stretched to three times the lifetime but 30 s at most, and 2 s in any case. */
+    @ParameterizedTest(name = "in overload: [{0}] aged {1} s for [{2}] is {3}")
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "max-age=10                             | 9    | ~~                          | fresh",
+                "max-age=10                             | 29   | ~~                          | under-load",
+                "max-age=10                             | 30   | ~~                          | stale",
+                "max-age=60                             | 89   | ~~                          | under-load",
+                "max-age=60                             | 90   | ~~                          | stale",
+                "max-age=0                              | 1    | ~~                          | under-load",
+                "max-age=0                              | 2    | ~~                          | stale",
+                "max-age=10, stale-while-revalidate=60  | 29   | ~~                          | under-load",
+                "max-age=10, stale-while-revalidate=60  | 30   | ~~                          | revalidating",
+                "max-age=10, no-cache                   | 1    | ~~                          | no-cache",
+                "max-age=10, must-revalidate            | 11   | ~~                          | stale",
+                "max-age=10, proxy-revalidate           | 11   | ~~                          | stale",
+                "s-maxage=10                            | 11   | ~~                          | stale",
+                "max-age=10                             | 11   | Cache-Control: no-cache     | request-no-cache",
+                "max-age=10                             | 11   | Cache-Control: max-age=11   | stale",
+                "max-age=10                             | 11   | Cache-Control: min-fresh=1  | stale"
+            })
+    void rfc9111Section4_2_4_inOverloadServesStaleWhereNothingForbidsIt(
+            String control, long ageSeconds, String requestFields, String expected) {
+        StoredHead stored = Heads.stored("Cache-Control: " + control);
+        CacheSettings overload = CacheSettings.builder()
+                .underLoad(new StaleRules.UnderLoad(3, 30, 2))
+                .build();
+        Reuse reuse = Reuse.of(Heads.get(requestFields), stored, NOW + ageSeconds * 1000, overload);
+        assertEquals(expected, textOf(reuse));
+    }
+
     @Test
     void settingsIgnoreTheClientsDirectives() {
         StoredHead stored = Heads.stored("Cache-Control: max-age=60");
@@ -103,6 +136,9 @@ final class ReuseTest {
         }
         if (reuse instanceof Reuse.ServeStale) {
             return "serve-stale";
+        }
+        if (reuse instanceof Reuse.ServeStaleUnderLoad) {
+            return "under-load";
         }
         return reuse == Reuse.FRESH ? "fresh" : "revalidating";
     }

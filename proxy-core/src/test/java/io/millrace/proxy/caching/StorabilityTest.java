@@ -155,6 +155,22 @@ final class StorabilityTest {
                         .size());
     }
 
+    @Test
+    void inOverloadWhatHasNoLifetimeIsStoredForAMomentUnlessItForbidsIt() {
+        CacheSettings overload = CacheSettings.builder()
+                .underLoad(new StaleRules.UnderLoad(1, 0, 2))
+                .build();
+        RequestHead get = Heads.get("");
+        assertDecision(NoStoreReason.NO_LIFETIME, get, 200, "Cache-Control: max-age=0");
+        assertDecision(null, get, 200, "Cache-Control: max-age=0", overload);
+        assertDecision(null, get, 200, "Date: Thu, 01 Jan 2026 00:00:00 GMT", overload);
+        assertDecision(NoStoreReason.NO_LIFETIME, get, 200, "Cache-Control: no-cache", overload);
+        assertDecision(NoStoreReason.NO_STORE, get, 200, "Cache-Control: no-store", overload);
+        assertDecision(NoStoreReason.PRIVATE, get, 200, "Cache-Control: private", overload);
+        assertDecision(NoStoreReason.STATUS, get, 503, "Cache-Control: x", overload);
+        assertDecision(NoStoreReason.NO_LIFETIME, get, 200, "Cache-Control: max-age=0, must-revalidate", overload);
+    }
+
     private static void assertDecision(NoStoreReason reason, RequestHead request, int status, String fields) {
         assertDecision(reason, request, status, fields, CacheSettings.DEFAULTS);
     }

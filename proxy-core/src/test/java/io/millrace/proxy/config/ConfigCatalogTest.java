@@ -24,6 +24,7 @@ final class ConfigCatalogTest {
                 FilterKeys.class,
                 OriginGroupKeys.class,
                 DnsKeys.class,
+                OverloadKeys.class,
                 TunnelKeys.class,
                 ProxyProtocolKeys.class,
                 ForwardProxyKeys.class,

@@ -105,6 +105,8 @@ final class SampleConfigTest {
             value = key == ConfigKeys.ACCESS_TRUSTED_PROXIES ? "10.0.0.0/8" : value;
             value = key == DnsKeys.NAME_SERVERS ? "192.0.2.53" : value;
             value = key == DnsKeys.HOSTS_FILE ? "/etc/hosts" : value;
+            value = key.type() == ValueType.DURATION ? "1s" : value;
+            value = key.type() == ValueType.PERCENT ? "50%" : value;
         }
         lines.add(indent + parts[parts.length - 1] + ": " + value);
     }

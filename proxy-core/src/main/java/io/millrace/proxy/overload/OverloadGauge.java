@@ -1,0 +1,127 @@
+package io.millrace.proxy.overload;
+
+import io.millrace.proxy.config.OverloadConfig;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Whether one rule is in overload. It begins when a limit was crossed in {@value #WINDOWS_TO_BEGIN} windows, one after the other, and ends when none has come
+ * near its limit ({@value #CALM_SHARE} of it) for as long as the rule says. A window in which the origin was asked fewer than {@value #ANSWERS_MIN} times says
+ * nothing of latency and errors.
+ *
+ * <p>Any thread counts and asks; {@link #evaluate} is for one owner.
+ */
+public final class OverloadGauge {
+    static final int WINDOWS_TO_BEGIN = 2;
+    static final int ANSWERS_MIN = 3;
+    static final double CALM_SHARE = 0.8;
+
+    private static final Logger log = LoggerFactory.getLogger(OverloadGauge.class);
+
+    private final String rule;
+    private final LongAdder answers = new LongAdder();
+    private final LongAdder failures = new LongAdder();
+    private final LongAdder waitedNanos = new LongAdder();
+    private volatile OverloadConfig config;
+    private volatile boolean over;
+    private int windowsOver;
+    private long restlessNanos;
+
+    OverloadGauge(String rule, OverloadConfig config) {
+        this.rule = rule;
+        this.config = config;
+    }
+
+    void configure(OverloadConfig changed) {
+        config = changed;
+    }
+
+    /** What the rule says. */
+    public OverloadConfig config() {
+        return config;
+    }
+
+    /** Which rule it is, for people. */
+    public String rule() {
+        return rule;
+    }
+
+    /** Whether it is in overload. */
+    public boolean isOver() {
+        return over;
+    }
+
+    /**
+     * The origin answered, or did not.
+     *
+     * @param nanos from the request to the head of the response, or to the failure
+     */
+    public void answered(long nanos, boolean failed) {
+        answers.increment();
+        waitedNanos.add(nanos);
+        if (failed) {
+            failures.increment();
+        }
+    }
+
+    /** Nobody waits any longer for an answer that has not come: it tells something where it took too long already. */
+    public void givenUp(long nanos) {
+        long limit = config.latencyNanos();
+        if (limit > 0 && nanos > limit) {
+            answered(nanos, false);
+        }
+    }
+
+    /**
+     * Ends a window.
+     *
+     * @param nowNanos of a clock that only goes on
+     * @param cpuShare what this process used of all processors' time in the window, 0 to 1
+     */
+    void evaluate(long nowNanos, double cpuShare) {
+        long count = answers.sumThenReset();
+        long failed = failures.sumThenReset();
+        long nanos = waitedNanos.sumThenReset();
+        boolean telling = count >= ANSWERS_MIN;
+        double latency = telling ? (double) nanos / count : 0;
+        double errors = telling ? (double) failed / count : 0;
+        String crossed = crossed(latency, errors, cpuShare, 1);
+        windowsOver = crossed == null ? 0 : windowsOver + 1;
+        if (!over && windowsOver >= WINDOWS_TO_BEGIN) {
+            over = true;
+            restlessNanos = nowNanos;
+            log.warn("{}: in overload, what is stored serves longer: {}", rule, crossed);
+        } else if (over) {
+            if (crossed(latency, errors, cpuShare, CALM_SHARE) != null) {
+                restlessNanos = nowNanos;
+            } else if (nowNanos - restlessNanos >= config.holdNanos()) {
+                over = false;
+                log.info("{}: no longer in overload", rule);
+            }
+        }
+    }
+
+    /** Which limit was crossed, or a share of it, in words; null when none was. */
+    private @Nullable String crossed(double latencyNanos, double errors, double cpuShare, double share) {
+        OverloadConfig limits = config;
+        if (limits.latencyNanos() > 0 && latencyNanos > share * limits.latencyNanos()) {
+            return "the origin took " + TimeUnit.NANOSECONDS.toMillis((long) latencyNanos) + " ms to answer, limit="
+                    + TimeUnit.NANOSECONDS.toMillis(limits.latencyNanos()) + " ms";
+        }
+        if (limits.errorShare() > 0 && errors > share * limits.errorShare()) {
+            return percent(errors) + " of the origin's answers were errors, limit=" + percent(limits.errorShare());
+        }
+        if (limits.cpuShare() > 0 && cpuShare > share * limits.cpuShare()) {
+            return percent(cpuShare) + " of the processors' time used, limit=" + percent(limits.cpuShare());
+        }
+        return null;
+    }
+
+    private static String percent(double share) {
+        return String.format(Locale.ROOT, "%.0f%%", 100 * share);
+    }
+}

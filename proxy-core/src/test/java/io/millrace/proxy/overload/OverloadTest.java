@@ -1,0 +1,159 @@
+package io.millrace.proxy.overload;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.config.ProxyConfig;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** When overload begins and when it ends; the time and the processors' use are the test's. */
+class OverloadTest {
+    private static final int PROCESSORS = 4;
+
+    private final Overload overload = new Overload();
+    private long nowNanos = TimeUnit.HOURS.toNanos(1);
+    private long cpuNanos;
+
+    /** A rule without limits, and one with them. */
+    private static ProxyConfig config(String... settings) {
+        ProxyConfig.Builder builder =
+                ProxyConfig.builder().listen(":0").map("http://plain.test/", "http://127.0.0.1:1/");
+        for (int i = 0; i < settings.length; i += 2) {
+            builder.set(settings[i], settings[i + 1]);
+        }
+        return builder.build();
+    }
+
+    private OverloadGauge gauge(String... settings) {
+        overload.apply(config(settings).remap());
+        OverloadGauge gauge = overload.of(0);
+        assertNotNull(gauge);
+        return gauge;
+    }
+
+    private void second(double cpuShare) {
+        nowNanos += TimeUnit.SECONDS.toNanos(1);
+        cpuNanos += (long) (cpuShare * PROCESSORS * TimeUnit.SECONDS.toNanos(1));
+        overload.evaluate(nowNanos, cpuNanos, PROCESSORS);
+    }
+
+    private void second(OverloadGauge gauge, int answers, long millis, int failures) {
+        for (int i = 0; i < answers; i++) {
+            gauge.answered(TimeUnit.MILLISECONDS.toNanos(millis), i < failures);
+        }
+        second(0);
+    }
+
+    @Test
+    void aRuleWithoutALimitHasNoGauge() {
+        overload.apply(config("cache.overload.stretch", "3").remap());
+        assertNull(overload.of(0));
+        assertNull(overload.of(7));
+    }
+
+    @Test
+    void twoSlowSecondsBeginItAndOneDoesNot() {
+        OverloadGauge gauge = gauge("cache.overload.latency", "100ms");
+        second(gauge, 3, 101, 0);
+        assertFalse(gauge.isOver());
+        second(gauge, 3, 99, 0);
+        second(gauge, 3, 101, 0);
+        assertFalse(gauge.isOver());
+        second(gauge, 3, 101, 0);
+        assertTrue(gauge.isOver());
+        assertEquals(1, overload.count());
+    }
+
+    @Test
+    void itEndsWhenAllHasBeenCalmForAsLongAsTheRuleSays() {
+        OverloadGauge gauge = gauge("cache.overload.latency", "100ms", "cache.overload.hold", "5s");
+        second(gauge, 3, 200, 0);
+        second(gauge, 3, 200, 0);
+        second(gauge, 3, 10, 0);
+        second(gauge, 3, 10, 0);
+        // Below the limit, and not calm.
+        second(gauge, 3, 90, 0);
+        for (int i = 0; i < 4; i++) {
+            second(gauge, 0, 0, 0);
+            assertTrue(gauge.isOver());
+        }
+        second(gauge, 0, 0, 0);
+        assertFalse(gauge.isOver());
+        assertEquals(0, overload.count());
+    }
+
+    @Test
+    void tooFewAnswersTellNothing() {
+        OverloadGauge gauge = gauge("cache.overload.latency", "100ms", "cache.overload.errors", "10%");
+        for (int i = 0; i < 10; i++) {
+            second(gauge, OverloadGauge.ANSWERS_MIN - 1, 10_000, 2);
+        }
+        assertFalse(gauge.isOver());
+    }
+
+    @Test
+    void errorsBeginIt() {
+        OverloadGauge gauge = gauge("cache.overload.errors", "20%");
+        second(gauge, 10, 1, 2);
+        second(gauge, 10, 1, 2);
+        assertFalse(gauge.isOver());
+        second(gauge, 10, 1, 3);
+        second(gauge, 10, 1, 3);
+        assertTrue(gauge.isOver());
+    }
+
+    @Test
+    void theProcessorsUseBeginsIt() {
+        OverloadGauge gauge = gauge("cache.overload.cpu", "80%");
+        second(1);
+        // The first window has no beginning.
+        second(0.81);
+        assertFalse(gauge.isOver());
+        second(0.81);
+        assertTrue(gauge.isOver());
+    }
+
+    @Test
+    void whoGivesUpAfterTheLimitCountsAndWhoGivesUpBeforeDoesNot() {
+        OverloadGauge gauge = gauge("cache.overload.latency", "100ms");
+        for (int second = 0; second < 2; second++) {
+            for (int i = 0; i < 3; i++) {
+                gauge.givenUp(TimeUnit.MILLISECONDS.toNanos(90));
+                gauge.answered(TimeUnit.MILLISECONDS.toNanos(1), false);
+            }
+            second(0);
+        }
+        assertFalse(gauge.isOver());
+        for (int second = 0; second < 2; second++) {
+            for (int i = 0; i < 3; i++) {
+                gauge.givenUp(TimeUnit.MILLISECONDS.toNanos(101));
+            }
+            second(0);
+        }
+        assertTrue(gauge.isOver());
+    }
+
+    @Test
+    void aReloadKeepsWhatIsKnownOfARuleThatStaysAndTakesItsNewLimits() {
+        OverloadGauge gauge = gauge("cache.overload.latency", "100ms");
+        second(gauge, 3, 200, 0);
+        second(gauge, 3, 200, 0);
+        ProxyConfig moved = ProxyConfig.builder()
+                .listen(":0")
+                .map("http://new.test/", "http://127.0.0.1:1/")
+                .map("http://plain.test/", "http://127.0.0.1:2/")
+                .set("cache.overload.latency", "300ms")
+                .build();
+        overload.apply(moved.remap());
+        assertSame(gauge, overload.of(1));
+        assertNotSame(gauge, overload.of(0));
+        assertTrue(gauge.isOver());
+        assertEquals(TimeUnit.MILLISECONDS.toNanos(300), gauge.config().latencyNanos());
+    }
+}
