@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -35,6 +36,9 @@ class ChaosOriginsTest {
 
     /** What passes between two events, milliseconds. */
     private static final int EVENT_MILLIS_MAX = 800;
+
+    /** At the end all are well, so that traffic has come back to each when the load ends. */
+    private static final int CALM_SECONDS = 5;
 
     /** One brings a host back, and one more may pass before the first request arrives. */
     private static final int CHECKS_MAX = 2;
@@ -66,7 +70,8 @@ class ChaosOriginsTest {
 
         CountDownLatch over = new CountDownLatch(1);
         List<Throwable> problems = new ArrayList<>();
-        Thread chaos = new Thread(() -> disturb(random, over, problems), "chaos");
+        long calmNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds - CALM_SECONDS);
+        Thread chaos = new Thread(() -> disturb(random, calmNanos, over, problems), "chaos");
         chaos.start();
         KeepAliveClients.Outcome outcome =
                 new KeepAliveClients(proxy.port(), clients, bodies).run(THREADS, Duration.ofSeconds(seconds));
@@ -74,10 +79,9 @@ class ChaosOriginsTest {
         chaos.join();
 
         String list = proxy.millctl("origin", "list").succeeds().out();
-        System.out.println(
-                outcome.answers() + " answers in " + seconds + " s to " + clients + " clients; events " + events
-                        + "; checks until traffic returned "
-                        + origins.stream().map(ChaosOrigin::checksUntilTraffic).toList() + "\n" + list);
+        System.out.println(outcome.answers() + " answers in " + seconds + " s to " + clients + " clients, "
+                + outcome.errors().size() + " errors, events " + events + ", checks until traffic returned "
+                + histogram() + "\n" + list);
         assertEquals(List.of(), problems);
         assertEquals(0, outcome.errors().size(), () -> String.join("\n", outcome.errors()));
         for (ChaosOrigin origin : origins) {
@@ -89,10 +93,11 @@ class ChaosOriginsTest {
         allAreKilledAndAStaleCopyAnswers(proxy, bodies);
     }
 
-    /** Until it is over, then all are well. */
-    private void disturb(Random random, CountDownLatch over, List<Throwable> problems) {
+    /** Until all are well again for the rest of the load. */
+    private void disturb(Random random, long calmNanos, CountDownLatch over, List<Throwable> problems) {
         try {
-            while (!over.await(random.nextInt(EVENT_MILLIS_MAX), TimeUnit.MILLISECONDS)) {
+            while (!over.await(random.nextInt(EVENT_MILLIS_MAX), TimeUnit.MILLISECONDS)
+                    && System.nanoTime() - calmNanos < 0) {
                 ChaosOrigin origin = origins.get(random.nextInt(ORIGINS));
                 long well = origins.stream()
                         .filter(each -> each.mode() == ChaosOrigin.Mode.OK)
@@ -132,6 +137,13 @@ class ChaosOriginsTest {
         assertEquals(bodies.get(target).length, stale.body().length);
     }
 
+    /** How often traffic returned after so many checks. */
+    private Map<Integer, Long> histogram() {
+        return origins.stream()
+                .flatMap(origin -> origin.checksUntilTraffic().stream())
+                .collect(Collectors.groupingBy(checks -> checks, TreeMap::new, Collectors.counting()));
+    }
+
     private static Map<String, byte[]> bodies(Random random) {
         Map<String, byte[]> bodies = new LinkedHashMap<>();
         for (int i = 0; i < 40; i++) {
@@ -163,12 +175,13 @@ class ChaosOriginsTest {
                   - name: five
                     policy: least_loaded
                     hosts: [%s]
-                    retry: {tries: 5}
+                    retry: {tries: 12}
                     markdown: {retry_time: 1s}
                     health_check: {path: %s, interval: 500ms, timeout: 1s, healthy: 1, unhealthy: 2}
                 remap:
                   - {map: /, to: "http://five.internal/", origins: five}
                 timeouts: {origin_first_byte: 1s}
+                log: {access: {enabled: false}}
                 """.formatted(hosts, ChaosOrigin.CHECKED_PATH));
     }
 }

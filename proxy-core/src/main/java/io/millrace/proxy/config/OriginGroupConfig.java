@@ -79,7 +79,7 @@ public record OriginGroupConfig(
     /**
      * When another host is tried.
      *
-     * @param tries hosts that one request may try, 1 or more
+     * @param tries how often one request may be sent, 1 or more
      * @param responseCodes answers after which another is tried
      * @param withinMillis time from the first try after which no other is begun
      */

@@ -92,7 +92,8 @@ public final class OriginGroupKeys {
             .within(1, 16)
             .defaultsTo(3)
             .like("max_simple_retries, max_unavailable_retries, proxy.config.http.parent_proxy.total_connect_attempts")
-            .says("Hosts that one request may try, the first included; 1 tries no other.");
+            .says("How often one request may be sent, the first time included: to each host once, then again"
+                    + " to those that are up and gave no answer; 1 tries no other host.");
     public static final ConfigKey<List<String>> RETRY_RESPONSE_CODES = draft(
                     "origins[].retry.response_codes", ValueType.STATUSES)
             .defaultsTo(List.of("502", "503", "504"))

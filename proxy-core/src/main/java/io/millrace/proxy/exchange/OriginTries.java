@@ -98,8 +98,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
 
     /** Asks the next host; false when there is none. */
     private boolean tryNext() {
-        long nowMillis = home.clock().millis();
-        GroupTries.Try next = tries.next(mayRepeat(), nowMillis);
+        GroupTries.Try next = tries.next(mayRepeat(), home.clock().millis());
         if (next == null && (!tries.group().config().goDirect() || wentDirect)) {
             return false;
         }

@@ -6,7 +6,7 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hosts of a group that one request tries, one after the other, each at most once, and what came of each. Confined to one
+ * The hosts of a group that one request tries, one after the other, and what came of each. Confined to one
  * event loop.
  */
 public final class GroupTries {
@@ -20,8 +20,12 @@ public final class GroupTries {
     private final long key;
     private final long firstMillis;
     private final BitSet tried;
+    /** Those of them that have answered, with a status that is no answer. */
+    private final BitSet refused = new BitSet(0);
+
     private @Nullable StringBuilder told;
     private int tries;
+    private int last;
 
     GroupTries(GroupView view, long key, long nowMillis) {
         this.view = view;
@@ -49,12 +53,23 @@ public final class GroupTries {
         // Who has failed once already is not the one to find out whether a host is up again.
         boolean mayGoOnTrial = mayMove && tries == 0 && rules.tries() > 1;
         int chosen = view.choose(key, tried, mayGoOnTrial, nowMillis);
+        if (chosen < 0 && tries > 0) {
+            chosen = chooseAgain(nowMillis);
+        }
         if (chosen < 0) {
             return null;
         }
         tries++;
         tried.set(chosen);
+        last = chosen;
         return new Try(chosen, nowMillis);
+    }
+
+    /** All were tried: one that gave no answer may be back by now, if it is not the one that has just failed. */
+    private int chooseAgain(long nowMillis) {
+        BitSet out = (BitSet) refused.clone();
+        out.set(last);
+        return view.chooseUp(key, out, nowMillis);
     }
 
     /** Whether more than one host was tried, or none could be. */
@@ -92,6 +107,9 @@ public final class GroupTries {
          */
         public void responded(int status, long nowMillis, long nanos) {
             view.load(index).responded(nanos);
+            if (view.group().isRetried(status)) {
+                refused.set(index);
+            }
             if (view.group().isFailure(status)) {
                 failed(Integer.toString(status), nowMillis);
             } else if (trial && !view.group().isRetried(status)) {

@@ -76,6 +76,22 @@ final class GroupView {
         return -1;
     }
 
+    /**
+     * Chooses among the hosts that are up, alone.
+     *
+     * @param out those that are not to be chosen
+     * @return its index, -1 for none
+     */
+    int chooseUp(long key, BitSet out, long nowMillis) {
+        for (int i = 0; i < CAREFUL_RINGS; i++) {
+            int chosen = choose(RINGS[i], key, out, false, nowMillis);
+            if (chosen >= 0) {
+                return chosen;
+            }
+        }
+        return -1;
+    }
+
     /** Whether the host chosen last was chosen to see whether it is up again. */
     boolean isOnTrial() {
         return onTrial;

@@ -71,7 +71,8 @@ class GroupTriesTest {
         GroupTries.Try next;
         while ((next = tries.next(mayMove, nowMillis)) != null) {
             order.add(number(next));
-            next.left();
+            next.responded(502, nowMillis, 1);
+            next.refused(502);
         }
         return order;
     }
@@ -172,6 +173,43 @@ class GroupTriesTest {
         tries.next(true, due).failed(Reason.RESET, due);
         // The second's trial is due by then, the third, a backup, is up.
         assertEquals(3, number(tries.next(true, due)));
+    }
+
+    @Test
+    void whoIsUpIsAskedAgainWhenAllHaveFailedButNotTwiceInARow() {
+        apply(settings -> settings.set(OriginGroupKeys.RETRY_TRIES, 6));
+        markDown(3, T);
+        GroupTries tries = request(T);
+        List<Integer> order = new ArrayList<>();
+        GroupTries.Try next = tries.next(true, T);
+        while (next != null) {
+            order.add(number(next));
+            next.failed(Reason.RESET, T);
+            next = tries.next(true, T);
+        }
+        assertEquals(List.of(1, 2, 3, 1, 2, 1), order);
+    }
+
+    @Test
+    void whoHasRefusedIsNotAskedAgain() {
+        apply(settings -> settings.set(OriginGroupKeys.RETRY_TRIES, 6));
+        GroupTries tries = request(T);
+        tries.next(true, T).failed(Reason.RESET, T);
+        tries.next(true, T).responded(503, T, 1);
+        tries.next(true, T).responded(502, T, 1);
+        assertEquals(1, number(tries.next(true, T)));
+        assertNull(tries.next(true, T));
+    }
+
+    @Test
+    void aGroupOfOneIsNotAskedTwice() {
+        groups.apply(ProxyConfig.builder()
+                .originGroup("g", ConfigValues.empty(), List.of(host(1, false)))
+                .build()
+                .originGroups());
+        GroupTries tries = request(T);
+        tries.next(true, T).failed(Reason.RESET, T);
+        assertNull(tries.next(true, T));
     }
 
     @Test
