@@ -47,6 +47,8 @@ public record RemapRuleConfig(
         ConfigValues element = ConfigValues.builder()
                 .set(RemapKeys.MAP, new RuleUrl(null, null, -1, "/"))
                 .set(RemapKeys.TO, new RuleUrl("http", "forwarded.invalid", -1, "/"))
+                // Hosts that clients name are not told of them in a way that they do not expect.
+                .set(ProxyProtocolKeys.OUT, ProxyProtocolVersion.NONE)
                 .build();
         return of(index, element, general, true);
     }

@@ -48,6 +48,24 @@ final class ConfigProxyProtocolTest {
                 parse(listen, access).problems().toString());
     }
 
+    /** A host that the client of a forward proxy names expects no header, whatever holds for the origins of rules. */
+    @Test
+    void originsOfRulesAreToldTheClientAndHostsThatClientsNameAreNot() {
+        ProxyConfig config = Objects.requireNonNull(
+                ConfigLoader.parse("""
+                        listen: [":1"]
+                        proxy_protocol_out: 2
+                        remap:
+                          - {map: http://a/, to: http://o}
+                          - {map: http://b/, to: http://o, proxy_protocol_out: v1}
+                          - {map: http://c/, to: http://o, proxy_protocol_out: none}
+                        """, "millrace.yaml", Map.of()).config());
+        assertEquals(
+                List.of(ProxyProtocolVersion.V2, ProxyProtocolVersion.V1, ProxyProtocolVersion.NONE),
+                config.remap().stream().map(RemapRuleConfig::proxyProtocolOut).toList());
+        assertEquals(ProxyProtocolVersion.NONE, config.forwardRule().proxyProtocolOut());
+    }
+
     @Test
     void somebodyMustBeBelieved() {
         assertEquals(
