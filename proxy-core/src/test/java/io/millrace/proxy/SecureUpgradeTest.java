@@ -49,6 +49,18 @@ class SecureUpgradeTest {
         ProxyExtension.await("the end", () -> proxy.counted(Counter.TUNNELS_CLOSED) == 1);
     }
 
+    /** What stood behind the request is the next one, although it lies decrypted already and nothing more comes. */
+    @Test
+    void requestBehindARefusedOfferIsAnswered() throws Exception {
+        RawClient client =
+                start(request -> request.ok("", RawInput.latin1(request.head().substring(4, 6))));
+        client.send(WebSocketPeer.request("/a") + "GET /b HTTP/1.1\r\nHost: test.example\r\n\r\n"
+                + WebSocketPeer.request("/c"));
+        assertEquals("/a", client.response().text());
+        assertEquals("/b", client.response().text());
+        assertEquals("/c", client.response().text());
+    }
+
     /** TLS has no half: the client has said that it is gone, and the origin's last words find nobody. */
     @Test
     void closeNotifyReachesTheOriginAsTheEnd() throws Exception {

@@ -50,13 +50,13 @@ class UpgradeTest {
     }
 
     private void awaitEnd(Counter how) {
-        ProxyExtension.await("the tunnel's end", () -> proxy.counted(Counter.TUNNELS_UPGRADE) == 0);
+        ProxyExtension.await("the tunnel's end", () -> proxy.counted(Counter.REQUESTS_ACTIVE) == 0);
         for (Counter end : Counter.values()) {
             if (end.family() == MetricFamily.TUNNELS_ENDED) {
                 assertEquals(end == how ? 1 : 0, proxy.counted(end), end.name());
             }
         }
-        assertEquals(0, proxy.counted(Counter.REQUESTS_ACTIVE));
+        assertEquals(0, proxy.counted(Counter.TUNNELS_UPGRADE));
         proxy.settle();
     }
 

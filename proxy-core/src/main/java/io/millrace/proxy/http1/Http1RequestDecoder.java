@@ -178,9 +178,16 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
         }
     }
 
+    /** Not through the pipeline: TLS in front of this would have nothing to decrypt. */
     private void decodeKept(ChannelHandlerContext ctx) {
-        if (!ctx.isRemoved()) {
-            ctx.pipeline().fireChannelRead(Unpooled.EMPTY_BUFFER).fireChannelReadComplete();
+        if (ctx.isRemoved()) {
+            return;
+        }
+        try {
+            channelRead(ctx, Unpooled.EMPTY_BUFFER);
+            channelReadComplete(ctx);
+        } catch (Exception e) {
+            ctx.fireExceptionCaught(e);
         }
     }
 

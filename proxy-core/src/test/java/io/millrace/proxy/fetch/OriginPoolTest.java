@@ -189,6 +189,19 @@ class OriginPoolTest extends FetchFixture {
         }
     }
 
+    /** A request that may leave HTTP takes no used connection, and the place of one where there is no other. */
+    @Test
+    void requestThatMaySwitchHasAConnectionOfItsOwn() throws Exception {
+        try (ScriptedOrigin origin = ScriptedOrigin.running(ScriptedOrigin.answering(OK))) {
+            FetchSettings one = settings().connectionsMax(1).build();
+            fetch(get(origin.origin(), one));
+            fetch(request(origin.origin(), builder -> builder.settings(one).upgrade("foo")));
+            assertEquals(2, origin.connectionsAccepted());
+            fetch(get(origin.origin(), one));
+            assertEquals(3, origin.connectionsAccepted());
+        }
+    }
+
     @Test
     void contentBehindAHeadResponseEndsTheConnection() throws Exception {
         try (ScriptedOrigin origin = ScriptedOrigin.running(
