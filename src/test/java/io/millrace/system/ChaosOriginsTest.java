@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * Five origins behind one rule are killed, silenced, made to reset connections and to answer 503, and revived, at random under
- * keep-alive clients; one at least is always well. {@code millrace.chaos.seconds} (30) and {@code millrace.chaos.clients} (500) say
+ * keep-alive clients; one at least is always well. {@code millrace.chaos.seconds} (30) and {@code millrace.chaos.clients} (100) say
  * how long and how many, {@code millrace.seed} repeats a run.
  */
 class ChaosOriginsTest {
@@ -66,7 +66,7 @@ class ChaosOriginsTest {
         }
         MillraceProcess proxy = product.launch().config(configuration()).start();
         int seconds = Integer.getInteger("millrace.chaos.seconds", 30);
-        int clients = Integer.getInteger("millrace.chaos.clients", 500);
+        int clients = Integer.getInteger("millrace.chaos.clients", 100);
 
         CountDownLatch over = new CountDownLatch(1);
         List<Throwable> problems = new ArrayList<>();
@@ -177,10 +177,10 @@ class ChaosOriginsTest {
                     hosts: [%s]
                     retry: {tries: 12}
                     markdown: {retry_time: 1s}
-                    health_check: {path: %s, interval: 500ms, timeout: 1s, healthy: 1, unhealthy: 2}
+                    health_check: {path: %s, interval: 500ms, timeout: 2s, healthy: 1, unhealthy: 2}
                 remap:
                   - {map: /, to: "http://five.internal/", origins: five}
-                timeouts: {origin_first_byte: 1s}
+                timeouts: {origin_first_byte: 2s}
                 log: {access: {enabled: false}}
                 """.formatted(hosts, ChaosOrigin.CHECKED_PATH));
     }
