@@ -7,6 +7,7 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.LoopCounters;
+import io.millrace.proxy.origin.OriginGroups;
 import io.millrace.store.StoreKey;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
@@ -72,7 +73,9 @@ class BegunAnewTest {
 
     @Test
     void reportIsAsANewOne() throws Exception {
-        ExchangeLoop home = new ExchangeLoop(null, null, null, new LoopCounters(), null);
+        ExchangeLoop.Shared shared =
+                new ExchangeLoop.Shared(null, null, null, null, null, new OriginGroups(), null, null, null);
+        ExchangeLoop home = new ExchangeLoop(null, shared, null, new LoopCounters(), null);
         ExchangeReport used = new ExchangeReport(home, null, BEFORE, 1, 2);
         use(used);
         Map<String, Object> fresh = fieldsOf(new ExchangeReport(home, null, NEXT, 3, 4));
