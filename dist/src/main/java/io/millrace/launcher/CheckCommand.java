@@ -7,12 +7,15 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code millrace check FILE}: every problem of a configuration, without a running proxy. */
+/** {@code millrace check FILE}: every problem of a configuration, without a running proxy; the file that {@code run} would take, unless one is named. */
 @Command(
         name = "check",
         description = "Checks a configuration file and lists all its problems.",
@@ -24,13 +27,22 @@ final class CheckCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private CommandSpec spec;
 
-    @Parameters(paramLabel = "FILE", description = "The file, such as /etc/millrace/millrace.yaml.")
-    @SuppressWarnings("NullAway.Init")
-    private Path file;
+    @Parameters(
+            arity = "0..1",
+            paramLabel = "FILE",
+            description = "The file. Without it: ./millrace.yaml, else /etc/millrace/millrace.yaml.")
+    private @Nullable Path file;
+
+    @Option(names = "--config", paramLabel = "FILE", description = "The same, as run takes it.")
+    private @Nullable Path config;
 
     @Override
-    public Integer call() {
-        ConfigResult result = ConfigLoader.load(file, Map.of());
+    public Integer call() throws LaunchException {
+        if (file != null && config != null) {
+            throw new ParameterException(spec.commandLine(), "name one file: " + file + " or " + config);
+        }
+        Path checked = ConfigReader.find(file == null ? config : file);
+        ConfigResult result = ConfigLoader.load(checked, Map.of());
         PrintWriter err = spec.commandLine().getErr();
         for (ConfigProblem problem : result.problems()) {
             err.println(problem.text());
@@ -38,7 +50,7 @@ final class CheckCommand implements Callable<Integer> {
         if (result.config() == null) {
             return ExitCode.USAGE;
         }
-        spec.commandLine().getOut().println(file + ": ok");
+        spec.commandLine().getOut().println(checked + ": ok");
         return ExitCode.OK;
     }
 }

@@ -55,7 +55,12 @@ final class ConfigReader {
         return new ConfigReader(find(options.config()), null, List.of(), overrides);
     }
 
-    private static Path find(@Nullable Path named) throws LaunchException {
+    /**
+     * The file that is named, or the first of the usual ones that is there.
+     *
+     * @throws LaunchException when there is none
+     */
+    static Path find(@Nullable Path named) throws LaunchException {
         if (named != null) {
             return named;
         }
