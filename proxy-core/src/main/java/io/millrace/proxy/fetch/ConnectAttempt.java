@@ -133,18 +133,33 @@ final class ConnectAttempt {
         tried++;
         if (tried < addresses.size()) {
             nextAddress.set(TimeUnit.MILLISECONDS.toNanos(NEXT_ADDRESS_MILLIS));
+        } else {
+            nextAddress.clear();
         }
         ChannelFuture connect =
                 pool.client().bootstrap().clone().handler(initializer()).connect(address);
+        if (connect.isDone() && !connect.isSuccess()) {
+            // There is no socket, and Netty would tell listeners so on a thread of its own.
+            pool.eventLoop().execute(() -> {
+                if (!ended) {
+                    notConnected(address, connect.cause());
+                }
+            });
+            return;
+        }
         open.put(connect.channel(), address);
         connect.addListener(future -> {
             if (!future.isSuccess() && open.remove(connect.channel()) != null) {
-                OriginFailure.Reason reason = future.cause() instanceof ChannelException
-                        ? OriginFailure.Reason.INTERNAL
-                        : OriginFailure.Reason.CONNECT_REFUSED;
-                noneFrom(address, reason, "connecting to " + address + ": " + text(future.cause()));
+                notConnected(address, future.cause());
             }
         });
+    }
+
+    private void notConnected(InetSocketAddress address, Throwable cause) {
+        OriginFailure.Reason reason = cause instanceof ChannelException
+                ? OriginFailure.Reason.INTERNAL
+                : OriginFailure.Reason.CONNECT_REFUSED;
+        noneFrom(address, reason, "connecting to " + address + ": " + text(cause));
     }
 
     private ChannelInitializer<SocketChannel> initializer() {
