@@ -148,6 +148,10 @@ public final class HostAddresses implements AutoCloseable {
         Query query = queries.get(name);
         boolean isFirst = query == null;
         if (query == null) {
+            if (queries.size() >= current.queriesMax() && old != null) {
+                statistics.stale++;
+                return eventLoop.newSucceededFuture(old.inTurn(now()));
+            }
             if (queries.size() >= current.queriesMax()) {
                 statistics.failed++;
                 return eventLoop.newFailedFuture(new UnknownHostException(
@@ -182,11 +186,13 @@ public final class HostAddresses implements AutoCloseable {
             notFound(name, query, new UnknownHostException(name + ": no address"), true);
             return;
         }
-        end(name, query);
         DnsSettings now = settings();
+        boolean isCurrent = end(name, query);
         long ttl = Math.min(Math.max(ttlNanos, now.ttlMinNanos()), now.ttlMaxNanos());
         HostRecord record = HostRecord.of(addresses, now(), ttl, now);
-        record.inherit(records.put(name, record));
+        if (isCurrent) {
+            record.inherit(records.put(name, record));
+        }
         statistics.answered += query.waiting.size();
         for (Promise<List<InetAddress>> waiting : query.waiting) {
             waiting.trySuccess(record.inTurn(now()));
@@ -194,10 +200,13 @@ public final class HostAddresses implements AutoCloseable {
     }
 
     private void notFound(String name, Query query, Throwable cause, boolean isAnswer) {
-        end(name, query);
+        DnsSettings now = settings();
+        boolean isCurrent = end(name, query);
         HostRecord record = records.get(name);
         if (isAnswer) {
-            records.put(name, HostRecord.none(cause, now(), settings()));
+            if (isCurrent) {
+                records.put(name, HostRecord.none(cause, now(), now));
+            }
             statistics.unknown += query.waiting.size();
         } else if (record != null && record.isUsable(now())) {
             serveStale(name, record, query);
@@ -237,11 +246,12 @@ public final class HostAddresses implements AutoCloseable {
         }
     }
 
-    private void end(String name, Query query) {
-        queries.remove(name, query);
+    /** Whether it was asked by the settings in force. */
+    private boolean end(String name, Query query) {
         if (query.staleAnswer != null) {
             query.staleAnswer.cancel(false);
         }
+        return queries.remove(name, query);
     }
 
     /** The settings in force; others than before mean that all is asked anew. */
@@ -252,6 +262,8 @@ public final class HostAddresses implements AutoCloseable {
             lookup.closeWhenUnused();
             lookup = factory.open(now);
             records.clear();
+            // What is being asked answers those who wait for it, and nobody else.
+            queries.clear();
         }
         return now;
     }

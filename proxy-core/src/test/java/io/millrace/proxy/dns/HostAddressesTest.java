@@ -340,4 +340,42 @@ class HostAddressesTest {
         answer(1, "192.0.2.2");
         assertEquals(List.of("192.0.2.2"), now("a.test"));
     }
+
+    @Test
+    void anOldAnswerServesWhereMoreHostsAreAskedForThanMayBe() {
+        settings = settings(100, 1, List.of());
+        known("a.test", "192.0.2.1");
+        passSeconds(TTL_SECONDS);
+        addresses.resolve("b.test");
+        assertEquals(List.of("192.0.2.1"), now("a.test"));
+        assertEquals(1, addresses.statistics().stale());
+        answer(1, "192.0.2.2");
+        assertFalse(addresses.resolve("a.test").isDone());
+        answer(2, "192.0.2.3");
+        assertEquals(List.of("192.0.2.3"), now("a.test"));
+    }
+
+    @Test
+    void anAnswerToWhatWasAskedByOtherSettingsIsForThoseWhoWaitedAndNobodyElse() {
+        Future<List<InetAddress>> before = addresses.resolve("a.test");
+        settings = settings(99, 100, List.of());
+        Future<List<InetAddress>> after = addresses.resolve("a.test");
+        assertEquals(List.of("a.test", "a.test"), asked.names);
+        answer(1, "192.0.2.2");
+        answer(0, "192.0.2.1");
+        assertEquals(List.of("192.0.2.1"), texts(before));
+        assertEquals(List.of("192.0.2.2"), texts(after));
+        assertEquals(List.of("192.0.2.2"), now("a.test"));
+    }
+
+    @Test
+    void anAnswerThatComesAfterOtherSettingsIsNotRemembered() {
+        Future<List<InetAddress>> before = addresses.resolve("a.test");
+        settings = settings(99, 100, List.of());
+        answer(0, "192.0.2.1");
+        assertEquals(List.of("192.0.2.1"), texts(before));
+        assertFalse(addresses.resolve("a.test").isDone());
+        answer(1, "192.0.2.2");
+        assertEquals(List.of("192.0.2.2"), now("a.test"));
+    }
 }
