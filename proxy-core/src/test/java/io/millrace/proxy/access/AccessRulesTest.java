@@ -74,7 +74,7 @@ final class AccessRulesTest {
                 problem("methods: [get]"));
         assertEquals("millrace.yaml:4:1: methods: 'G T' is not a method", problem("methods: [G T]"));
         assertEquals(
-                "millrace.yaml:4:1: methods: CONNECT is not offered; the proxy opens no tunnels",
+                "millrace.yaml:4:1: methods: CONNECT goes by no rule; forward_proxy says who may",
                 problem("methods: [CONNECT]"));
         assertEquals(
                 "millrace.yaml:5:3: access.forwarded_fields: 'x-forwarded-hos' is none of x-forwarded-for, "
