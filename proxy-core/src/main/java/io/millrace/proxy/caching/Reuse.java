@@ -204,8 +204,11 @@ public sealed interface Reuse {
             return SERVE_STALE;
         }
         StaleRules.UnderLoad load = settings.stale().underLoad();
-        boolean underLoad = !banned && !wantsFresh && !limitsAge;
-        if (underLoad && load.covers(settings.lifetimes().lifetimeSeconds(stored), staleSeconds)) {
+        long lifetime = settings.lifetimes().lifetimeSeconds(stored);
+        // A cookie without a lifetime is for the one who was answered.
+        boolean ofOneClient = lifetime <= 0 && stored.hasSetCookie();
+        boolean underLoad = !banned && !wantsFresh && !limitsAge && !ofOneClient;
+        if (underLoad && load.covers(lifetime, staleSeconds)) {
             return SERVE_STALE_UNDER_LOAD;
         }
         // A client that names a max-age without max-stale wants nothing stale (s5.2.1.1).

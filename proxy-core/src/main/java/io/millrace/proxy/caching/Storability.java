@@ -148,7 +148,16 @@ public sealed interface Storability {
             return NoStoreReason.STATUS;
         }
         boolean modified = fields.contains(FieldName.LAST_MODIFIED);
+        boolean validated = control.isNoCache() && !settings.storing().ignoreServerNoCache();
+        // Without a lifetime: what a guess would keep for hours is not stored for the sake of a moment.
+        boolean servesStale = settings.stale().underLoad().microSeconds() > 0
+                && freshness.lifetimeSeconds() == 0
+                && !validated
+                && !control.isMustRevalidate()
+                && !control.isProxyRevalidate()
+                && !fields.contains(FieldName.SET_COOKIE);
         boolean satisfied = freshness.source().isExplicit()
+                || servesStale
                 || switch (settings.storing().requiredHeaders()) {
                     case NONE -> true;
                     case LAST_MODIFIED -> modified;
@@ -158,10 +167,6 @@ public sealed interface Storability {
             return NoStoreReason.REQUIRED_HEADERS;
         }
         boolean validatable = modified || fields.contains(FieldName.ETAG);
-        boolean validated = control.isNoCache() && !settings.storing().ignoreServerNoCache();
-        boolean servesStale = settings.stale().underLoad().microSeconds() > 0
-                && !control.isMustRevalidate()
-                && !control.isProxyRevalidate();
         boolean usable = !validated && (freshness.lifetimeSeconds() > 0 || servesStale);
         return usable || validatable ? null : NoStoreReason.NO_LIFETIME;
     }

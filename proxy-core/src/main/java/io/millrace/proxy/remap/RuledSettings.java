@@ -84,11 +84,7 @@ public final class RuledSettings {
     public RuledSettings inOverload(StaleRules.UnderLoad load) {
         RuledSettings made = inOverload;
         if (made == null || !made.settings.stale().underLoad().equals(load)) {
-            CacheSettings.Builder changed = settings.toBuilder().underLoad(load);
-            if (load.microSeconds() > 0) {
-                changed.requiredHeaders(StoringRules.RequiredHeaders.NONE);
-            }
-            made = new RuledSettings(this, changed.build());
+            made = new RuledSettings(this, settings.toBuilder().underLoad(load).build());
             inOverload = made;
         }
         return made;

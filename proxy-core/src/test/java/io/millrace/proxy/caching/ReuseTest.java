@@ -55,6 +55,17 @@ final class ReuseTest {
         assertEquals(expected, textOf(reuse));
     }
 
+    @Test
+    void inOverloadACookieWithoutALifetimeIsNotServedToOthers() {
+        CacheSettings overload = CacheSettings.builder()
+                .underLoad(new StaleRules.UnderLoad(3, 30, 2))
+                .build();
+        StoredHead without = Heads.stored("Set-Cookie: id=1", "ETag: \"a\"", "Cache-Control: max-age=0");
+        assertEquals("stale", textOf(Reuse.of(Heads.get(), without, NOW + 1_000, overload)));
+        StoredHead with = Heads.stored("Set-Cookie: id=1", "ETag: \"a\"", "Cache-Control: max-age=10");
+        assertEquals("under-load", textOf(Reuse.of(Heads.get(), with, NOW + 11_000, overload)));
+    }
+
     /** Stretched to three times the lifetime but 30 s at most, and 2 s in any case. */
     @ParameterizedTest(name = "in overload: [{0}] aged {1} s for [{2}] is {3}")
     @CsvSource(

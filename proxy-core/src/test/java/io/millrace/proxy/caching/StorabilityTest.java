@@ -171,6 +171,32 @@ final class StorabilityTest {
         assertDecision(NoStoreReason.NO_LIFETIME, get, 200, "Cache-Control: max-age=0, must-revalidate", overload);
     }
 
+    @Test
+    void inOverloadACookieIsNotKeptForOthersWithoutALifetime() {
+        CacheSettings overload = CacheSettings.builder()
+                .underLoad(new StaleRules.UnderLoad(1, 0, 2))
+                .build();
+        RequestHead get = Heads.get("");
+        assertDecision(NoStoreReason.NO_LIFETIME, get, 200, "Set-Cookie: id=1", overload);
+        assertEquals(
+                Storability.STORABLE,
+                Storability.of(
+                        get, Heads.response(200, "Set-Cookie: id=1", "Cache-Control: max-age=1"), NOW, overload));
+    }
+
+    @Test
+    void inOverloadWhatLacksARequiredHeaderIsStoredOnlyWithoutALifetimeThatWouldOutlastIt() {
+        CacheSettings overload = CacheSettings.builder()
+                .requiredHeaders(StoringRules.RequiredHeaders.LIFETIME)
+                .underLoad(new StaleRules.UnderLoad(1, 0, 2))
+                .build();
+        RequestHead get = Heads.get("");
+        String guessed = "Last-Modified: " + Heads.date(-1_000_000);
+        assertDecision(null, get, 200, "Content-Type: text/html", overload);
+        assertDecision(NoStoreReason.REQUIRED_HEADERS, get, 200, guessed, overload);
+        assertDecision(NoStoreReason.REQUIRED_HEADERS, get, 200, "Cache-Control: no-cache", overload);
+    }
+
     private static void assertDecision(NoStoreReason reason, RequestHead request, int status, String fields) {
         assertDecision(reason, request, status, fields, CacheSettings.DEFAULTS);
     }

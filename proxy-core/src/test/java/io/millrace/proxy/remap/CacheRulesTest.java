@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.LifetimeRules;
+import io.millrace.proxy.caching.StaleRules;
 import io.millrace.proxy.caching.StoringRules;
 import io.millrace.proxy.config.ConfigLoader;
 import io.millrace.proxy.config.ConfigResult;
@@ -250,5 +251,15 @@ final class CacheRulesTest {
                     60L * last,
                     table.match(url.toString()).settings().lifetimes().forced().revalidateSeconds());
         }
+    }
+
+    @Test
+    void overloadLeavesWhatResponsesMustCarryToBeStored() {
+        Table table = new Table("cache: {required_headers: lifetime}", ZoneId.of("UTC"), ANY + ", pin_in_cache: 1h");
+        CacheSettings overload = table.match("http://a.example/")
+                .inOverload(new StaleRules.UnderLoad(2, 60, 5))
+                .settings();
+        assertEquals(5, overload.stale().underLoad().microSeconds());
+        assertEquals(StoringRules.RequiredHeaders.LIFETIME, overload.storing().requiredHeaders());
     }
 }
