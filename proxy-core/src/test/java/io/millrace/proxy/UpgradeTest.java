@@ -235,6 +235,22 @@ class UpgradeTest {
         assertEquals(502, client.send(WebSocketPeer.request("/a")).response().status());
     }
 
+    /** A version behind the protocol's name is no way around the handshake. */
+    @Test
+    void handshakeIsCheckedWhateverVersionIsNamed_RFC6455_4_2_2() throws Exception {
+        proxy.start(
+                request -> {
+                    request.send("HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket/13\r\nConnection: Upgrade\r\n"
+                            + "Sec-WebSocket-Accept: AAAA\r\n\r\n");
+                    request.awaitClose();
+                },
+                UpgradeTest::webSocket);
+        RawClient client =
+                proxy.client().get("/a", "Upgrade: websocket/13\r\nConnection: upgrade\r\nSec-WebSocket-Key: AAAA\r\n");
+        assertEquals(502, client.response().status());
+        assertEquals(0, proxy.counted(Counter.TUNNELS_OPENED_UPGRADE));
+    }
+
     @Test
     void unasked101Is502() throws Exception {
         proxy.start(request -> {

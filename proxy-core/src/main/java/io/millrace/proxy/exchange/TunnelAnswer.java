@@ -2,7 +2,6 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.SwitchedConnection;
-import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
@@ -12,6 +11,7 @@ import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.tunnel.Tunnel;
 import io.millrace.proxy.tunnel.WebSocketAccept;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +25,9 @@ final class TunnelAnswer implements Tunnel.Listener {
         /** The tunnel has ended; nothing more comes. */
         void onTunnelEnd(Tunnel.End how);
     }
+
+    /** With a version too. */
+    private static final List<String> WEBSOCKET = List.of(UpgradeFields.WEBSOCKET);
 
     private final ExchangeLoop home;
     private final ClientStream stream;
@@ -45,7 +48,7 @@ final class TunnelAnswer implements Tunnel.Listener {
     /** What is wrong with an origin's 101; null when it is right. */
     @Nullable
     OriginFailure problem(ResponseHead head) {
-        boolean webSocket = head.fields().hasToken(FieldName.UPGRADE, UpgradeFields.WEBSOCKET);
+        boolean webSocket = UpgradeFields.allowed(head.fields(), WEBSOCKET) != null;
         String problem = webSocket ? WebSocketAccept.problem(request.fields(), head.fields()) : null;
         if (problem == null) {
             return null;
