@@ -49,6 +49,12 @@ class ConnectTest {
                         + "\r\n");
     }
 
+    private static String freePort() throws IOException {
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return String.valueOf(free.getLocalPort());
+        }
+    }
+
     private static void assertClosed(RawClient client) throws IOException {
         assertEquals(0, client.in.readToEnd().length);
     }
@@ -165,17 +171,27 @@ class ConnectTest {
     /** A tunnel to this proxy would make it go round, whatever else is allowed. */
     @Test
     void ownAddressIsNoDestination() throws Exception {
-        int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
-        }
+        String port = freePort();
         proxy.start(ConnectTest::echo, config -> forwarding(config)
-                .set("forward_proxy.connect_ports", String.valueOf(port))
+                .set("forward_proxy.connect_ports", port)
                 .set("forward_proxy.allow_destinations", "all")
                 .listen("127.0.0.1:" + port));
         assertEquals(403, connect("127.0.0.1:" + port).response().status());
         assertEquals(403, connect("localhost:" + port).response().status());
         assertEquals(403, connect("[::ffff:127.0.0.1]:" + port).response().status());
+    }
+
+    /** Nor is one to its admin API, which has another idea of who may come from this machine. */
+    @Test
+    void addressOfTheAdminApiIsNoDestination() throws Exception {
+        Path token = directory.resolve("token");
+        Files.writeString(token, "a-token-of-the-test-with-32-bytes");
+        String port = freePort();
+        proxy.start(ConnectTest::echo, config -> forwarding(config)
+                .set("forward_proxy.connect_ports", port)
+                .set("admin.listen", "127.0.0.1:" + port)
+                .set("admin.token_file", token.toString()));
+        assertEquals(403, connect("127.0.0.1:" + port).response().status());
     }
 
     @ParameterizedTest

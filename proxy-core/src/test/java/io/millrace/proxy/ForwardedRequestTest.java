@@ -131,4 +131,44 @@ class ForwardedRequestTest {
                 "the proxy itself, whose port it does not know beforehand");
         assertEquals(0, proxy.origin().requests());
     }
+
+    /** What a rule has stored is for those who may ask the rule, also when that is gone; and the other way round. */
+    @Test
+    void whatARuleHasStoredIsNotWhatIsForwarded() throws Exception {
+        proxy.start(ForwardedRequestTest::echo);
+        String own = proxy.origin().url();
+        proxy.reload(config -> config.map(own + "/", own + "/private/", ConfigValues.empty()));
+        assertTrue(ask("GET " + own + "/a").text().startsWith("GET /private/a "));
+        proxy.reload(config -> forwarding(config).set("forward_proxy.allow_destinations", "192.0.2.77"));
+        assertEquals(403, ask("GET " + own + "/a").status());
+        proxy.reload(ForwardedRequestTest::forwarding);
+        assertTrue(ask("GET " + own + "/a").text().startsWith("GET /a "));
+        proxy.reload(config -> forwarding(config).map(own + "/", own + "/private/", ConfigValues.empty()));
+        assertTrue(ask("GET " + own + "/a").text().startsWith("GET /private/a "));
+    }
+
+    /** Behind a load balancer all have its address: then the client is who the filters take for it. */
+    @Test
+    void clientBehindATrustedProxyIsTheOneThatItNames() throws Exception {
+        proxy.start(ForwardedRequestTest::echo, config -> forwarding(config)
+                .set("forward_proxy.allow", "127.0.0.1, 10.0.0.0/8")
+                .set("access.trusted_proxies", "127.0.0.1")
+                .set("access.filter_by_x_forwarded_for", "true"));
+        assertEquals(
+                403, ask("GET " + url("/a"), "X-Forwarded-For: 1.1.1.1\r\n").status());
+        assertEquals(
+                403,
+                ask("GET " + url("/a"), "X-Forwarded-For: 10.0.0.1, 1.1.1.1\r\n")
+                        .status());
+        assertEquals(
+                403,
+                ask("GET " + url("/a"), "X-Forwarded-For: 10.0.0.1, unknown\r\n")
+                        .status());
+        assertEquals(
+                403, ask("CONNECT 1.1.1.1:443", "X-Forwarded-For: 1.1.1.1\r\n").status());
+        assertEquals(4, proxy.counted(Counter.DENIED_FORWARD_CLIENT));
+        assertEquals(
+                200, ask("GET " + url("/a"), "X-Forwarded-For: 10.0.0.1\r\n").status());
+        assertEquals(200, ask("GET " + url("/a")).status());
+    }
 }

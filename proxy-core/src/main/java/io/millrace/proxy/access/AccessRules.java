@@ -79,6 +79,16 @@ public final class AccessRules {
         return filters.denial(ruleIndex, request, peer, local);
     }
 
+    /**
+     * Who the client of a request is to those who go by its address: where X-Forwarded-For counts, the one that a trusted proxy names there.
+     *
+     * @param peer who sent it, null when not known
+     * @return null when not known
+     */
+    public @Nullable IpAddress client(RequestHead request, @Nullable IpAddress peer) {
+        return filters.client(request, peer);
+    }
+
     /** The methods of a rule. */
     public MethodPolicy methods(int ruleIndex) {
         return methods[ruleIndex];

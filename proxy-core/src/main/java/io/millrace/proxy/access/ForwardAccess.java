@@ -2,6 +2,7 @@ package io.millrace.proxy.access;
 
 import io.millrace.proxy.config.AddressSet;
 import io.millrace.proxy.config.ForwardProxyConfig;
+import io.millrace.proxy.config.ListenAddress;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.http.IpAddress;
 import java.net.InetAddress;
@@ -31,6 +32,10 @@ public final class ForwardAccess {
         ForwardProxyConfig forward = config.forwardProxy();
         Set<Integer> ports = new HashSet<>();
         config.listeners().forEach(listener -> ports.add(listener.address().port()));
+        ListenAddress admin = config.admin().listen();
+        if (admin != null) {
+            ports.add(admin.port());
+        }
         Set<IpAddress> own = forward.enabled() ? ownAddresses() : Set.of();
         return new ForwardAccess(forward, new Destinations(forward, own, Set.copyOf(ports)));
     }

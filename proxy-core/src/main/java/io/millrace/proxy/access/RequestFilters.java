@@ -41,6 +41,12 @@ final class RequestFilters {
                 rules.byForwardedFor() ? new ForwardedClient(config.access().trusted()) : null);
     }
 
+    /** Whose address filters look at. */
+    @Nullable
+    IpAddress client(RequestHead request, @Nullable IpAddress peer) {
+        return forwarded == null ? peer : forwarded.of(request.fields(), peer);
+    }
+
     boolean isAny() {
         return any;
     }
@@ -51,7 +57,7 @@ final class RequestFilters {
         if (own.isEmpty() && general.isEmpty()) {
             return null;
         }
-        IpAddress client = forwarded == null ? peer : forwarded.of(request.fields(), peer);
+        IpAddress client = client(request, peer);
         FilterVerdict verdict = own.verdict(request, client, local);
         if (verdict == null) {
             verdict = general.verdict(request, client, local);

@@ -2,14 +2,15 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.access.ForwardAccess;
 import io.millrace.proxy.access.MethodPolicy;
+import io.millrace.proxy.http.IpAddress;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
-import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.ForwardReason;
 import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.proxy.remap.NotMapped;
 import io.millrace.proxy.remap.RemapResult;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What becomes of requests that name the host themselves that they are to go to: CONNECT, and those that no rule maps. Where the host's addresses lie is not known
@@ -24,14 +25,18 @@ final class ForwardDecider {
         this.counters = counters;
     }
 
-    /** Whether CONNECT opens a tunnel (RFC 9110 s9.3.6). */
-    Decision connect(Decision decision, long contentLength, ClientConnection client, ForwardAccess forward) {
+    /**
+     * Whether CONNECT opens a tunnel (RFC 9110 s9.3.6).
+     *
+     * @param client who asks, null when not known
+     */
+    Decision connect(Decision decision, long contentLength, @Nullable IpAddress client, ForwardAccess forward) {
         RequestHead request = decision.request();
         if (!forward.isEnabled()) {
             counters.increment(Counter.DENIED_METHOD);
             return decision.denied(405, "CONNECT is not offered").allow(MethodPolicy.DEFAULT.allow());
         }
-        if (!forward.isClient(client.remoteIp())) {
+        if (!forward.isClient(client)) {
             return deniedToClient(decision);
         }
         if (contentLength != 0) {

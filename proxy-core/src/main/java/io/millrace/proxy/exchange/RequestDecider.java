@@ -93,10 +93,13 @@ final class RequestDecider {
         }
         if (request.method() == Method.CONNECT) {
             return forwards.connect(
-                    decision, contentLength, client, settings.forward().access());
+                    decision,
+                    contentLength,
+                    access.client(request, client.remoteIp()),
+                    settings.forward().access());
         }
         if (ForwardDecider.isForForwarding(request, found, settings.forward().access())) {
-            if (!settings.forward().access().isClient(client.remoteIp())) {
+            if (!settings.forward().access().isClient(access.client(request, client.remoteIp()))) {
                 return forwards.deniedToClient(decision);
             }
             found = settings.remap().forwarded(request.target());

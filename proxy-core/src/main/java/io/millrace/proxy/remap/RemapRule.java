@@ -177,11 +177,15 @@ public final class RemapRule {
     }
 
     /**
-     * What stands in keys of this rule besides the URL. One URL may arrive on several ports, and be another resource on each. Rules whose hosts go by one name share a key only where they ask the
+     * What stands in keys of this rule besides the URL. One URL may arrive on several ports, and be another resource on each. What a rule has stored is not for everybody who is forwarded once the
+     * rule is gone, nor what was forwarded for a rule that comes. Rules whose hosts go by one name share a key only where they ask the
      * origin the same: otherwise one rule's answers would be served under another.
      */
     private static String keySuffix(RemapRuleConfig config, RuleUrl to, KeyRules rules) {
         String suffix = rules.generation() < 0 ? "" : " generation=" + rules.generation();
+        if (config.isForwarding()) {
+            suffix += " forwarded";
+        }
         if (config.verb().group() == RemapVerb.Group.RECEIVED_PORT) {
             suffix += " recv_port=" + config.from().port();
         }
