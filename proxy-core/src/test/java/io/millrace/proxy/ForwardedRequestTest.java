@@ -171,4 +171,16 @@ class ForwardedRequestTest {
                 200, ask("GET " + url("/a"), "X-Forwarded-For: 10.0.0.1\r\n").status());
         assertEquals(200, ask("GET " + url("/a")).status());
     }
+
+    @Test
+    void staleAnswerIsNoneWhereTheDestinationIsDenied() throws Exception {
+        proxy.start(
+                request -> request.ok("Cache-Control: max-age=10, stale-if-error=3600\r\n", new byte[] {'a'}),
+                ForwardedRequestTest::forwarding);
+        assertEquals(200, ask("GET " + url("/a")).status());
+        proxy.advanceSeconds(20);
+        proxy.reload(config -> forwarding(config).set("forward_proxy.allow_destinations", "192.0.2.77"));
+        assertEquals(403, ask("GET " + url("/a")).status());
+        assertEquals(1, proxy.origin().requests());
+    }
 }

@@ -326,12 +326,13 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
         }
         origin.forget();
         report.failed(failure, from.host());
-        if (mayServeStale()) {
-            sendStale(failure.reason().text());
+        if (failure.reason() == OriginFailure.Reason.DESTINATION) {
+            // No failure of the origin's, for which what is stale may stand in.
+            answerLocally(403, ConnectExchange.DESTINATION, ExchangeOutcome.DENIED);
             return;
         }
-        if (failure.reason() == OriginFailure.Reason.DESTINATION) {
-            answerLocally(403, ConnectExchange.DESTINATION, ExchangeOutcome.DENIED);
+        if (mayServeStale()) {
+            sendStale(failure.reason().text());
             return;
         }
         boolean timeout = failure.reason().isTimeout();
