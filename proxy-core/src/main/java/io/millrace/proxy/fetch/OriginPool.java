@@ -35,6 +35,7 @@ final class OriginPool {
     private final Deadline waitingDeadline;
     private int active;
     private int connecting;
+    private boolean serving;
 
     OriginPool(PooledOriginClient client, Key key) {
         this.client = client;
@@ -269,13 +270,22 @@ final class OriginPool {
         return next;
     }
 
+    /** One after the other: an attempt that fails at once comes back here, and does not begin the next within itself. */
     private void serveWaiting() {
-        PooledCall first;
-        while (!client.isClosed()
-                && (first = waiting.peekFirst()) != null
-                && hasRoom(first.request().settings())) {
-            pollWaiting();
-            connect(first);
+        if (serving) {
+            return;
+        }
+        serving = true;
+        try {
+            PooledCall first;
+            while (!client.isClosed()
+                    && (first = waiting.peekFirst()) != null
+                    && hasRoom(first.request().settings())) {
+                pollWaiting();
+                connect(first);
+            }
+        } finally {
+            serving = false;
         }
     }
 

@@ -88,6 +88,8 @@ public final class GroupTries {
         private final boolean trial;
         private final long begunMillis;
         private boolean ended;
+        /** The host's failures in a row when the head of an answer came that speaks for it; -1 before. */
+        private int failuresAtHead = -1;
 
         private Try(int index, long begunMillis) {
             this.index = index;
@@ -112,8 +114,11 @@ public final class GroupTries {
             }
             if (view.group().isFailure(status)) {
                 failed(Integer.toString(status), nowMillis);
-            } else if (trial && !view.group().isRetried(status)) {
-                host().answered(nowMillis);
+            } else if (!view.group().isRetried(status)) {
+                if (trial) {
+                    host().answered(nowMillis);
+                }
+                failuresAtHead = host().health().failures();
             }
         }
 
@@ -158,12 +163,17 @@ public final class GroupTries {
             }
         }
 
-        /** Nobody waits for it any longer. */
+        /** Nobody waits for it any longer, or for the rest of its answer. */
         public void left() {
-            if (!ended) {
-                end();
-                leaveTrial();
+            if (ended) {
+                return;
             }
+            end();
+            OriginHealth now = host().health();
+            if (now.state() == OriginHealth.State.UP && now.failures() == failuresAtHead) {
+                host().answered(begunMillis);
+            }
+            leaveTrial();
         }
 
         private void leaveTrial() {

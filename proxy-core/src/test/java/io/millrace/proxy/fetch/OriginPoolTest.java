@@ -13,6 +13,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -557,5 +558,42 @@ class OriginPoolTest extends FetchFixture {
                         .add("Keep-Alive", "timeout=x, max=1")
                         .build()));
         assertEquals(KeepAlive.UNLIMITED, KeepAlive.idleNanos(FieldSection.EMPTY));
+    }
+
+    @Test
+    void manyThatWaitForWhatCannotBeConnectedToFailOneAfterTheOther() throws Exception {
+        int many = 20_000;
+        AtomicBoolean denied = new AtomicBoolean();
+        AddressCheck check = (address, port) -> !denied.get();
+        FetchSettings one =
+                settings().connectionsMax(1).queueMax(many).keepAlive(false).build();
+        CountDownLatch mayAnswer = new CountDownLatch(1);
+        try (ScriptedOrigin origin = ScriptedOrigin.running(peer -> {
+            peer.readHead();
+            mayAnswer.await();
+            peer.send(OK);
+        })) {
+            OriginRequest request =
+                    request(origin.origin(), builder -> builder.settings(one).addresses(check));
+            RecordedResponse first = new RecordedResponse();
+            start(request, first);
+            List<RecordedResponse> others = new ArrayList<>();
+            runOnLoop(() -> {
+                for (int i = 0; i < many; i++) {
+                    RecordedResponse other = new RecordedResponse();
+                    others.add(other);
+                    client.fetch(request, other);
+                }
+            });
+            Awaitility.await().until(() -> onLoop(() -> client.statistics().connectionsActive()) == 1);
+            denied.set(true);
+            mayAnswer.countDown();
+            first.awaitComplete();
+            for (RecordedResponse other : others) {
+                assertEquals(Reason.DESTINATION, other.awaitFailure().reason());
+            }
+            assertEquals(0, onLoop(() -> client.statistics().callsWaiting()));
+            assertEquals(0, onLoop(() -> client.statistics().connectionsConnecting()));
+        }
     }
 }

@@ -301,4 +301,30 @@ class GroupTriesTest {
         }
         return count;
     }
+
+    @Test
+    void anAnswerThatItsClientDidNotWaitForIsNoFailureInARow() {
+        apply(settings -> settings);
+        for (int i = 0; i < 9; i++) {
+            GroupTries.Try failing = request(T).next(false, T);
+            assertEquals(1, number(failing));
+            failing.failed(Reason.RESET, T);
+            GroupTries.Try left = request(T).next(false, T);
+            left.responded(200, T, 1);
+            left.left();
+        }
+        assertEquals(1, order(true, T).get(0));
+    }
+
+    @Test
+    void whatFailedSinceTheHeadOfAnAnswerCountsWhoeverLeavesThatAnswer() {
+        apply(settings -> settings);
+        for (int i = 0; i < 3; i++) {
+            GroupTries.Try left = request(T).next(false, T);
+            left.responded(200, T, 1);
+            request(T).next(false, T).failed(Reason.RESET, T);
+            left.left();
+        }
+        assertEquals(2, order(true, T).get(0));
+    }
 }
