@@ -7,6 +7,7 @@ import io.netty.handler.codec.dns.DnsRecord;
 import io.netty.handler.codec.dns.DnsResponseCode;
 import io.netty.resolver.dns.DnsCache;
 import io.netty.resolver.dns.DnsCacheEntry;
+import io.netty.resolver.dns.DnsCnameCache;
 import io.netty.resolver.dns.DnsQueryLifecycleObserver;
 import io.netty.resolver.dns.DnsQueryLifecycleObserverFactory;
 import java.net.InetAddress;
@@ -25,9 +26,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to one event loop.
  */
-final class AnswerNotes implements DnsCache, DnsQueryLifecycleObserverFactory {
+final class AnswerNotes implements DnsCache, DnsCnameCache, DnsQueryLifecycleObserverFactory {
     private final Map<String, Long> seconds = new HashMap<>();
+    private final Map<String, Alias> aliases = new HashMap<>();
     private final Set<String> unserved = new HashSet<>();
+
+    /** Another name for a name, and for how long. */
+    private record Alias(String of, long seconds) {}
 
     /** Notes what became of one query. */
     private final class Observer implements DnsQueryLifecycleObserver {
@@ -82,7 +87,7 @@ final class AnswerNotes implements DnsCache, DnsQueryLifecycleObserverFactory {
         return asked.startsWith(name) && (asked.length() == name.length() || asked.charAt(name.length()) == '.');
     }
 
-    /** The shortest time to live among the records for a name, with a search domain or without, in seconds; 0 when there were none. */
+    /** The shortest time to live among the records for a name, with a search domain or without, aliases included, in seconds; 0 when there were none. */
     long takeSeconds(String name) {
         long shortest = Long.MAX_VALUE;
         for (Iterator<Map.Entry<String, Long>> each = seconds.entrySet().iterator(); each.hasNext(); ) {
@@ -92,7 +97,33 @@ final class AnswerNotes implements DnsCache, DnsQueryLifecycleObserverFactory {
                 each.remove();
             }
         }
+        for (String owner : List.copyOf(aliases.keySet())) {
+            if (isFor(name, owner)) {
+                shortest = Math.min(shortest, takeAliases(owner));
+            }
+        }
         return shortest == Long.MAX_VALUE ? 0 : shortest;
+    }
+
+    /** The shortest in the chain of aliases that begins there. */
+    private long takeAliases(String owner) {
+        long shortest = Long.MAX_VALUE;
+        Alias next = aliases.remove(owner);
+        while (next != null) {
+            shortest = Math.min(shortest, next.seconds());
+            next = aliases.remove(next.of());
+        }
+        return shortest;
+    }
+
+    @Override
+    public void cache(String hostname, String alias, long originalTtl, EventLoop loop) {
+        aliases.put(hostname, new Alias(alias, originalTtl));
+    }
+
+    @Override
+    public @Nullable String get(String hostname) {
+        return null;
     }
 
     @Override
@@ -115,11 +146,13 @@ final class AnswerNotes implements DnsCache, DnsQueryLifecycleObserverFactory {
     @Override
     public void clear() {
         seconds.clear();
+        aliases.clear();
         unserved.clear();
     }
 
     @Override
     public boolean clear(String hostname) {
-        return seconds.remove(hostname) != null;
+        boolean isAlias = aliases.remove(hostname) != null;
+        return seconds.remove(hostname) != null || isAlias;
     }
 }

@@ -10,7 +10,6 @@ import io.netty.resolver.ResolvedAddressTypes;
 import io.netty.resolver.dns.DnsErrorCauseException;
 import io.netty.resolver.dns.DnsNameResolverBuilder;
 import io.netty.resolver.dns.NoopAuthoritativeDnsServerCache;
-import io.netty.resolver.dns.NoopDnsCnameCache;
 import io.netty.util.concurrent.Future;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -79,7 +78,7 @@ public final class NameLookup {
                 .hostsFileEntriesResolver(NO_FILE)
                 .resolveCache(notes)
                 .dnsQueryLifecycleObserverFactory(notes)
-                .cnameCache(NoopDnsCnameCache.INSTANCE)
+                .cnameCache(notes)
                 .authoritativeDnsServerCache(NoopAuthoritativeDnsServerCache.INSTANCE)
                 .nameServerProvider(new ZoneServers(settings));
         if (!settings.nameServers().isEmpty()) {

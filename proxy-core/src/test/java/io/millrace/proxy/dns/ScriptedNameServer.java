@@ -11,6 +11,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -21,6 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 /** A name server on the loopback, by UDP and TCP, that does for each name what a test says; NXDOMAIN where it said nothing. */
 public final class ScriptedNameServer implements AutoCloseable {
     private static final int TYPE_A = 1;
+    private static final int TYPE_CNAME = 5;
     private static final int HEADER_BYTES = 12;
     private static final int DATAGRAM_BYTES_MAX = 1_232;
 
@@ -90,6 +92,31 @@ public final class ScriptedNameServer implements AutoCloseable {
         /** An answer with these addresses for A, and with none for anything else. */
         public byte[] addresses(int ttlSeconds, String... literals) {
             return answer(0, 0, false, ttlSeconds, literals);
+        }
+
+        /** An answer for A that the name is another name for a time, and that one has an address for another. */
+        public byte[] alias(int ttlSeconds, String target, int addressTtlSeconds, String literal) {
+            if (!isForA) {
+                return code(0);
+            }
+            ByteBuffer encoded = ByteBuffer.allocate(target.length() + 2);
+            for (String label : target.split("\\.", -1)) {
+                encoded.put((byte) label.length()).put(label.getBytes(StandardCharsets.US_ASCII));
+            }
+            encoded.put((byte) 0);
+            int questionBytes = questionEnd - HEADER_BYTES;
+            ByteBuffer out = ByteBuffer.allocate(HEADER_BYTES + questionBytes + 26 + 2 * encoded.position());
+            out.put(message, 0, 2).putShort((short) 0x8180);
+            out.putShort((short) 1).putShort((short) 2).putInt(0);
+            out.put(message, HEADER_BYTES, questionBytes);
+            out.putShort((short) 0xc00c).putShort((short) TYPE_CNAME).putShort((short) 1);
+            out.putInt(ttlSeconds).putShort((short) encoded.position());
+            out.put(encoded.array(), 0, encoded.position());
+            out.put(encoded.array(), 0, encoded.position());
+            out.putShort((short) TYPE_A).putShort((short) 1);
+            out.putInt(addressTtlSeconds).putShort((short) 4);
+            out.put(NetUtil.createByteArrayFromIpAddressString(literal));
+            return out.array();
         }
 
         /** An answer without any record. */
