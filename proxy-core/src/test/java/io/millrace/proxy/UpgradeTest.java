@@ -252,6 +252,15 @@ class UpgradeTest {
     }
 
     @Test
+    void requestThatWasKeptHasTheTimeOfAnyOther() throws Exception {
+        proxy.start(request -> request.ok("", RawInput.latin1("plain")), config -> webSocket(config)
+                .set("timeouts.client_header", "1s"));
+        RawClient client = proxy.client().send(WebSocketPeer.request("/a") + "GET /b HTTP/1.1\r\nHost: ");
+        assertEquals(200, client.response().status());
+        assertEquals(408, client.response().status());
+    }
+
+    @Test
     void unasked101Is502() throws Exception {
         proxy.start(request -> {
             request.send(WebSocketPeer.accepted(request.head()));

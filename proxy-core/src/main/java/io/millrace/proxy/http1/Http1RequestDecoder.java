@@ -183,6 +183,9 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
         if (ctx.isRemoved()) {
             return;
         }
+        if (actualReadableBytes() > 0) {
+            connection.onBytes();
+        }
         try {
             channelRead(ctx, Unpooled.EMPTY_BUFFER);
             channelReadComplete(ctx);
