@@ -156,6 +156,8 @@ class SteadyEpollTest {
         while (heard.isEmpty()) {
             loop.submit(() -> {}).sync();
         }
+        // It was heard of at the beginning of what it does.
+        loop.submit(() -> {}).sync();
         Datagrams first = heard.get(0);
         Datagrams heir = first.heir;
         boolean taken = heir.socket.intValue() == (first == a ? numberOfB : numberOfA);
