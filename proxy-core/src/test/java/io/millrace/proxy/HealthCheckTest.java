@@ -13,6 +13,7 @@ import io.millrace.proxy.origin.OriginHealth;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
@@ -146,6 +147,37 @@ class HealthCheckTest {
         assertEquals("second", proxy.get("/a").text());
         oneCheck();
         assertEquals("first", proxy.get("/a").text());
+    }
+
+    /** Its answer comes when the host is down, and is to a question from when it was up. */
+    @Test
+    void aCheckThatBeganBeforeRequestsFailedDoesNotBringTheHostBack() throws Exception {
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        first = new RawOrigin(request -> {
+            if (!request.has("GET /up ")) {
+                request.reset();
+                return;
+            }
+            asked.countDown();
+            go.await();
+            answer(request);
+        });
+        second = new RawOrigin(request -> request.ok("Cache-Control: no-store\r\n", RawInput.latin1("second")));
+        proxy.start(
+                request -> {}, config -> withGroup(config, settings -> settings.set(OriginGroupKeys.HEALTHY, 1), true));
+        proxy.advanceSeconds(INTERVAL_SECONDS);
+        asked.await();
+        for (int i = 0; i < 3; i++) {
+            assertEquals("second", proxy.get("/a").text());
+        }
+        assertEquals(OriginHealth.State.DOWN, health().state());
+        go.countDown();
+        ProxyExtension.await("the check's answer", () -> checks.get() == 1);
+        proxy.settle();
+        assertEquals(OriginHealth.State.DOWN, health().state());
+        oneCheck();
+        assertEquals(OriginHealth.State.UP, health().state());
     }
 
     @Test

@@ -62,7 +62,7 @@ public final class GroupTries {
         tries++;
         tried.set(chosen);
         last = chosen;
-        return new Try(chosen, nowMillis);
+        return new Try(chosen);
     }
 
     /** All were tried: one that gave no answer may be back by now, if it is not the one that has just failed. */
@@ -86,14 +86,16 @@ public final class GroupTries {
     public final class Try {
         private final int index;
         private final boolean trial;
-        private final long begunMillis;
+        /** The host's term when it was asked. */
+        private final int term;
+
         private boolean ended;
         /** The host's failures in a row when the head of an answer came that speaks for it; -1 before. */
         private int failuresAtHead = -1;
 
-        private Try(int index, long begunMillis) {
+        private Try(int index) {
             this.index = index;
-            this.begunMillis = begunMillis;
+            term = view.host(index).health().term();
             trial = view.isOnTrial();
             view.load(index).began();
         }
@@ -116,7 +118,7 @@ public final class GroupTries {
                 failed(Integer.toString(status), nowMillis);
             } else if (!view.group().isRetried(status)) {
                 if (trial) {
-                    host().answered(nowMillis);
+                    host().answered(term, nowMillis);
                 }
                 failuresAtHead = host().health().failures();
             }
@@ -130,7 +132,7 @@ public final class GroupTries {
                     // Neither a failure of the host nor a sign of its health.
                     leaveTrial();
                 } else {
-                    host().answered(nowMillis);
+                    host().answered(term, nowMillis);
                 }
             }
         }
@@ -152,7 +154,7 @@ public final class GroupTries {
             end();
             note(why);
             view.load(index).failed();
-            host().failed(why, begunMillis, nowMillis, view.group().config().markdown(), view.jitter());
+            host().failed(why, term, nowMillis, view.group().config().markdown(), view.jitter());
         }
 
         /** Another host is asked, as this one answered with a status that is no answer. */
@@ -171,14 +173,14 @@ public final class GroupTries {
             end();
             OriginHealth now = host().health();
             if (now.state() == OriginHealth.State.UP && now.failures() == failuresAtHead) {
-                host().answered(begunMillis);
+                host().answered(term, now.since());
             }
             leaveTrial();
         }
 
         private void leaveTrial() {
             if (trial) {
-                host().leaveTrial();
+                host().leaveTrial(term);
             }
         }
 

@@ -99,7 +99,11 @@ public final class HealthChecks {
         private long dueMillis;
         private int passed;
         private int failed;
-        private OriginHealth.@Nullable State seen;
+        /** The host's term when the check began. */
+        private int term;
+        /** That of the checks which passed. */
+        private int passedTerm = -1;
+
         private @Nullable OriginCall call;
         private @Nullable OriginGroup group;
 
@@ -114,6 +118,7 @@ public final class HealthChecks {
             if (call == null && nowMillis >= dueMillis) {
                 dueMillis = nowMillis + next(rules);
                 group = of;
+                term = host.health().term();
                 call = client.fetch(request(rules), this);
             }
         }
@@ -183,19 +188,27 @@ public final class HealthChecks {
             return group == null ? null : group.config().healthCheck();
         }
 
+        /** One that began before the host went down or came back says nothing of it now. */
+        private boolean isOfBefore() {
+            return host.health().term() != term;
+        }
+
         private void passed(OriginGroupConfig.HealthCheck rules) {
+            if (isOfBefore()) {
+                return;
+            }
             failed = 0;
-            OriginHealth.State state = host.health().state();
-            // Those before it went down say nothing of whether it has come back.
-            passed = state == seen ? passed + 1 : 1;
-            seen = state;
-            if (state != OriginHealth.State.UP && passed >= rules.healthy()) {
-                host.checkedUp(clockMillis.getAsLong());
-                seen = OriginHealth.State.UP;
+            passed = passedTerm == term ? passed + 1 : 1;
+            passedTerm = term;
+            if (passed >= rules.healthy()) {
+                host.checkedUp(term, clockMillis.getAsLong());
             }
         }
 
         private void failed(OriginGroupConfig.@Nullable HealthCheck rules, String why) {
+            if (isOfBefore()) {
+                return;
+            }
             passed = 0;
             failed++;
             OriginGroup of = group;

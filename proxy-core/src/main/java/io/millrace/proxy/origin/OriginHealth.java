@@ -12,8 +12,12 @@ import org.jspecify.annotations.Nullable;
  *   SUSPECT --it is answered--> UP, with slow start       SUSPECT --it fails--> DOWN, for twice as long
  * </pre>
  *
+ * <p>What was begun before a change of these says nothing of the host since: each begins a new term, and who asks the host remembers
+ * the term in which it asked.
+ *
  * <p>Immutable.
  *
+ * @param term counts how often it went down, came back or failed its trial
  * @param state as seen by requests; an operator's word goes before it
  * @param failures in a row
  * @param trials trials in a row that failed, since it was up
@@ -24,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param put what an operator has said; null for nothing
  */
 public record OriginHealth(
+        int term,
         State state,
         int failures,
         int trials,
@@ -60,7 +65,7 @@ public record OriginHealth(
     private static final int DOUBLINGS_MAX = 30;
 
     static OriginHealth unknown() {
-        return new OriginHealth(State.UP, 0, 0, 0, 0, "", false, null);
+        return new OriginHealth(0, State.UP, 0, 0, 0, 0, "", false, null);
     }
 
     /** Whether it gets requests like any other. */
@@ -84,50 +89,59 @@ public record OriginHealth(
                 && !isPutDown(nowMillis);
     }
 
-    /** A request or a check was answered. */
-    OriginHealth answered(long nowMillis) {
+    /**
+     * A request was answered.
+     *
+     * @param askedIn the term in which it was sent
+     */
+    OriginHealth answered(int askedIn, long nowMillis) {
+        if (askedIn != term) {
+            return this;
+        }
         if (state == State.UP) {
-            return failures == 0 ? this : new OriginHealth(state, 0, 0, since, 0, reason, false, put);
+            return failures == 0 ? this : new OriginHealth(term, state, 0, 0, since, 0, reason, false, put);
         }
         return byCheck && state == State.DOWN ? this : up(nowMillis);
     }
 
     private OriginHealth up(long nowMillis) {
-        return new OriginHealth(State.UP, 0, 0, nowMillis, 0, reason, false, put);
+        return new OriginHealth(term + 1, State.UP, 0, 0, nowMillis, 0, reason, false, put);
     }
 
-    /** Checks find it up. */
-    OriginHealth checkedUp(long nowMillis) {
-        return state == State.UP ? this : up(nowMillis);
+    /** Checks that began in a term find it up. */
+    OriginHealth checkedUp(int askedIn, long nowMillis) {
+        return askedIn != term || state == State.UP ? this : up(nowMillis);
     }
 
     /** Checks find it down. */
     OriginHealth checkedDown(String why, long nowMillis, Markdown rules) {
+        if (state != State.UP && byCheck && reason.equals(why)) {
+            return this;
+        }
         long begun = state == State.UP ? nowMillis : since;
-        return state != State.UP && byCheck && reason.equals(why)
-                ? this
-                : new OriginHealth(State.DOWN, failures, 0, begun, nowMillis + rules.retryMillis(), why, true, put);
+        long retry = nowMillis + rules.retryMillis();
+        return new OriginHealth(term + 1, State.DOWN, failures, 0, begun, retry, why, true, put);
     }
 
     /**
      * One was not.
      *
-     * @param begunMillis when it was sent: what was sent before a host came back says nothing of it now
+     * @param askedIn the term in which it was sent
      * @param jitter 0 to 1, so that loops and proxies do not all come back at the same moment
      */
-    OriginHealth failed(String why, long begunMillis, long nowMillis, Markdown rules, double jitter) {
-        if (state == State.UP && begunMillis < since && since <= nowMillis) {
+    OriginHealth failed(String why, int askedIn, long nowMillis, Markdown rules, double jitter) {
+        if (askedIn != term) {
             return this;
         }
         int more = failures + 1;
         if (state == State.UP && (rules.failThreshold() == 0 || more < rules.failThreshold())) {
-            return new OriginHealth(state, more, trials, since, retryAt, why, byCheck, put);
+            return new OriginHealth(term, state, more, trials, since, retryAt, why, byCheck, put);
         }
         return switch (state) {
             case UP -> down(more, 0, nowMillis, nowMillis, why, rules, jitter);
             case SUSPECT -> down(more, trials + 1, since, nowMillis, why, rules, jitter);
-            // A request that began before, or one that was sent since all were down: it changes nothing.
-            case DOWN -> new OriginHealth(state, more, trials, since, retryAt, reason, byCheck, put);
+            // One that was sent although it is down, as all are: it changes nothing.
+            case DOWN -> new OriginHealth(term, state, more, trials, since, retryAt, reason, byCheck, put);
         };
     }
 
@@ -137,6 +151,7 @@ public record OriginHealth(
         boolean overflown = doubled >> Math.min(trialsFailed, DOUBLINGS_MAX) != rules.retryMillis();
         long wait = overflown ? rules.retryMillisMax() : Math.min(doubled, rules.retryMillisMax());
         return new OriginHealth(
+                term + 1,
                 State.DOWN,
                 failed,
                 trialsFailed,
@@ -149,23 +164,23 @@ public record OriginHealth(
 
     /** Somebody tries it. */
     OriginHealth onTrial() {
-        return new OriginHealth(State.SUSPECT, failures, trials, since, retryAt, reason, byCheck, put);
+        return new OriginHealth(term, State.SUSPECT, failures, trials, since, retryAt, reason, byCheck, put);
     }
 
-    /** The trial ended without telling anything: the next may be at once. */
-    OriginHealth trialLeft() {
-        return state == State.SUSPECT
-                ? new OriginHealth(State.DOWN, failures, trials, since, retryAt, reason, byCheck, put)
+    /** The trial that was begun in a term ended without telling anything: the next may be at once. */
+    OriginHealth trialLeft(int askedIn) {
+        return state == State.SUSPECT && askedIn == term
+                ? new OriginHealth(term, State.DOWN, failures, trials, since, retryAt, reason, byCheck, put)
                 : this;
     }
 
     OriginHealth putDown(Put by) {
-        return new OriginHealth(state, failures, trials, since, retryAt, reason, byCheck, by);
+        return new OriginHealth(term, state, failures, trials, since, retryAt, reason, byCheck, by);
     }
 
     /** An operator says that it is up, whatever was seen of it. */
     OriginHealth putUp(long nowMillis) {
-        return new OriginHealth(
-                State.UP, 0, 0, state == State.UP && put == null ? since : nowMillis, 0, reason, false, null);
+        long begun = state == State.UP && put == null ? since : nowMillis;
+        return new OriginHealth(term + 1, State.UP, 0, 0, begun, 0, reason, false, null);
     }
 }

@@ -82,23 +82,23 @@ public final class OriginHost {
         return load;
     }
 
-    /** A request was answered, or a check. */
-    void answered(long nowMillis) {
+    /** A request that was sent in a term was answered. */
+    void answered(int askedIn, long nowMillis) {
         OriginHealth before = health();
         if (before.state() == OriginHealth.State.UP && before.failures() == 0) {
             return;
         }
-        swap(now -> now.answered(nowMillis), nowMillis);
+        swap(now -> now.answered(askedIn, nowMillis), nowMillis);
     }
 
-    /** A request was not answered, or by what counts as a failure. */
-    void failed(String why, long begunMillis, long nowMillis, Markdown rules, double jitter) {
-        swap(now -> now.failed(why, begunMillis, nowMillis, rules, jitter), nowMillis);
+    /** A request that was sent in a term was not answered, or by what counts as a failure. */
+    void failed(String why, int askedIn, long nowMillis, Markdown rules, double jitter) {
+        swap(now -> now.failed(why, askedIn, nowMillis, rules, jitter), nowMillis);
     }
 
-    /** Checks found it up. */
-    void checkedUp(long nowMillis) {
-        swap(now -> now.checkedUp(nowMillis), nowMillis);
+    /** Checks that began in a term found it up. */
+    void checkedUp(int askedIn, long nowMillis) {
+        swap(now -> now.checkedUp(askedIn, nowMillis), nowMillis);
     }
 
     /** Checks found it down. */
@@ -112,9 +112,9 @@ public final class OriginHost {
         return before.isTrialDue(nowMillis, 0) && health.compareAndSet(before, before.onTrial());
     }
 
-    /** The trial told nothing. */
-    void leaveTrial() {
-        health.updateAndGet(OriginHealth::trialLeft);
+    /** The trial that was begun in a term told nothing. */
+    void leaveTrial(int askedIn) {
+        health.updateAndGet(now -> now.trialLeft(askedIn));
     }
 
     /** An operator puts it down. */

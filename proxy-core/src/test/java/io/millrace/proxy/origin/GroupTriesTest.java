@@ -53,15 +53,13 @@ class GroupTriesTest {
 
     private void markDown(int number, long nowMillis) {
         for (int i = 0; i < 3; i++) {
-            groups.find("g")
-                    .hosts()
-                    .get(number - 1)
-                    .failed(
-                            "reset",
-                            nowMillis,
-                            nowMillis,
-                            groups.find("g").config().markdown(),
-                            0);
+            OriginHost host = groups.find("g").hosts().get(number - 1);
+            host.failed(
+                    "reset",
+                    host.health().term(),
+                    nowMillis,
+                    groups.find("g").config().markdown(),
+                    0);
         }
     }
 
@@ -284,7 +282,8 @@ class GroupTriesTest {
         apply(settings -> settings.set(OriginGroupKeys.POLICY, OriginGroupConfig.Policy.ROUND_ROBIN)
                 .set(OriginGroupKeys.SLOW_START, Duration.ofSeconds(10)));
         markDown(1, T);
-        groups.find("g").hosts().get(0).answered(T);
+        OriginHost first = groups.find("g").hosts().get(0);
+        first.answered(first.health().term(), T);
         assertEquals(10, share(T));
         assertEquals(35, share(T + 5000));
         assertEquals(50, share(T + 10_000));
@@ -326,5 +325,60 @@ class GroupTriesTest {
             left.left();
         }
         assertEquals(2, order(true, T).get(0));
+    }
+
+    /** What was asked before says how it was then. */
+    @Test
+    void answersToRequestsFromBeforeAHostWasMarkedDownDoNotBringItBack() {
+        apply(settings -> settings);
+        GroupTries.Try early = request(T).next(true, T);
+        GroupTries.Try leftLater = request(T).next(true, T);
+        markDown(1, T);
+        early.responded(200, T, 1);
+        early.answered(200, T);
+        leftLater.responded(200, T, 1);
+        leftLater.left();
+        assertEquals(2, order(true, T).get(0));
+    }
+
+    @Test
+    void anAnswerFromBeforeTheMarkingDoesNotEndTheTrialThatIsUnderWay() {
+        apply(settings -> settings);
+        GroupTries.Try early = request(T).next(true, T);
+        GroupTries.Try earlyToo = request(T).next(true, T);
+        markDown(1, T);
+        long due = T + 20_000;
+        GroupTries.Try trial = request(due).next(true, due);
+        early.responded(200, due, 1);
+        early.answered(200, due);
+        earlyToo.failed(Reason.RESET, due);
+        assertEquals(OriginHealth.State.SUSPECT, trial.host().health().state());
+        trial.responded(200, due, 1);
+        assertEquals(1, order(true, due).get(0));
+    }
+
+    @Test
+    void aTrialThatIsLeftDoesNotEndTheNextOne() {
+        apply(settings -> settings);
+        markDown(1, T);
+        GroupTries.Try first = request(T + 20_000).next(true, T + 20_000);
+        first.host().putUp(T + 20_001);
+        markDown(1, T + 20_002);
+        GroupTries.Try second = request(T + 40_000).next(true, T + 40_000);
+        first.left();
+        assertEquals(OriginHealth.State.SUSPECT, second.host().health().state());
+    }
+
+    @Test
+    void whenAllAreDownAHostThatAnswersWhatWasAskedSinceThenIsUp() {
+        apply(settings -> settings);
+        markDown(1, T);
+        markDown(2, T);
+        markDown(3, T);
+        GroupTries.Try any = request(T).next(true, T);
+        assertEquals(1, number(any));
+        any.responded(200, T, 1);
+        any.answered(200, T);
+        assertTrue(any.host().health().isUp(T));
     }
 }

@@ -24,9 +24,13 @@ class OriginHealthTest {
     private static OriginHealth failing(OriginHealth health, int times, long nowMillis) {
         OriginHealth now = health;
         for (int i = 0; i < times; i++) {
-            now = now.failed("reset", nowMillis, nowMillis, RULES, 0);
+            now = now.failed("reset", now.term(), nowMillis, RULES, 0);
         }
         return now;
+    }
+
+    private static OriginHealth answered(OriginHealth health, long nowMillis) {
+        return health.answered(health.term(), nowMillis);
     }
 
     @Test
@@ -43,7 +47,7 @@ class OriginHealthTest {
 
     @Test
     void anAnswerBetweenThemBreaksTheRow() {
-        OriginHealth health = failing(failing(OriginHealth.unknown(), 2, T).answered(T), 2, T);
+        OriginHealth health = failing(answered(failing(OriginHealth.unknown(), 2, T), T), 2, T);
         assertTrue(health.isUp(T));
     }
 
@@ -52,7 +56,7 @@ class OriginHealthTest {
         Markdown never = new Markdown(0, 1000, 60_000, List.of());
         OriginHealth health = OriginHealth.unknown();
         for (int i = 0; i < 100; i++) {
-            health = health.failed("reset", T, T, never, 0);
+            health = health.failed("reset", health.term(), T, never, 0);
         }
         assertTrue(health.isUp(T));
     }
@@ -84,15 +88,14 @@ class OriginHealthTest {
 
     @Test
     void jitterAddsATenthAtMost() {
-        OriginHealth health = failing(OriginHealth.unknown(), 2, T).failed("reset", T, T, RULES, 1);
+        OriginHealth health = failing(OriginHealth.unknown(), 2, T).failed("reset", 0, T, RULES, 1);
         assertEquals(T + 1100, health.retryAt());
     }
 
     @Test
     void aTrialThatIsAnsweredBringsItUpAndTheNextTimeIsShortAgain() {
-        OriginHealth health = failing(failing(OriginHealth.unknown(), 3, T).onTrial(), 1, T)
-                .onTrial()
-                .answered(T + 5);
+        OriginHealth health = answered(
+                failing(failing(OriginHealth.unknown(), 3, T).onTrial(), 1, T).onTrial(), T + 5);
         assertTrue(health.isUp(T + 5));
         assertEquals(T + 5, health.since());
         assertEquals(T + 1000, failing(health, 3, T).retryAt());
@@ -101,10 +104,10 @@ class OriginHealthTest {
     @Test
     void aTrialThatTellsNothingLeavesItToTheNext() {
         OriginHealth down = failing(OriginHealth.unknown(), 3, T);
-        assertEquals(down, down.onTrial().trialLeft());
+        assertEquals(down, down.onTrial().trialLeft(down.term()));
         assertSame(
                 OriginHealth.unknown().state(),
-                OriginHealth.unknown().trialLeft().state());
+                OriginHealth.unknown().trialLeft(0).state());
     }
 
     @Test
@@ -115,13 +118,39 @@ class OriginHealthTest {
 
     @Test
     void failuresOfRequestsFromBeforeItCameBackDoNotTakeItAwayAgain() {
-        OriginHealth back = failing(OriginHealth.unknown(), 3, T).onTrial().answered(T + 100);
+        OriginHealth down = failing(OriginHealth.unknown(), 3, T);
+        OriginHealth back = answered(down.onTrial(), T + 100);
         OriginHealth health = back;
         for (int i = 0; i < 10; i++) {
-            health = health.failed("first-byte-timeout", T + 99, T + 200, RULES, 0);
+            health = health.failed("first-byte-timeout", down.term(), T + 200, RULES, 0);
         }
         assertSame(back, health);
         assertFalse(failing(back, 3, T + 200).isUp(T + 200));
+    }
+
+    @Test
+    void answersToRequestsFromBeforeItWentDownDoNotBringItBack() {
+        OriginHealth up = OriginHealth.unknown();
+        OriginHealth down = failing(up, 3, T);
+        assertSame(down, down.answered(up.term(), T + 1));
+        OriginHealth suspect = down.onTrial();
+        assertSame(suspect, suspect.answered(up.term(), T + 1));
+        assertTrue(suspect.answered(down.term(), T + 1).isUp(T + 1));
+    }
+
+    @Test
+    void answersToRequestsFromBeforeTheLastTrialFailedDoNotBringItBack() {
+        OriginHealth first = failing(OriginHealth.unknown(), 3, T);
+        OriginHealth second = failing(first.onTrial(), 1, T + 1000);
+        assertSame(second, second.answered(first.term(), T + 1001));
+    }
+
+    @Test
+    void aCheckFromBeforeItWentDownDoesNotBringItBack() {
+        OriginHealth up = OriginHealth.unknown();
+        OriginHealth down = failing(up, 3, T);
+        assertSame(down, down.checkedUp(up.term(), T + 1));
+        assertTrue(down.checkedUp(down.term(), T + 1).isUp(T + 1));
     }
 
     @Test
@@ -146,7 +175,7 @@ class OriginHealthTest {
         int threads = 4;
         for (int round = 0; round < 300; round++) {
             for (int i = 0; i < 3; i++) {
-                host.failed("reset", T + 5000, T, RULES, 0);
+                host.failed("reset", host.health().term(), T, RULES, 0);
             }
             AtomicInteger won = new AtomicInteger();
             CyclicBarrier together = new CyclicBarrier(threads);
@@ -169,7 +198,7 @@ class OriginHealthTest {
                 thread.join();
             }
             assertEquals(1, won.get(), "round " + round);
-            host.answered(T + 5000);
+            host.answered(host.health().term(), T + 5000);
         }
     }
 }
