@@ -47,6 +47,7 @@ final class LauncherAdmin implements AutoCloseable {
                 .forwardStatus(status::workerSocket, status::processes, status::withoutWorker)
                 .forward("POST", "/v1/cache/purge", status::workerSocket, PURGE_TIMEOUT)
                 .forward("GET", "/v1/cache/lookup", status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("GET", "/v1/explain", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/storage", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("POST", "/v1/storage/offline", status::workerSocket, STORAGE_TIMEOUT)
                 .forward("POST", "/v1/storage/online", status::workerSocket, STORAGE_TIMEOUT)

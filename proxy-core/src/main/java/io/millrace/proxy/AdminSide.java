@@ -2,6 +2,7 @@ package io.millrace.proxy;
 
 import io.millrace.proxy.admin.AdminException;
 import io.millrace.proxy.admin.AdminServer;
+import io.millrace.proxy.admin.ExplainResource;
 import io.millrace.proxy.admin.HealthSource;
 import io.millrace.proxy.admin.ListResource;
 import io.millrace.proxy.admin.LivezResource;
@@ -68,6 +69,7 @@ final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
                 .resource(new ReadyzResource(this))
                 .resource(new PurgeResource(this, new ScopedPurges(proxy)))
                 .resource(new LookupResource(inspection))
+                .resource(new ExplainResource(new RequestExplanation(proxy)))
                 .resource(new ListResource(new CacheListing(proxy::store)))
                 .resource(new StorageResource(storage))
                 .resource(StorageChangeResource.offline(storage))

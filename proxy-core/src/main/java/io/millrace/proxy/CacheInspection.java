@@ -1,6 +1,7 @@
 package io.millrace.proxy;
 
 import io.millrace.proxy.admin.LookupSource;
+import io.millrace.proxy.caching.CacheKey;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.Reuse;
 import io.millrace.proxy.caching.StoredHead;
@@ -16,7 +17,9 @@ import io.millrace.store.CacheStore;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -43,19 +46,17 @@ final class CacheInspection implements LookupSource {
         String tier = "ram";
         boolean throughMarker;
 
-        Inquiry(TargetUri url, RequestHead request) {
+        Inquiry(TargetUri url, RequestHead request, @Nullable Mapped mapped, CacheKey key) {
             this.url = url;
             this.request = request;
-            List<Mapped> found = proxy.settings().remap().matches(url);
-            this.mapped = found.isEmpty() ? null : found.get(0);
+            this.mapped = mapped;
             // Whose address it is nobody knows: rules that ask for one do not match.
             this.ruled = mapped == null
                     ? null
                     : proxy.settings()
                             .cacheRules()
                             .match(mapped, request, null, proxy.shared().clock().millis());
-            this.key =
-                    proxy.store().key(proxy.settings().remap().keys(url).get(0).bytes());
+            this.key = proxy.store().key(key.bytes());
         }
     }
 
@@ -69,9 +70,35 @@ final class CacheInspection implements LookupSource {
         for (Field field : fields) {
             builder.add(field.name(), field.value());
         }
-        Inquiry inquiry = new Inquiry(target, RequestHead.of("GET", target, builder.build()));
-        seek(inquiry);
-        return inquiry.report;
+        return lookup(target, RequestHead.of("GET", target, builder.build()));
+    }
+
+    /** Under each key that the URL has: more than one where the port decides on which a request arrives. */
+    private CompletionStage<LookupReport> lookup(TargetUri target, RequestHead request) {
+        List<Mapped> found = proxy.settings().remap().matches(target);
+        List<CacheKey> keys = proxy.settings().remap().keys(target);
+        CompletionStage<LookupReport> first = null;
+        CompletionStage<List<LookupReport>> others = CompletableFuture.completedFuture(List.of());
+        for (int i = 0; i < keys.size(); i++) {
+            Inquiry inquiry = new Inquiry(target, request, i < found.size() ? found.get(i) : null, keys.get(i));
+            seek(inquiry);
+            if (first == null) {
+                first = inquiry.report;
+            } else {
+                others = others.thenCombine(inquiry.report, CacheInspection::and);
+            }
+        }
+        return Objects.requireNonNull(first, "first")
+                .thenCombine(
+                        others,
+                        (report, rest) -> new LookupReport(
+                                report.url(), report.key(), report.rule(), report.stored(), report.reason(), rest));
+    }
+
+    private static List<LookupReport> and(List<LookupReport> some, LookupReport one) {
+        List<LookupReport> all = new ArrayList<>(some);
+        all.add(one);
+        return List.copyOf(all);
     }
 
     private void seek(Inquiry inquiry) {
@@ -148,7 +175,9 @@ final class CacheInspection implements LookupSource {
         if (ruled == null) {
             return "stored (" + lifetime + "), but no remap rule maps the URL now: a request gets 404";
         }
-        TargetUri keyUrl = proxy.settings().remap().keyUrl(inquiry.url);
+        TargetUri keyUrl = inquiry.mapped == null
+                ? proxy.settings().remap().keyUrl(inquiry.url)
+                : inquiry.mapped.keyUrl(inquiry.url);
         Outdated outdated = proxy.shared().invalidator().invalidations().of(keyUrl, head);
         Reuse reuse = Reuse.of(inquiry.request, head, nowMillis, ruled.settings(), outdated);
         if (reuse instanceof Reuse.Invalidated invalidated) {

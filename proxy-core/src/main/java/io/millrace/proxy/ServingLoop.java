@@ -105,6 +105,10 @@ final class ServingLoop {
         return loop;
     }
 
+    ExchangeLoop exchanges() {
+        return exchanges;
+    }
+
     LoopCounters counters() {
         return counters;
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.admin.ExplainSource;
 import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.OriginGroupConfig;
 import io.millrace.proxy.config.OriginGroupKeys;
@@ -103,6 +104,27 @@ class OriginGroupTest {
         String head = proxy.get("/x?y").text();
         assertTrue(head.startsWith("GET /base/x?y HTTP/1.1\r\n"), head);
         assertEquals("shop.internal", RawClient.field(head, "host"));
+    }
+
+    /** It says who is next, as often as it is asked, and takes nobody's turn. */
+    @Test
+    void explainingTakesNoTurn() throws Exception {
+        origin(request -> request.ok("Cache-Control: no-store\r\n", RawInput.latin1("0")));
+        origin(request -> request.ok("Cache-Control: no-store\r\n", RawInput.latin1("1")));
+        start(group -> group.set(OriginGroupKeys.POLICY, OriginGroupConfig.Policy.ROUND_ROBIN), config -> config);
+        for (int i = 0; i < 4; i++) {
+            String next = nextHost();
+            assertEquals(next, nextHost());
+            assertEquals(next, urls.get(Integer.parseInt(proxy.get("/x").text())));
+        }
+    }
+
+    private String nextHost() throws Exception {
+        return new RequestExplanation(proxy.proxy())
+                .explain(new ExplainSource.Question("http://test.example/x", "GET", List.of(), null, 0, false))
+                .toCompletableFuture()
+                .get()
+                .originHost();
     }
 
     /** RFC 9112 s3.2.2: a request to a proxy has the whole URL. */

@@ -1,9 +1,11 @@
 package io.millrace.proxy;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.admin.LookupSource.LookupReport;
 import io.millrace.proxy.config.CacheKeyKeys;
 import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.RemapKeys;
@@ -169,8 +171,21 @@ class RemapVerbsOnTheWireTest {
             }
             assertEquals(2 + 2 * round, proxy.origin().requests());
             proxy.settle();
+            LookupReport report = lookup("http://test.example/p");
+            assertTrue(String.valueOf(report.stored()).startsWith("Stored["), report.toString());
+            assertEquals(1, report.others().size(), report.toString());
+            assertTrue(String.valueOf(report.others().get(0).stored()).startsWith("Stored["), report.toString());
+            assertNotEquals(report.key(), report.others().get(0).key());
             proxy.purge("/p");
+            assertNull(lookup("http://test.example/p").others().get(0).stored());
         }
+    }
+
+    private LookupReport lookup(String url) throws Exception {
+        return new CacheInspection(proxy.proxy())
+                .lookup(url, List.of())
+                .toCompletableFuture()
+                .get();
     }
 
     /** The same answers from the origin, from the cache for one client, and from the cache for a client of another host. */

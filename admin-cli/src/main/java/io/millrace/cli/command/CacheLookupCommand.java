@@ -39,6 +39,11 @@ final class CacheLookupCommand extends ApiCommand {
     @Override
     void check() throws CommandFailure {
         TargetUrl.check(url);
+        checkFields(fields);
+    }
+
+    /** Throws unless all look like header fields. */
+    static void checkFields(List<String> fields) throws CommandFailure {
         for (String field : fields) {
             if (field.indexOf(':') <= 0) {
                 throw new CommandFailure(ExitCode.USAGE, "not of the form 'Name: value': " + field);

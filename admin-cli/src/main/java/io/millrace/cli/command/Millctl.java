@@ -50,6 +50,7 @@ public final class Millctl {
                 .addSubcommand(new CommandLine(new CommandGroup.Config())
                         .addSubcommand(new ConfigCheckCommand(invocation))
                         .addSubcommand(new ConfigReloadCommand(invocation)))
+                .addSubcommand(new ExplainCommand(invocation))
                 .addSubcommand(new PurgeCommand(invocation))
                 .addSubcommand(new CommandLine(new CommandGroup.Cache())
                         .addSubcommand(new CacheLookupCommand(invocation))

@@ -1,14 +1,24 @@
 package io.millrace.cli.render;
 
 import io.millrace.cli.client.JsonObject;
+import java.util.ArrayList;
 import java.util.List;
 
 /** {@code GET /v1/cache/lookup} for people. */
 public final class LookupView {
     private LookupView() {}
 
-    /** A headline that answers the question, then one line per fact that is known. */
+    /** A headline that answers the question, then one line per fact that is known; the same for each other key of the URL. */
     public static List<String> lines(JsonObject report, String url, Paint paint) {
+        List<String> lines = new ArrayList<>(linesOf(report, url, paint));
+        for (JsonObject other : report.objects("others")) {
+            lines.add("");
+            lines.addAll(linesOf(other, url, paint));
+        }
+        return lines;
+    }
+
+    private static List<String> linesOf(JsonObject report, String url, Paint paint) {
         boolean stored = report.isTrue("stored");
         Rows rows = new Rows(paint.strong(Printable.of(report.text("url", url))) + " is " + verdict(report, paint));
         addText(rows, "reason", report, "reason");

@@ -3,7 +3,6 @@ package io.millrace.proxy.admin;
 import io.millrace.proxy.admin.LookupSource.Field;
 import io.millrace.proxy.admin.LookupSource.LookupReport;
 import io.millrace.proxy.admin.LookupSource.Stored;
-import java.util.ArrayList;
 import java.util.List;
 import tools.jackson.core.JsonGenerator;
 
@@ -31,43 +30,8 @@ public final class LookupResource implements AdminResource {
     @Override
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
         String url = request.parameter("url");
-        List<Field> fields = fields(request.parameters("header"));
+        List<Field> fields = HeaderFields.of(request.parameters("header"));
         responder.replyWhen(source.lookup(url, fields), report -> AdminReply.json(json -> write(json, report)));
-    }
-
-    private static List<Field> fields(List<String> lines) throws AdminException {
-        List<Field> fields = new ArrayList<>();
-        for (String line : lines) {
-            int colon = line.indexOf(':');
-            if (colon <= 0 || !isFieldName(line, colon) || !isFieldValue(line, colon + 1)) {
-                throw new AdminException(400, "bad-request", "not a header field, 'Name: value': " + line);
-            }
-            fields.add(new Field(
-                    line.substring(0, colon), line.substring(colon + 1).strip()));
-        }
-        return fields;
-    }
-
-    /** RFC 9110 section 5.6.2. */
-    private static boolean isFieldName(String line, int end) {
-        for (int i = 0; i < end; i++) {
-            char c = line.charAt(i);
-            boolean isAlphanumeric = ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (c >= '0' && c <= '9');
-            if (!isAlphanumeric && "!#$%&'*+-.^_`|~".indexOf(c) < 0) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private static boolean isFieldValue(String line, int from) {
-        for (int i = from; i < line.length(); i++) {
-            char c = line.charAt(i);
-            if ((c < ' ' && c != '\t') || c == 0x7f) {
-                return false;
-            }
-        }
-        return true;
     }
 
     private static void write(JsonGenerator json, LookupReport report) {
@@ -80,6 +44,15 @@ public final class LookupResource implements AdminResource {
             write(json, stored);
         }
         json.writeStringProperty("reason", report.reason());
+        if (!report.others().isEmpty()) {
+            json.writeArrayPropertyStart("others");
+            for (LookupReport other : report.others()) {
+                json.writeStartObject();
+                write(json, other);
+                json.writeEndObject();
+            }
+            json.writeEndArray();
+        }
     }
 
     private static void write(JsonGenerator json, Stored stored) {

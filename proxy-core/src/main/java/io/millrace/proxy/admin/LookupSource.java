@@ -27,13 +27,21 @@ public interface LookupSource {
      * @param rule the remap rule that matches, null when none does
      * @param stored the response that would be chosen, null when there is none
      * @param reason a sentence: why it would or would not be served
+     * @param others what is under the other keys that the URL has, as the port decides on which a request arrives; mostly none
      */
     record LookupReport(
             String url,
             @Nullable String key,
             @Nullable String rule,
             @Nullable Stored stored,
-            String reason) {}
+            String reason,
+            List<LookupReport> others) {
+        /** A URL with one key. */
+        public LookupReport(
+                String url, @Nullable String key, @Nullable String rule, @Nullable Stored stored, String reason) {
+            this(url, key, rule, stored, reason, List.of());
+        }
+    }
 
     /**
      * A stored response. Immutable.

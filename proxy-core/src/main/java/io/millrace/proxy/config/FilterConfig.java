@@ -13,13 +13,15 @@ import org.jspecify.annotations.Nullable;
  * @param sources which have the client's address; null for any
  * @param listeners which have the address that the client connected to; null for any
  * @param methods of which the request has one; empty for any
+ * @param location where it stands, as {@code millrace.yaml:12:5}; null when it comes from code
  */
 public record FilterConfig(
         String name,
         Action action,
         @Nullable AddressSet sources,
         @Nullable AddressSet listeners,
-        List<String> methods) {
+        List<String> methods,
+        @Nullable String location) {
     /** What becomes of a request. */
     public enum Action {
         /** It may go on. */
@@ -56,7 +58,8 @@ public record FilterConfig(
                 filter.get(FilterKeys.ACTION),
                 filter.find(FilterKeys.SRC_IP),
                 filter.find(FilterKeys.IN_IP),
-                AccessConfig.list(filter, FilterKeys.METHODS));
+                AccessConfig.list(filter, FilterKeys.METHODS),
+                filter.origin());
     }
 
     /** Whether nothing that meets the other filter fails to meet this one. */

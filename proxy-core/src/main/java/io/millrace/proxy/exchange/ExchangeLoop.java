@@ -13,6 +13,7 @@ import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.lookup.Collapser;
 import io.millrace.proxy.lookup.UncacheableKeys;
 import io.millrace.proxy.net.BadRequest;
+import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.net.DecidedRequest;
 import io.millrace.proxy.net.DirectReceiver;
@@ -39,6 +40,7 @@ import io.netty.channel.EventLoop;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -140,6 +142,16 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     @Override
     public @Nullable DecidedRequest onDirectRequest(ClientStream stream, RequestHead head) {
         return directHits.answer(stream, head);
+    }
+
+    /**
+     * What would become of a request, without doing any of it.
+     *
+     * @param contentLength as {@link #onRequest} has it
+     * @param listener called once on this event loop, now or when the disk was read
+     */
+    public void foresee(RequestHead request, long contentLength, ClientConnection client, Consumer<Foreseen> listener) {
+        Foresight.of(this, shared, request, contentLength, client, listener);
     }
 
     @Override

@@ -72,6 +72,11 @@ final class OriginTries implements OriginCall, GroupTries.Key {
 
     @Override
     public long hash(OriginGroupConfig group) {
+        return hash(group, plan);
+    }
+
+    /** What the group's policy goes by, of a request. */
+    static long hash(OriginGroupConfig group, LegPlan plan) {
         TargetUri url = plan.keyUrl();
         if (group.policy() == OriginGroupConfig.Policy.STICKY) {
             byte[] address = plan.client().remoteAddress().getAddress().getAddress();

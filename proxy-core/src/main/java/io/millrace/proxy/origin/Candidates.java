@@ -26,6 +26,14 @@ final class Candidates {
         credit = new long[hashes.length];
     }
 
+    /** Another with what this one remembers. */
+    Candidates copy() {
+        Candidates copy = new Candidates(hashes);
+        System.arraycopy(credit, 0, copy.credit, 0, credit.length);
+        copy.last = last;
+        return copy;
+    }
+
     int size() {
         return hashes.length;
     }

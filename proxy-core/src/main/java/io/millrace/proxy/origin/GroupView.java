@@ -92,6 +92,18 @@ final class GroupView {
         return -1;
     }
 
+    /** Whom {@link #choose} would choose first: nothing is remembered, no turn is taken and no trial begun. */
+    int foresee(long key, boolean mayGoOnTrial, long nowMillis) {
+        boolean fail = group.config().whenAllDown() == OriginGroupConfig.WhenAllDown.FAIL;
+        Candidates copy = candidates.copy();
+        for (int i = 0; i < (fail ? CAREFUL_RINGS : RINGS.length); i++) {
+            if (weigh(copy, RINGS[i], new BitSet(0), mayGoOnTrial, nowMillis)) {
+                return group.policy().choose(copy, key);
+            }
+        }
+        return -1;
+    }
+
     /** Whether the host chosen last was chosen to see whether it is up again. */
     boolean isOnTrial() {
         return onTrial;
@@ -99,7 +111,7 @@ final class GroupView {
 
     private int choose(Ring ring, long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
         onTrial = false;
-        if (!weigh(ring, tried, mayGoOnTrial, nowMillis)) {
+        if (!weigh(candidates, ring, tried, mayGoOnTrial, nowMillis)) {
             return -1;
         }
         int chosen = group.policy().choose(candidates, key);
@@ -124,12 +136,12 @@ final class GroupView {
     }
 
     /** Sets the weights for a choice; false when there is nobody to choose. */
-    private boolean weigh(Ring ring, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
+    private boolean weigh(Candidates all, Ring ring, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
         boolean any = false;
-        for (int i = 0; i < candidates.size(); i++) {
+        for (int i = 0; i < all.size(); i++) {
             int weight = tried.get(i) ? 0 : weight(ring, i, mayGoOnTrial, nowMillis);
-            candidates.weights[i] = weight;
-            candidates.underWay[i] = loads.get(i).underWay();
+            all.weights[i] = weight;
+            all.underWay[i] = loads.get(i).underWay();
             any |= weight > 0;
         }
         return any;

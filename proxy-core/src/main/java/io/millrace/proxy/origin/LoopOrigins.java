@@ -2,6 +2,7 @@ package io.millrace.proxy.origin;
 
 import java.util.IdentityHashMap;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The groups as one event loop sees them: it chooses by its own requests under way, and in its own turn. Confined to its event loop.
@@ -24,13 +25,31 @@ public final class LoopOrigins {
      */
     public GroupTries begin(String group, GroupTries.Key key, long nowMillis) {
         OriginGroup found = groups.find(group);
-        GroupView view = views.get(found);
+        return new GroupTries(view(found), key.hash(found.config()), nowMillis);
+    }
+
+    /**
+     * The host that a request would be given now, without giving it one.
+     *
+     * @param key the hash of what decides by policies that hash
+     * @param mayMove whether another host can have the request if that one does not answer it
+     * @return null when there is none
+     */
+    public @Nullable OriginHost foresee(OriginGroup group, long key, boolean mayMove, long nowMillis) {
+        boolean mayGoOnTrial = mayMove && group.config().retry().tries() > 1;
+        GroupView view = view(group);
+        int chosen = view.foresee(key, mayGoOnTrial, nowMillis);
+        return chosen < 0 ? null : view.host(chosen);
+    }
+
+    private GroupView view(OriginGroup group) {
+        GroupView view = views.get(group);
         if (view == null) {
             forgetOld();
-            view = new GroupView(found, found.hosts().stream().map(this::load).toList(), random);
-            views.put(found, view);
+            view = new GroupView(group, group.hosts().stream().map(this::load).toList(), random);
+            views.put(group, view);
         }
-        return new GroupTries(view, key.hash(found.config()), nowMillis);
+        return view;
     }
 
     private HostLoad load(OriginHost host) {

@@ -60,7 +60,7 @@ public final class OriginGroups {
      *
      * @throws IllegalArgumentException when neither this configuration nor the one before has it
      */
-    OriginGroup find(String name) {
+    public OriginGroup find(String name) {
         Generation current = generation;
         OriginGroup found = current.now.getOrDefault(name, current.before.get(name));
         if (found == null) {

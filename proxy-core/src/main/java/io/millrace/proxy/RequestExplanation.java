@@ -1,0 +1,153 @@
+package io.millrace.proxy;
+
+import io.millrace.proxy.admin.AdminException;
+import io.millrace.proxy.admin.ExplainSource;
+import io.millrace.proxy.admin.LookupSource;
+import io.millrace.proxy.exchange.Foreseen;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.TargetResult;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.net.Listener;
+import io.millrace.proxy.net.RequestReceiver;
+import io.netty.util.NetUtil;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Has the first event loop decide about a request that nobody made, and puts into words what it says.
+ *
+ * <p>Thread-safe.
+ */
+final class RequestExplanation implements ExplainSource {
+    private final ProxyServer proxy;
+
+    RequestExplanation(ProxyServer proxy) {
+        this.proxy = proxy;
+    }
+
+    @Override
+    public CompletionStage<Explanation> explain(Question question) {
+        CompletableFuture<Explanation> answer = new CompletableFuture<>();
+        try {
+            RequestHead request = request(question);
+            ClientConnection client = client(question, request.target());
+            long contentLength = contentLength(request.fields());
+            ServingLoop loop = proxy.loops().get(0);
+            loop.loop().execute(() -> {
+                try {
+                    loop.exchanges()
+                            .foresee(
+                                    request,
+                                    contentLength,
+                                    client,
+                                    foreseen -> tell(answer, request, client, foreseen));
+                } catch (RuntimeException e) {
+                    answer.completeExceptionally(e);
+                }
+            });
+        } catch (AdminException e) {
+            answer.completeExceptionally(e);
+        }
+        return answer;
+    }
+
+    private void tell(
+            CompletableFuture<Explanation> answer, RequestHead request, ClientConnection client, Foreseen foreseen) {
+        try {
+            long nowMillis = proxy.shared().clock().millis();
+            answer.complete(new ExplanationText(proxy.config(), request, client, foreseen, nowMillis).explanation());
+        } catch (RuntimeException e) {
+            answer.completeExceptionally(e);
+        }
+    }
+
+    private static RequestHead request(Question question) throws AdminException {
+        TargetResult whole = TargetUri.parseAbsolute(question.url());
+        if (!(whole instanceof TargetUri url)) {
+            throw AdminSide.notUrl(question.url());
+        }
+        Method method = Method.of(question.method());
+        if (method == Method.PURGE || method == Method.BAN) {
+            throw bad(question.method() + " is no request for content: see docs/http-caching.md on purging");
+        }
+        FieldSection.Builder builder = FieldSection.builder();
+        builder.add("Host", url.authority());
+        for (LookupSource.Field field : question.fields()) {
+            if (field.name().equalsIgnoreCase("Host")) {
+                throw bad("the URL names the host: leave the header field Host out");
+            }
+            builder.add(field.name(), field.value());
+        }
+        FieldSection fields = builder.build();
+        String target = method == Method.CONNECT
+                ? url.host() + ":" + url.port()
+                : question.toProxy() ? url.asString() : url.pathAndQuery();
+        TargetResult parsed = TargetUri.parse(method, target, fields, 1, url.isSecure());
+        if (!(parsed instanceof TargetUri asked)) {
+            throw AdminSide.notUrl(question.url());
+        }
+        return RequestHead.of(question.method(), asked, fields);
+    }
+
+    private static AdminException bad(String message) {
+        return new AdminException(400, "bad-request", message);
+    }
+
+    private static long contentLength(FieldSection fields) throws AdminException {
+        if (fields.contains(FieldName.TRANSFER_ENCODING)) {
+            return RequestReceiver.CHUNKED;
+        }
+        String length = fields.get(FieldName.CONTENT_LENGTH);
+        try {
+            return length == null ? 0 : Long.parseUnsignedLong(length);
+        } catch (NumberFormatException e) {
+            throw bad("Content-Length is no number: " + length);
+        }
+    }
+
+    /** The connection that the request would have come on: from loopback, to the first listener for its scheme, unless the question says more. */
+    private ClientConnection client(Question question, TargetUri url) throws AdminException {
+        InetSocketAddress local = new InetSocketAddress(InetAddress.getLoopbackAddress(), url.port());
+        boolean found = false;
+        for (Listener listener : proxy.listeners()) {
+            boolean wanted = question.port() == 0
+                    ? listener.secure() == url.isSecure()
+                    : listener.localAddress().getPort() == question.port();
+            if (wanted && !found) {
+                found = true;
+                local = listener.localAddress().getAddress().isAnyLocalAddress()
+                        ? new InetSocketAddress(
+                                InetAddress.getLoopbackAddress(),
+                                listener.localAddress().getPort())
+                        : listener.localAddress();
+            }
+        }
+        if (question.port() != 0 && !found) {
+            throw bad("this proxy does not listen on port " + question.port());
+        }
+        return new ClientConnection(new InetSocketAddress(remote(question), 0), local, url.isSecure());
+    }
+
+    private static InetAddress remote(Question question) throws AdminException {
+        String client = question.client();
+        if (client == null) {
+            return InetAddress.getLoopbackAddress();
+        }
+        byte[] address = NetUtil.createByteArrayFromIpAddressString(client);
+        if (address == null) {
+            throw bad("not an IP address: " + client);
+        }
+        try {
+            return InetAddress.getByAddress(address);
+        } catch (UnknownHostException e) {
+            throw bad("not an IP address: " + client);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.caching.NoStoreReason;
+import io.millrace.proxy.caching.Outdated;
+import io.millrace.proxy.caching.Reuse;
+import io.millrace.proxy.caching.Storability;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.observe.LoopCounters;
+import io.millrace.proxy.origin.OriginGroup;
+import io.millrace.proxy.remap.Mapped;
+import io.millrace.proxy.remap.Redirected;
+import io.millrace.proxy.remap.RemapResult;
+import io.millrace.store.CacheStore;
+import io.millrace.store.StoredObject;
+import java.nio.charset.StandardCharsets;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks {@link RequestDecider} the question that every request asks, with counters that nobody reads, and does nothing of what it
+ * says: no origin is asked, no turn is taken, nothing is stored. What it tells is what a request would meet at that moment on this
+ * event loop.
+ *
+ * <p>Confined to one event loop; of use once.
+ */
+final class Foresight {
+    private final ExchangeLoop home;
+    private final ExchangeLoop.Shared shared;
+    private final ClientConnection client;
+    private final long contentLength;
+    private final Consumer<Foreseen> listener;
+    private final RequestDecider decider;
+    private final Decision decision;
+    private Foreseen.@Nullable Found found;
+
+    private Foresight(
+            ExchangeLoop home,
+            ExchangeLoop.Shared shared,
+            RequestHead request,
+            long contentLength,
+            ClientConnection client,
+            Consumer<Foreseen> listener) {
+        this.home = home;
+        this.shared = shared;
+        this.client = client;
+        this.contentLength = contentLength;
+        this.listener = listener;
+        decider = new RequestDecider(shared, new LoopCounters());
+        decision = new Decision(request);
+    }
+
+    /** Begins; the listener is called once on the event loop, now or when the disk was read. */
+    static void of(
+            ExchangeLoop home,
+            ExchangeLoop.Shared shared,
+            RequestHead request,
+            long contentLength,
+            ClientConnection client,
+            Consumer<Foreseen> listener) {
+        Foresight foresight = new Foresight(home, shared, request, contentLength, client, listener);
+        foresight.decider.decide(
+                foresight.decision, contentLength, client, shared.clock().millis());
+        foresight.goOn();
+    }
+
+    private void goOn() {
+        if (decision.kind() == Decision.Kind.OPEN) {
+            shared.store().open(decision.key(), home.loop(), this::opened);
+            return;
+        }
+        if (found == null && decision.primaryKey() != null) {
+            lookInRam(shared.store());
+        }
+        listener.accept(tell());
+    }
+
+    private void opened(@Nullable StoredObject<StoredHead> object) {
+        if (object != null && !object.head().isVaryMarker()) {
+            found = found(object, false);
+        }
+        decider.afterOpen(decision, object);
+        goOn();
+    }
+
+    /** What was looked at and let go, since it is not used, is shown all the same. */
+    private void lookInRam(CacheStore<StoredHead> store) {
+        StoredObject<StoredHead> held = decision.object();
+        if (held != null) {
+            found = found(held, true);
+            return;
+        }
+        StoredObject<StoredHead> object = store.get(decision.key());
+        if (object != null) {
+            if (!object.head().isVaryMarker()) {
+                found = found(object, true);
+            }
+            object.release();
+        }
+    }
+
+    private Foreseen.Found found(StoredObject<StoredHead> object, boolean inRam) {
+        return new Foreseen.Found(
+                object.head(), inRam, object.length(), object.isComplete(), decision.marker() != null);
+    }
+
+    private Foreseen tell() {
+        Foreseen.Asked asked = asked();
+        StoredObject<StoredHead> object = decision.takeObjectOrNull();
+        if (object != null) {
+            object.release();
+        }
+        boolean keyed = decision.primaryKey() != null;
+        boolean mapped = decision.isMapped();
+        Foreseen.Outcome outcome = outcome();
+        return new Foreseen(
+                outcome,
+                status(),
+                decision.reason(),
+                decision.filter(),
+                outcome == Foreseen.Outcome.REDIRECT ? decision.location() : null,
+                rule(),
+                mapped ? decision.cacheRules() : null,
+                mapped ? decision.cacheSettings() : null,
+                keyed ? decision.keyUrl().asString() : null,
+                keyed ? decision.mapped().keyOf(decision.keyUrl()).asString() : null,
+                found,
+                reuse(),
+                isFromCache(outcome) || (asked == null && outcome != Foreseen.Outcome.UNAVAILABLE)
+                        ? null
+                        : decision.forwardReason().token(),
+                mapped && decision.upgrade() == null ? noStore() : null,
+                keyed
+                        && shared.uncacheable()
+                                .contains(decision.key(), shared.clock().millis()),
+                asked);
+    }
+
+    private static boolean isFromCache(Foreseen.Outcome outcome) {
+        return outcome == Foreseen.Outcome.HIT || outcome == Foreseen.Outcome.STALE;
+    }
+
+    private @Nullable NoStoreReason noStore() {
+        return Storability.ofRequest(decision.request(), decision.cacheSettings());
+    }
+
+    private Foreseen.Outcome outcome() {
+        return switch (decision.kind()) {
+            case DENIED, NOT_MAPPED -> Foreseen.Outcome.DENY;
+            case FINAL_RECIPIENT -> Foreseen.Outcome.ANSWER;
+            case REDIRECTED -> Foreseen.Outcome.REDIRECT;
+            case TUNNEL -> Foreseen.Outcome.TUNNEL;
+            case PASS -> Foreseen.Outcome.PASS;
+            case FRESH -> Foreseen.Outcome.HIT;
+            case FRESH_ENOUGH -> Foreseen.Outcome.STALE;
+            case VALIDATE -> Foreseen.Outcome.VALIDATE;
+            case COMPLETE -> Foreseen.Outcome.COMPLETE;
+            case MISS -> Foreseen.Outcome.FETCH;
+            case UNAVAILABLE -> Foreseen.Outcome.UNAVAILABLE;
+            case OPEN -> throw new IllegalStateException("not opened: " + decision.key());
+        };
+    }
+
+    private int status() {
+        return switch (decision.kind()) {
+            case DENIED -> decision.deniedStatus();
+            case NOT_MAPPED -> 404;
+            case REDIRECTED -> decision.redirectStatus();
+            case UNAVAILABLE -> 504;
+            case FINAL_RECIPIENT -> 200;
+            default -> 0;
+        };
+    }
+
+    /** A rule that refuses or redirects is not in the decision. */
+    private Foreseen.@Nullable Rule rule() {
+        if (decision.isMapped()) {
+            return Foreseen.Rule.of(decision.mapped());
+        }
+        RemapResult result = shared.settings()
+                .get()
+                .remap()
+                .match(decision.request().target(), client.localAddress().getPort());
+        if (result instanceof Mapped mapped) {
+            return Foreseen.Rule.of(mapped);
+        }
+        return result instanceof Redirected redirected ? Foreseen.Rule.of(redirected.rule()) : null;
+    }
+
+    private @Nullable Reuse reuse() {
+        Foreseen.Found stored = found;
+        if (stored == null || !decision.isMapped()) {
+            return null;
+        }
+        Outdated outdated = shared.invalidator().invalidations().of(decision.keyUrl(), stored.head());
+        return Reuse.of(decision.request(), stored.head(), shared.clock().millis(), decision.cacheSettings(), outdated);
+    }
+
+    private Foreseen.@Nullable Asked asked() {
+        boolean asked =
+                switch (decision.kind()) {
+                    case PASS, VALIDATE, COMPLETE, MISS -> true;
+                    case FRESH_ENOUGH -> decision.isValidatingAside();
+                    default -> false;
+                };
+        if (!asked) {
+            return null;
+        }
+        Mapped mapped = decision.mapped();
+        String url = new String(mapped.originUrlBytes(decision.originUrl()), StandardCharsets.ISO_8859_1);
+        boolean aside = decision.isValidatingAside();
+        String name = mapped.origins();
+        if (name == null) {
+            return new Foreseen.Asked(url, null, null, aside);
+        }
+        LegPlan plan = LegPlan.pass(decision, client, contentLength);
+        try {
+            OriginGroup group = shared.groups().find(name);
+            long key = OriginTries.hash(group.config(), plan);
+            boolean mayMove = decision.request().method().isIdempotent();
+            long nowMillis = shared.clock().millis();
+            return new Foreseen.Asked(url, group, home.groups().foresee(group, key, mayMove, nowMillis), aside);
+        } finally {
+            plan.release();
+        }
+    }
+}

@@ -1,0 +1,245 @@
+package io.millrace.proxy;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.admin.AdminException;
+import io.millrace.proxy.admin.ExplainSource.Explanation;
+import io.millrace.proxy.admin.ExplainSource.Question;
+import io.millrace.proxy.admin.ExplainSource.Step;
+import io.millrace.proxy.admin.LookupSource.Field;
+import io.millrace.proxy.config.AddressSet;
+import io.millrace.proxy.config.ConfigValues;
+import io.millrace.proxy.config.FilterConfig.Action;
+import io.millrace.proxy.config.FilterKeys;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.RemapVerb;
+import io.millrace.proxy.observe.Counter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What the proxy says that it would do with a request, held against what it then does. */
+class ExplainTest {
+    @RegisterExtension
+    final ProxyExtension proxy = new ProxyExtension();
+
+    @TempDir
+    Path directory;
+
+    private void start(String fields, UnaryOperator<ProxyConfig.Builder> more) throws Exception {
+        proxy.start(request -> request.ok(fields, RawInput.latin1("content")), more);
+    }
+
+    private void start(String fields) throws Exception {
+        start(fields, config -> config);
+    }
+
+    private Explanation explain(String method, String client, String path, Field... fields) throws Exception {
+        return new RequestExplanation(proxy.proxy())
+                .explain(new Question("http://test.example" + path, method, List.of(fields), client, 0, false))
+                .toCompletableFuture()
+                .get();
+    }
+
+    private Explanation explain(String path, Field... fields) throws Exception {
+        return explain("GET", null, path, fields);
+    }
+
+    private static Map<String, String> texts(Explanation explained) {
+        return explained.steps().stream().collect(Collectors.toMap(Step::name, Step::text));
+    }
+
+    private static String by(Explanation explained, String name) {
+        return explained.steps().stream()
+                .filter(step -> step.name().equals(name))
+                .findFirst()
+                .orElseThrow()
+                .by();
+    }
+
+    @Test
+    void whatIsNotStoredIsFetched() throws Exception {
+        start("Cache-Control: max-age=60\r\n");
+        Explanation explained = explain("/a?b=c");
+        assertEquals("fetch", explained.outcome());
+        assertEquals(0, explained.status());
+        assertNull(explained.tier());
+        assertEquals(proxy.origin().url() + "/a?b=c", explained.originUrl());
+        Map<String, String> texts = texts(explained);
+        assertEquals("nothing is stored", texts.get("lookup"));
+        assertEquals("fetched from the origin (uri-miss)", texts.get("answer"));
+        assertTrue(by(explained, "rule").startsWith("remap[0]"), by(explained, "rule"));
+        assertEquals(0, proxy.origin().requests());
+    }
+
+    /** RFC 9111 s4.2: lifetime minus age, each with the field that it is from. */
+    @Test
+    void whatIsFreshAnswersWithTheArithmetic() throws Exception {
+        start("Cache-Control: public, s-maxage=60, max-age=5\r\nAge: 7\r\n");
+        proxy.get("/a");
+        proxy.advanceSeconds(10);
+        Explanation explained = explain("/a");
+        assertEquals("hit", explained.outcome());
+        assertEquals(200, explained.status());
+        assertEquals("ram", explained.tier());
+        assertNull(explained.originUrl());
+        Map<String, String> texts = texts(explained);
+        assertEquals("60 s by s-maxage", texts.get("lifetime"));
+        assertEquals("Cache-Control: public, s-maxage=60, max-age=5", by(explained, "lifetime"));
+        assertEquals("17 s: 7 s when it came, 10 s since then", texts.get("age"));
+        assertEquals("the answer's Age, or its Date", by(explained, "age"));
+        assertEquals("60 - 17 = 43 s: fresh for 43 s more", texts.get("freshness"));
+        assertEquals("answered from the cache, no origin is asked", texts.get("answer"));
+        assertEquals(1, proxy.origin().requests());
+        assertEquals("17", proxy.get("/a").field("age"));
+    }
+
+    @Test
+    void whatIsStaleIsValidatedByItsTag() throws Exception {
+        start("Cache-Control: max-age=5, stale-if-error=60\r\nETag: \"v1\"\r\n");
+        proxy.get("/a");
+        proxy.advanceSeconds(9);
+        Explanation explained = explain("/a");
+        assertEquals("validate", explained.outcome());
+        Map<String, String> texts = texts(explained);
+        assertEquals("5 - 9 = -4 s: stale for 4 s", texts.get("freshness"));
+        assertEquals("to be validated: stale; should the origin fail, stale-if-error has 60 s", texts.get("reuse"));
+        assertEquals("the origin is asked whether it still holds (If-None-Match: \"v1\")", texts.get("answer"));
+        assertEquals(1, proxy.origin().requests());
+    }
+
+    /** RFC 5861 s3. */
+    @Test
+    void whatIsStaleMayAnswerWhileItIsValidated() throws Exception {
+        start("Cache-Control: max-age=5, stale-while-revalidate=30\r\n");
+        proxy.get("/a");
+        proxy.advanceSeconds(9);
+        Explanation explained = explain("/a");
+        assertEquals("stale", explained.outcome());
+        assertEquals(
+                "stale for 4 s, below 30 s of stale-while-revalidate: it answers, and is validated meanwhile",
+                texts(explained).get("reuse"));
+        assertEquals(1, proxy.origin().requests());
+    }
+
+    @Test
+    void theRequestsOwnWordIsNamed() throws Exception {
+        start("Cache-Control: max-age=60\r\n", config -> config.set("cache.ignore_client_no_cache", "false"));
+        proxy.get("/a");
+        Explanation explained = explain("/a", new Field("Cache-Control", "max-age=0"));
+        assertEquals("request's Cache-Control: max-age=0", by(explained, "reuse"));
+        Explanation never = explain("/b", new Field("Cache-Control", "no-store"));
+        assertEquals("the answer is not stored: request-no-store", texts(never).get("storing"));
+        assertEquals(
+                "unavailable",
+                explain("/c", new Field("Cache-Control", "only-if-cached")).outcome());
+    }
+
+    @Test
+    void theVariantIsChosenByTheFieldsGiven() throws Exception {
+        start("Cache-Control: max-age=60\r\nVary: X-Device\r\n");
+        proxy.get("/a", "X-Device: phone\r\n");
+        assertEquals("fetch", explain("/a", new Field("X-Device", "desk")).outcome());
+        Explanation phone = explain("/a", new Field("X-Device", "phone"));
+        assertEquals("hit", phone.outcome());
+        assertEquals("Vary: X-Device", by(phone, "lookup"));
+    }
+
+    @Test
+    void whatLiesOnDiskIsReadToBeExplained() throws Exception {
+        start("Cache-Control: max-age=60\r\n", config -> config.storage(directory.resolve("volume"), 64L << 20));
+        proxy.get("/a");
+        proxy.restart();
+        Explanation explained = explain("/a");
+        assertEquals("hit", explained.outcome());
+        assertEquals("disk", explained.tier());
+        assertEquals(1, proxy.origin().requests());
+    }
+
+    @Test
+    void theFilterThatRefusesIsNamed() throws Exception {
+        ConfigValues office = ConfigValues.builder()
+                .set(FilterKeys.ACTION, Action.ALLOW)
+                .set(FilterKeys.SRC_IP, AddressSet.parse("10.0.0.0/8"))
+                .build();
+        proxy.withoutRules();
+        start(
+                "Cache-Control: max-age=60\r\n",
+                config -> config.map(
+                        "/",
+                        proxy.origin().url(),
+                        ConfigValues.builder()
+                                .set(FilterKeys.RULE_FILTERS, List.of(office))
+                                .build()));
+        Explanation refused = explain("/a");
+        assertEquals("deny", refused.outcome());
+        assertEquals(403, refused.status());
+        assertEquals("no-filter:remap[0].filters", refused.filter());
+        assertEquals("remap[0].filters allows others only", by(refused, "filters"));
+        Explanation passed = explain("GET", "10.1.2.3", "/a");
+        assertEquals("fetch", passed.outcome());
+        assertEquals("they let GET from 10.1.2.3 pass", texts(passed).get("filters"));
+        assertEquals(403, proxy.get("/a").status());
+        assertEquals(1, proxy.counted(Counter.DENIED_FILTER), "what is explained counts as no denial");
+    }
+
+    @Test
+    void redirectionsMethodsAndWhatIsNotMappedAreExplained() throws Exception {
+        proxy.withoutRules();
+        start("Cache-Control: max-age=60\r\n", config -> config.rule(
+                        RemapVerb.REDIRECT, "http://test.example/old/", "https://new.example/", ConfigValues.empty())
+                .map("http://test.example/a/", proxy.origin().url()));
+        Explanation moved = explain("/old/x");
+        assertEquals("redirect", moved.outcome());
+        assertEquals(301, moved.status());
+        assertEquals(
+                "301 to https://new.example/x (redirect:remap[0])", texts(moved).get("answer"));
+        Explanation trace = explain("TRACE", null, "/a/");
+        assertEquals(405, trace.status());
+        assertEquals("remap[1].methods", by(trace, "access"));
+        Explanation none = explain("/nothing");
+        assertEquals(404, none.status());
+        assertEquals("404, no remap rule maps this URL", texts(none).get("answer"));
+        assertEquals(0, proxy.counted(Counter.DENIED_NOT_MAPPED));
+    }
+
+    @Test
+    void aPostGoesToTheOriginAsItIs() throws Exception {
+        start("Cache-Control: max-age=60\r\n");
+        Explanation explained = explain("POST", null, "/a", new Field("Content-Length", "3"));
+        assertEquals("pass", explained.outcome());
+        assertEquals("goes to the origin as it is (method)", texts(explained).get("answer"));
+        assertNull(explained.key());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "nohost, GET, , 0, not an absolute http or https URL: nohost",
+        "http://a/, GET, nobody, 0, not an IP address: nobody",
+        "http://a/, GET, , 1, this proxy does not listen on port 1",
+        "http://a/, PURGE, , 0, PURGE is no request for content: see docs/http-caching.md on purging"
+    })
+    void whatNoRequestCanBeIsRefused(String url, String method, String client, int port, String message)
+            throws Exception {
+        start("");
+        ExecutionException refused = assertThrows(ExecutionException.class, () -> new RequestExplanation(proxy.proxy())
+                .explain(new Question(url, method, List.of(), client, port, false))
+                .toCompletableFuture()
+                .get());
+        assertEquals(
+                message,
+                assertInstanceOf(AdminException.class, refused.getCause()).message());
+    }
+}
