@@ -3,6 +3,7 @@ package io.millrace.system;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.net.SocketTimeoutException;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,6 +41,7 @@ final class LoadDuringKill implements AutoCloseable {
     private final List<Thread> threads = new ArrayList<>();
     private final AtomicLong answers = new AtomicLong();
     private final AtomicInteger refused = new AtomicInteger();
+    private final AtomicInteger keptClosed = new AtomicInteger();
     private final Queue<String> wrong = new ConcurrentLinkedQueue<>();
     private final Queue<Broken> broken = new ConcurrentLinkedQueue<>();
     private final Queue<MillraceProcess.Death> deaths = new ConcurrentLinkedQueue<>();
@@ -74,6 +76,11 @@ final class LoadDuringKill implements AutoCloseable {
                 .until(() -> answers.get() >= enough || wrong.size() >= WRONG_MAX);
     }
 
+    /** Kept connections that were closed when their next request came. */
+    int keptClosed() {
+        return keptClosed.get();
+    }
+
     /** Ends the load; returns what must not have happened. */
     List<String> stop() throws InterruptedException {
         stopping = true;
@@ -102,6 +109,7 @@ final class LoadDuringKill implements AutoCloseable {
     private void ask(Random random, boolean keepAlive) {
         RawClient client = null;
         long connectedAtNanos = 0;
+        int answersOnIt = 0;
         while (!stopping && wrong.size() < WRONG_MAX) {
             RealTree.Entry entry = entries.get(random.nextInt(entries.size()));
             boolean connecting = client == null;
@@ -109,11 +117,18 @@ final class LoadDuringKill implements AutoCloseable {
                 if (client == null) {
                     connectedAtNanos = System.nanoTime();
                     client = RawClient.connect(port);
+                    answersOnIt = 0;
                 }
                 connecting = false;
                 String[] fields = keepAlive ? new String[0] : new String[] {"Connection: close"};
-                check(entry, client.get(entry.target(), fields).response());
-                if (!keepAlive) {
+                Wire.Head head = answer(client, entry, fields, answersOnIt > 0);
+                if (head == null) {
+                    client = closed(client);
+                    continue;
+                }
+                check(entry, new RawResponse(head, client.body(head).readAllBytes()));
+                answersOnIt++;
+                if (!keepAlive || head.listContains("Connection", "close")) {
                     client.close();
                     client = null;
                 }
@@ -128,6 +143,20 @@ final class LoadDuringKill implements AutoCloseable {
             }
         }
         closed(client);
+    }
+
+    /** Null where a kept connection was closed instead of used: a client asks again then (RFC 9112 section 9.5). */
+    private Wire.@Nullable Head answer(RawClient client, RealTree.Entry entry, String[] fields, boolean kept)
+            throws IOException {
+        try {
+            return client.get(entry.target(), fields).head();
+        } catch (IOException e) {
+            if (kept && !(e instanceof SocketTimeoutException)) {
+                keptClosed.incrementAndGet();
+                return null;
+            }
+            throw e;
+        }
     }
 
     private void check(RealTree.Entry entry, RawResponse response) throws IOException {
@@ -154,6 +183,6 @@ final class LoadDuringKill implements AutoCloseable {
     @Override
     public String toString() {
         return answers + " right answers, " + wrong.size() + " wrong, " + refused + " connections refused, "
-                + broken.size() + " broken off";
+                + broken.size() + " broken off, " + keptClosed + " kept connections closed between two requests";
     }
 }

@@ -138,6 +138,24 @@ final class MillraceProcess {
         }
     }
 
+    /** SIGKILLs the launcher, whose worker serves on. */
+    void killLauncher() {
+        rememberProcesses();
+        process.destroyForcibly();
+        awaitExit();
+    }
+
+    /** SIGSTOPs the worker and returns when it stands still; the launcher is to find that out. */
+    Death hangWorker() throws IOException {
+        ProcessHandle worker = worker();
+        long sentAtNanos = System.nanoTime();
+        Command.run(output, List.of("kill", "-STOP", Long.toString(worker.pid())))
+                .succeeds();
+        Path stat = Path.of("/proc", Long.toString(worker.pid()), "stat");
+        await("the worker stands still").until(() -> Files.readString(stat).contains(") T "));
+        return new Death(sentAtNanos, System.nanoTime());
+    }
+
     /** Waits until another worker than the given one serves. */
     void awaitWorkerAfter(long pid) {
         await().atMost(READY_WITHIN)

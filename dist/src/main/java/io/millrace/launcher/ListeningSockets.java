@@ -12,6 +12,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,8 +49,9 @@ final class ListeningSockets implements AutoCloseable {
      * Binds every address with {@code perAddress} sockets each, those of {@code adopted} excepted.
      *
      * @param addresses as configured, to the socket address
-     * @param adopted descriptors taken back from a worker whose launcher has died, by configured address; this method
-     *     takes ownership of all of them and closes those that no address needs
+     * @param adopted descriptors taken back from a worker whose launcher has died, or passed on by the service manager, by
+     *     configured address; where an address has fewer than it counts, loops share them. This method takes ownership of
+     *     all of them and closes those that no address needs
      * @throws LaunchException naming the address, and the process that has it where that can be known
      */
     static ListeningSockets open(
@@ -162,9 +165,14 @@ final class ListeningSockets implements AutoCloseable {
         return groups.stream().map(Group::listener).toList();
     }
 
-    /** All descriptors in the order of {@link #listeners()}. Borrowed. */
+    /** All descriptors in the order of {@link #listeners()}, one that loops share as often as it counts. Borrowed. */
     List<FileDescriptor> descriptors() {
-        return groups.stream().flatMap(group -> group.sockets().stream()).toList();
+        return groups.stream().flatMap(ListeningSockets::shared).toList();
+    }
+
+    private static Stream<FileDescriptor> shared(Group group) {
+        List<FileDescriptor> sockets = group.sockets();
+        return IntStream.range(0, group.listener().count()).mapToObj(i -> sockets.get(i % sockets.size()));
     }
 
     @Override
@@ -196,7 +204,7 @@ final class ListeningSockets implements AutoCloseable {
         return new InetSocketAddress(address.getAddress(), port);
     }
 
-    private static String text(InetSocketAddress address) {
+    static String text(InetSocketAddress address) {
         InetAddress ip = address.getAddress();
         if (ip.isAnyLocalAddress()) {
             return ":" + address.getPort();

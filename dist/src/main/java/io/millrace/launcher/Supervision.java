@@ -41,6 +41,7 @@ final class Supervision implements AutoCloseable {
     private final CompletableFuture<Integer> exitCode = new CompletableFuture<>();
     private final AtomicBoolean stopping = new AtomicBoolean();
     private final RehearsalRun rehearsal;
+    private final ServiceNotifier service;
     private @Nullable LauncherAdmin admin;
 
     private Supervision(ConfigReader reader, ProxyConfig first, Workplace workplace) {
@@ -50,10 +51,11 @@ final class Supervision implements AutoCloseable {
                 group.next(),
                 workplace.state().control(),
                 TimeUnit.MILLISECONDS.toNanos(first.worker().heartbeatTimeoutMillis()),
-                firstReady::complete);
+                this::workerIsReady);
         server = new ControlServer(group.next(), transport, workplace.state().control(), supervisor);
         config = new RunningConfig(reader, workplace, supervisor);
         rehearsal = new RehearsalRun(workplace.state().control().rehearsal());
+        service = ServiceNotifier.of(System.getenv(), ProcessHandle.current().pid(), group.next());
     }
 
     /** Binds the sockets and starts the worker, or takes over the one that a dead launcher has left. */
@@ -86,7 +88,10 @@ final class Supervision implements AutoCloseable {
         }
         Map<String, InetSocketAddress> addresses = Workplace.addresses(first);
         if (Workplace.bindsSockets(first)) {
-            return ListeningSockets.open(addresses, Workplace.socketsPerAddress(first), adopted);
+            int perAddress = Workplace.socketsPerAddress(first);
+            InheritedSockets inherited =
+                    InheritedSockets.of(System.getenv(), ProcessHandle.current().pid());
+            return ListeningSockets.open(addresses, perAddress, inherited.take(addresses, perAddress, adopted));
         }
         for (Map.Entry<String, InetSocketAddress> address : addresses.entrySet()) {
             ListeningSockets.checkFree(address.getKey(), address.getValue());
@@ -111,6 +116,15 @@ final class Supervision implements AutoCloseable {
         return exitCode.join();
     }
 
+    private void workerIsReady(WorkerStatus worker) {
+        firstReady.complete(worker);
+        service.ready(statusOf(worker));
+    }
+
+    private static String statusOf(WorkerStatus worker) {
+        return "serving, worker " + worker.pid() + ", restarts " + worker.restarts();
+    }
+
     private void stop() {
         if (!stopping.compareAndSet(false, true)) {
             LOG.warn("stopping at once");
@@ -118,12 +132,20 @@ final class Supervision implements AutoCloseable {
             return;
         }
         LOG.info("stopping: waiting for requests in flight; a second signal stops at once");
+        service.stopping(config.drainNanos());
         supervisor.stop(config.drainNanos()).thenRun(() -> exitCode.complete(ExitCode.OK));
     }
 
     private void reload() {
+        boolean serving = firstReady.isDone();
+        if (serving) {
+            service.reloading();
+        }
         supervisor.reopenLogs();
         config.reload().whenComplete((report, failure) -> {
+            if (serving) {
+                service.ready(statusOf(supervisor.status()));
+            }
             if (failure != null) {
                 LOG.error("the reload failed: {}", failure.getMessage());
             } else {
@@ -139,6 +161,7 @@ final class Supervision implements AutoCloseable {
     @Override
     public void close() {
         rehearsal.close();
+        service.close();
         if (admin != null) {
             admin.close();
         }

@@ -13,6 +13,8 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The command line of the worker's JVM. Immutable.
@@ -24,6 +26,13 @@ import org.jspecify.annotations.Nullable;
 record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory state, String mainClass)
         implements WorkerStarter {
     private static final File NOTHING = new File("/dev/null");
+
+    private static final Logger LOG = LoggerFactory.getLogger(WorkerCommand.class);
+
+    /** Of 1000 at most (proc(5)): as if the worker had a fifth of the machine's memory more than it has. */
+    private static final int OOM_SCORE_MORE = 200;
+
+    private static final int OOM_SCORE_MAX = 1000;
 
     private static final long MIB = 1024 * 1024;
 
@@ -57,7 +66,21 @@ record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory sta
         builder.redirectOutput(Redirect.INHERIT);
         builder.redirectError(Redirect.INHERIT);
         tellMalloc(builder.environment());
-        return builder.start();
+        Process worker = builder.start();
+        preferForOutOfMemory(worker.pid());
+        return worker;
+    }
+
+    /** When memory ends, the kernel is to take the worker, which has it, and not the launcher, which starts another. */
+    private static void preferForOutOfMemory(long pid) {
+        try {
+            int own = Integer.parseInt(
+                    Files.readString(Path.of("/proc/self/oom_score_adj")).strip());
+            Path score = Path.of("/proc", Long.toString(pid), "oom_score_adj");
+            Files.writeString(score, Integer.toString(Math.min(OOM_SCORE_MAX, own + OOM_SCORE_MORE)));
+        } catch (IOException | NumberFormatException e) {
+            LOG.debug("the kernel's choice when memory ends is left alone: {}", e.getMessage());
+        }
     }
 
     static void tellMalloc(Map<String, String> environment) {

@@ -2,6 +2,7 @@ package io.millrace.launcher;
 
 import io.millrace.worker.control.ControlMessage;
 import io.netty.channel.Channel;
+import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +22,7 @@ final class WorkerProcess {
     private @Nullable Channel control;
     private ControlMessage.@Nullable Ready ready;
     private @Nullable String failure;
+    private boolean askedForThreads;
 
     /**
      * @param plan what it was started for; null for a worker of another launcher
@@ -130,6 +132,20 @@ final class WorkerProcess {
         if (channel != null) {
             channel.writeAndFlush(message);
         }
+    }
+
+    /**
+     * SIGQUIT, once: a JVM that is not stopped writes what its threads do to standard output, which is where it hangs.
+     *
+     * @return false when it was asked before
+     */
+    boolean askForThreads() throws IOException {
+        if (askedForThreads) {
+            return false;
+        }
+        askedForThreads = true;
+        new ProcessBuilder("kill", "-QUIT", Long.toString(pid())).start();
+        return true;
     }
 
     /** SIGKILL: works on a stopped process too. */

@@ -28,6 +28,9 @@ final class Workforce {
     /** Checks within a heartbeat timeout. */
     private static final int CHECKS = 10;
 
+    /** Of {@link #CHECKS}: a worker that is silent for so long is likely to be killed. */
+    private static final int CHECKS_BEFORE_DUMP = 7;
+
     private static final long CHECK_PERIOD_MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /** Hears of exits and kills. */
@@ -144,6 +147,9 @@ final class Workforce {
                     if (overdue) {
                         long millis = TimeUnit.NANOSECONDS.toMillis(heartbeatTimeoutNanos);
                         kill(worker, "has been silent for longer than " + millis + " ms");
+                    } else if (worker.heartbeat().silenceNanos(now)
+                            > heartbeatTimeoutNanos / CHECKS * CHECKS_BEFORE_DUMP) {
+                        askForThreads(worker);
                     }
                 }
                 case DRAINING -> {
@@ -153,6 +159,16 @@ final class Workforce {
                 }
                 case DYING, GONE -> {}
             }
+        }
+    }
+
+    private static void askForThreads(WorkerProcess worker) {
+        try {
+            if (worker.askForThreads()) {
+                LOG.warn("worker {} is silent: what its threads do is on standard output", worker.pid());
+            }
+        } catch (IOException e) {
+            LOG.warn("worker {} is silent, and cannot be asked what its threads do: {}", worker.pid(), e.getMessage());
         }
     }
 

@@ -55,6 +55,7 @@ class LauncherTest {
             assertNotEquals(hung, launcher.worker());
             assertFalse(ProcessHandle.of(hung).map(ProcessHandle::isAlive).orElse(false));
             assertTrue(launcher.err().contains("has been silent for longer than 1000 ms"), launcher::describe);
+            assertTrue(launcher.err().contains("what its threads do is on standard output"), launcher::describe);
         }
     }
 

@@ -1,0 +1,123 @@
+package io.millrace.launcher;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoop;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollDomainDatagramChannel;
+import io.netty.channel.unix.DomainSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells the service manager how the service is, as sd_notify(3) has it: datagrams of {@code NAME=value} lines to the
+ * socket that {@code NOTIFY_SOCKET} names, and a sign of life in half of each {@code WATCHDOG_USEC}. It comes from the
+ * event loop that supervises the workers: when that hangs, the manager hears nothing. Without the variables nothing is
+ * sent.
+ *
+ * <p>Thread-safe.
+ */
+final class ServiceNotifier implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ServiceNotifier.class);
+
+    /** Beyond a deadline that the manager is told of. */
+    private static final long GRACE_MICROS = TimeUnit.SECONDS.toMicros(10);
+
+    private final @Nullable Channel channel;
+
+    private ServiceNotifier(@Nullable Channel channel) {
+        this.channel = channel;
+    }
+
+    /** As {@code environment} has it for the process {@code pid}. Not on the event loop. */
+    static ServiceNotifier of(Map<String, String> environment, long pid, EventLoop loop) {
+        String socket = environment.getOrDefault("NOTIFY_SOCKET", "");
+        if (socket.isEmpty()) {
+            return new ServiceNotifier(null);
+        }
+        if (!Epoll.isAvailable()) {
+            LOG.warn("NOTIFY_SOCKET is set, but without epoll nothing can be sent there");
+            return new ServiceNotifier(null);
+        }
+        // @name is a name without a file (unix(7)).
+        String path = socket.startsWith("@") ? "\0" + socket.substring(1) : socket;
+        ChannelFuture connected = new Bootstrap()
+                .group(loop)
+                .channel(EpollDomainDatagramChannel.class)
+                .handler(new ChannelInboundHandlerAdapter())
+                .connect(new DomainSocketAddress(path))
+                .awaitUninterruptibly();
+        if (!connected.isSuccess()) {
+            LOG.warn("the service manager is not told: {}", connected.cause().getMessage());
+            return new ServiceNotifier(null);
+        }
+        ServiceNotifier notifier = new ServiceNotifier(connected.channel());
+        long periodMicros = watchdogMicros(environment, pid) / 2;
+        if (periodMicros > 0) {
+            var unused =
+                    loop.scheduleAtFixedRate(() -> notifier.send("WATCHDOG=1"), 0, periodMicros, TimeUnit.MICROSECONDS);
+        }
+        return notifier;
+    }
+
+    /** 0 where nobody waits for signs of life of this process. */
+    private static long watchdogMicros(Map<String, String> environment, long pid) {
+        String watched = environment.getOrDefault("WATCHDOG_PID", "");
+        if (!watched.isEmpty() && !watched.equals(Long.toString(pid))) {
+            return 0;
+        }
+        try {
+            return Long.parseLong(environment.getOrDefault("WATCHDOG_USEC", "0"));
+        } catch (NumberFormatException e) {
+            LOG.warn("WATCHDOG_USEC is not a number: {}", environment.get("WATCHDOG_USEC"));
+            return 0;
+        }
+    }
+
+    /** A worker serves. */
+    void ready(String status) {
+        send("READY=1\nSTATUS=" + status);
+    }
+
+    /** The configuration is being read again; {@link #ready} follows. */
+    void reloading() {
+        send("RELOADING=1\nMONOTONIC_USEC=" + TimeUnit.NANOSECONDS.toMicros(System.nanoTime()));
+    }
+
+    void status(String status) {
+        send("STATUS=" + status);
+    }
+
+    /** What is in flight has so long to finish. */
+    void stopping(long drainNanos) {
+        send("STOPPING=1\nSTATUS=waiting for requests in flight\nEXTEND_TIMEOUT_USEC="
+                + (TimeUnit.NANOSECONDS.toMicros(drainNanos) + GRACE_MICROS));
+    }
+
+    private void send(String lines) {
+        Channel open = channel;
+        if (open != null && open.isOpen()) {
+            open.writeAndFlush(Unpooled.copiedBuffer(lines, StandardCharsets.UTF_8))
+                    .addListener(sent -> {
+                        if (!sent.isSuccess()) {
+                            LOG.warn("the service manager is not told: {}", String.valueOf(sent.cause()));
+                        }
+                    });
+        }
+    }
+
+    @Override
+    public void close() {
+        Channel open = channel;
+        if (open != null) {
+            open.close().awaitUninterruptibly(1, TimeUnit.SECONDS);
+        }
+    }
+}
