@@ -14,10 +14,10 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +27,15 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one event loop.
  */
 final class AnswerNotes implements DnsCache, DnsCnameCache, DnsQueryLifecycleObserverFactory {
+    /** More are forgotten while names are being asked for, as all are when none is. */
+    private static final int ALIASES_MAX = 1000;
+
+    /** Longer than any that the resolver follows. */
+    private static final int CHAIN_MAX = 32;
+
+    /** Names that are being asked for, with a dot at the end, and how often. */
+    private final Map<String, Integer> asking = new HashMap<>();
+
     private final Map<String, Long> seconds = new HashMap<>();
     private final Map<String, Alias> aliases = new HashMap<>();
     private final Set<String> unserved = new HashSet<>();
@@ -78,40 +87,71 @@ final class AnswerNotes implements DnsCache, DnsCnameCache, DnsQueryLifecycleObs
         return new Observer(question.name());
     }
 
-    /** Whether a server answered that it will or can not say; forgets it. */
-    boolean takeUnserved(String name) {
-        return unserved.removeIf(asked -> isFor(name, asked));
+    /** A name begins to be asked for; ends with {@link #end}. */
+    void begin(String name) {
+        asking.merge(name + ".", 1, Integer::sum);
     }
 
+    /** It is no longer asked for. */
+    void end(String name) {
+        asking.computeIfPresent(name + ".", (asked, times) -> times == 1 ? null : times - 1);
+    }
+
+    /** Whether a server answered that it will or can not say; forgets it. */
+    boolean takeUnserved(String name) {
+        boolean found = unserved.stream().anyMatch(asked -> isFor(name, asked));
+        unserved.removeIf(asked -> isOnlyFor(name, asked));
+        return found;
+    }
+
+    /** Whether a name leads to what was asked, as it is or with a search domain behind it. */
     private static boolean isFor(String name, String asked) {
         return asked.startsWith(name) && (asked.length() == name.length() || asked.charAt(name.length()) == '.');
     }
 
-    /** The shortest time to live among the records for a name, with a search domain or without, aliases included, in seconds; 0 when there were none. */
-    long takeSeconds(String name) {
-        long shortest = Long.MAX_VALUE;
-        for (Iterator<Map.Entry<String, Long>> each = seconds.entrySet().iterator(); each.hasNext(); ) {
-            Map.Entry<String, Long> entry = each.next();
-            if (isFor(name, entry.getKey())) {
-                shortest = Math.min(shortest, entry.getValue());
-                each.remove();
-            }
-        }
-        for (String owner : List.copyOf(aliases.keySet())) {
-            if (isFor(name, owner)) {
-                shortest = Math.min(shortest, takeAliases(owner));
-            }
-        }
-        return shortest == Long.MAX_VALUE ? 0 : shortest;
+    /** Whether nobody else asks for just that. */
+    private boolean isOnlyFor(String name, String asked) {
+        boolean isItself = asked.length() <= name.length() + 1;
+        return isFor(name, asked) && (isItself || !asking.containsKey(asked));
     }
 
-    /** The shortest in the chain of aliases that begins there. */
-    private long takeAliases(String owner) {
+    /**
+     * The shortest time to live among the records for a name, aliases included, in seconds; 0 when there were none. Those of the name as it is
+     * are the answer where there are some; others were found with a search domain, and stay where somebody else asks for just that.
+     */
+    long takeSeconds(String name) {
+        long itself = shortest(asked -> isFor(name, asked) && asked.length() <= name.length() + 1);
+        long found = itself < Long.MAX_VALUE ? itself : shortest(asked -> isFor(name, asked));
+        seconds.keySet().removeIf(asked -> isOnlyFor(name, asked));
+        aliases.keySet().removeIf(owner -> isOnlyFor(name, owner));
+        if (aliases.size() > ALIASES_MAX) {
+            aliases.clear();
+        }
+        return found == Long.MAX_VALUE ? 0 : found;
+    }
+
+    private long shortest(Predicate<String> isMeant) {
         long shortest = Long.MAX_VALUE;
-        Alias next = aliases.remove(owner);
-        while (next != null) {
+        for (Map.Entry<String, Long> entry : seconds.entrySet()) {
+            if (isMeant.test(entry.getKey())) {
+                shortest = Math.min(shortest, entry.getValue());
+            }
+        }
+        for (String owner : aliases.keySet()) {
+            if (isMeant.test(owner)) {
+                shortest = Math.min(shortest, chain(owner));
+            }
+        }
+        return shortest;
+    }
+
+    /** The shortest in the chain of aliases that begins there; the others of the chain stay, as more names may lead to them. */
+    private long chain(String owner) {
+        long shortest = Long.MAX_VALUE;
+        Alias next = aliases.get(owner);
+        for (int i = 0; next != null && i < CHAIN_MAX; i++) {
             shortest = Math.min(shortest, next.seconds());
-            next = aliases.remove(next.of());
+            next = aliases.get(next.of());
         }
         return shortest;
     }

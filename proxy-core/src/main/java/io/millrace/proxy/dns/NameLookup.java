@@ -89,8 +89,14 @@ public final class NameLookup {
 
     void ask(String name, Found found, NotFound notFound) {
         asked++;
+        if (notes != null) {
+            notes.begin(name);
+        }
         resolver.resolveAll(name).addListener((Future<List<InetAddress>> future) -> {
             asked--;
+            if (notes != null) {
+                notes.end(name);
+            }
             long ttlNanos = notes == null ? 0 : TimeUnit.SECONDS.toNanos(notes.takeSeconds(name));
             boolean unserved = notes != null && notes.takeUnserved(name);
             if (asked == 0) {

@@ -9,6 +9,7 @@ import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.Future;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -89,15 +90,16 @@ final class ConnectAttempt {
 
     /** From the connection: requests can be sent. */
     void ready(Channel of, OriginConnection connection) {
-        InetSocketAddress address = open.remove(of);
+        InetSocketAddress address = open.get(of);
         if (ended || address == null) {
+            open.remove(of);
             connection.closeUnused();
             return;
         }
         pool.client().addresses().worked(pool.origin().host(), address.getAddress());
         PooledCall first = call;
         call = null;
-        end();
+        end(of);
         pool.connected(connection, first);
     }
 
@@ -213,20 +215,33 @@ final class ConnectAttempt {
         }
         PooledCall first = call;
         call = null;
-        end();
+        end(null);
         pool.connectFailed(first, reason, pool.origin() + ": " + problem);
     }
 
-    /** No connection is wanted any more from what is still under way; it was slow. */
-    private void end() {
+    /**
+     * No connection is wanted any more from what is still under way. What was begun before the winner was slow; what was begun after it had less
+     * time, which says nothing.
+     *
+     * @param winner null when there is none: then all were slow
+     */
+    private void end(@Nullable Channel winner) {
         ended = true;
         deadline.cancel();
         nextAddress.cancel();
-        List<Channel> late = List.copyOf(open.keySet());
-        if (!pool.client().isClosed()) {
-            for (InetSocketAddress address : open.values()) {
-                pool.client().addresses().failed(pool.origin().host(), address.getAddress());
+        boolean isSlow = !pool.client().isClosed();
+        List<Channel> late = new ArrayList<>(0);
+        for (Map.Entry<Channel, InetSocketAddress> each : open.entrySet()) {
+            if (each.getKey().equals(winner)) {
+                isSlow = false;
+                continue;
             }
+            if (isSlow) {
+                pool.client()
+                        .addresses()
+                        .failed(pool.origin().host(), each.getValue().getAddress());
+            }
+            late.add(each.getKey());
         }
         open.clear();
         late.forEach(Channel::close);

@@ -15,6 +15,8 @@ import io.netty.util.ReferenceCountUtil;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -118,6 +120,8 @@ class FetchTlsTest extends FetchFixture {
                                 List.of("127.0.0.1"),
                                 "www.origin.test",
                                 List.of("127.0.0.1"),
+                                "two.origin.test",
+                                List.of("127.0.0.1", "127.0.0.2"),
                                 "other.test",
                                 List.of("127.0.0.1"))));
     }
@@ -356,5 +360,41 @@ class FetchTlsTest extends FetchFixture {
                 // As it should be. Or the client is gone before our alert is written, which the origin forgives.
             }
         };
+    }
+
+    /** RFC 8305 s5: the second address was begun later, and had less time. */
+    @Test
+    void addressThatWasTriedAfterTheOneThatWonIsNotTakenForSlow() throws Exception {
+        CountDownLatch secondTried = new CountDownLatch(1);
+        ScriptedOrigin.Wrapping slowly = accepted -> {
+            try {
+                assertTrue(secondTried.await(RecordedResponse.WAIT_SECONDS, TimeUnit.SECONDS));
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+            return wrap(accepted);
+        };
+        try (ScriptedOrigin origin = ScriptedOrigin.secure(slowly, ScriptedOrigin.answering(OK));
+                ServerSocket second = new ServerSocket(origin.port(), 1, InetAddress.getByName("127.0.0.2"))) {
+            Thread acceptor = new Thread(() -> {
+                try (Socket tried = second.accept()) {
+                    secondTried.countDown();
+                    assertTrue(tried.getInputStream().readAllBytes().length > 0);
+                } catch (IOException e) {
+                    // Reset, as nobody wants it.
+                }
+            });
+            acceptor.start();
+            OriginRequest request = OriginRequest.to(Origin.https("two.origin.test", origin.port()))
+                    .fields(FIELDS)
+                    .tlsName("origin.test")
+                    .build();
+            assertEquals("ok", fetch(request).content());
+            assertEquals(List.of("127.0.0.2", "127.0.0.1"), onLoop(() -> ((PooledOriginClient) client)
+                    .addresses().resolve("two.origin.test").getNow().stream()
+                            .map(InetAddress::getHostAddress)
+                            .toList()));
+            acceptor.join();
+        }
     }
 }

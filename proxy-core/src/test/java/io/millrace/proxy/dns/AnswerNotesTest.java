@@ -1,0 +1,91 @@
+package io.millrace.proxy.dns;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.channel.EventLoop;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.dns.DefaultDnsQuestion;
+import io.netty.handler.codec.dns.DnsRecord;
+import io.netty.handler.codec.dns.DnsRecordType;
+import io.netty.handler.codec.dns.DnsResponseCode;
+import java.net.InetAddress;
+import org.junit.jupiter.api.Test;
+
+/** What is noted of answers, for names that are asked for at the same time. */
+class AnswerNotesTest {
+    private static final DnsRecord[] NONE = {};
+
+    private final EventLoop loop = new EmbeddedChannel().eventLoop();
+    private final AnswerNotes notes = new AnswerNotes();
+
+    private void address(String name, long seconds) {
+        notes.cache(name, NONE, InetAddress.getLoopbackAddress(), seconds, loop);
+    }
+
+    private void refused(String name) {
+        notes.newDnsQueryLifecycleObserver(new DefaultDnsQuestion(name, DnsRecordType.A))
+                .queryNoAnswer(DnsResponseCode.REFUSED);
+    }
+
+    private void begin(String... names) {
+        for (String name : names) {
+            notes.begin(name);
+        }
+    }
+
+    @Test
+    void aNameHasTheTimeOfItsOwnRecords() {
+        begin("db", "db.example.com");
+        address("db.", 10);
+        address("db.example.com.", 20);
+        assertEquals(10, notes.takeSeconds("db"));
+        assertEquals(20, notes.takeSeconds("db.example.com"));
+    }
+
+    @Test
+    void inEitherOrder() {
+        begin("db", "db.example.com");
+        address("db.", 20);
+        address("db.example.com.", 10);
+        assertEquals(10, notes.takeSeconds("db.example.com"));
+        assertEquals(20, notes.takeSeconds("db"));
+    }
+
+    @Test
+    void aNameThatIsFoundByASearchDomainHasTheTimeOfThat() {
+        begin("db");
+        address("db.example.com.", 20);
+        assertEquals(20, notes.takeSeconds("db"));
+        assertEquals(0, notes.takeSeconds("db"));
+    }
+
+    /** Which of the two was answered nobody tells: both have it. */
+    @Test
+    void aNameThatIsFoundByASearchDomainLeavesTheTimeToWhoAsksForThat() {
+        begin("db", "db.example.com");
+        address("db.example.com.", 20);
+        assertEquals(20, notes.takeSeconds("db"));
+        assertEquals(20, notes.takeSeconds("db.example.com"));
+    }
+
+    @Test
+    void whatAServerDidNotSayOfOneNameIsNotForgottenForTheOther() {
+        begin("db", "db.example.com");
+        refused("db.example.com.");
+        notes.takeUnserved("db");
+        assertTrue(notes.takeUnserved("db.example.com"));
+        assertFalse(notes.takeUnserved("db.example.com"));
+    }
+
+    @Test
+    void twoNamesForOneAliasAreBothGoodForNoLongerThanIt() {
+        begin("a.test", "b.test");
+        notes.cache("a.test.", "c.test.", 100, loop);
+        notes.cache("b.test.", "c.test.", 100, loop);
+        notes.cache("c.test.", "d.test.", 5, loop);
+        assertEquals(5, notes.takeSeconds("a.test"));
+        assertEquals(5, notes.takeSeconds("b.test"));
+    }
+}
