@@ -3,12 +3,16 @@ package io.millrace.proxy;
 import io.millrace.proxy.origin.OriginGroup;
 import io.millrace.proxy.origin.OriginHealth;
 import io.millrace.proxy.origin.OriginHost;
+import java.io.File;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.Collection;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,8 +52,10 @@ final class OriginMarks {
         try {
             OriginHealth.Put put =
                     new OriginHealth.Put(fields[4], Long.parseLong(fields[2]), Long.parseLong(fields[3]));
+            boolean known = groups.stream().anyMatch(group -> group.name().equals(fields[0]));
             groups.stream()
-                    .filter(group -> group.name().equals(fields[0]))
+                    // A group that is gone may have another name now; whom an operator put down stays down in doubt.
+                    .filter(group -> !known || group.name().equals(fields[0]))
                     .flatMap(group -> group.hosts().stream())
                     .filter(host -> host.toString().equals(fields[1]) && put.until() > nowMillis)
                     .forEach(host -> host.putDown(put, nowMillis));
@@ -79,8 +85,26 @@ final class OriginMarks {
             }
         }
         Path fresh = file.resolveSibling(file.getFileName() + ".new");
-        Files.writeString(fresh, lines, StandardCharsets.UTF_8);
+        try (FileChannel channel = FileChannel.open(
+                fresh, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
+            ByteBuffer bytes = StandardCharsets.UTF_8.encode(lines.toString());
+            while (bytes.hasRemaining()) {
+                channel.write(bytes);
+            }
+            channel.force(true);
+        }
         Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        syncDirectory();
+    }
+
+    /** A rename is on disk when its directory is; where directories cannot be opened, when the system thinks fit. */
+    private void syncDirectory() throws IOException {
+        Path directory = file.toAbsolutePath().getParent();
+        if (directory != null && File.separatorChar == '/') {
+            try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+                channel.force(true);
+            }
+        }
     }
 
     private static String oneLine(String text) {

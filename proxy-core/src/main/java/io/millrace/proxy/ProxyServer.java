@@ -1,5 +1,6 @@
 package io.millrace.proxy;
 
+import io.millrace.proxy.access.OwnAddresses;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.StoredHeadCodec;
 import io.millrace.proxy.config.ConfigChange;
@@ -9,6 +10,7 @@ import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.dns.DnsSettings;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.exchange.ExchangeSettings;
+import io.millrace.proxy.exchange.ForwardSettings;
 import io.millrace.proxy.fetch.OriginTls;
 import io.millrace.proxy.http1.Http1Settings;
 import io.millrace.proxy.net.Listener;
@@ -72,6 +74,9 @@ public final class ProxyServer implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ProxyServer.class);
     private static final long FAULT_QUIET_NANOS = TimeUnit.SECONDS.toNanos(60);
 
+    /** How old this machine's addresses may be. */
+    private static final long ADDRESSES_SECONDS = 10;
+
     /** A reply may make a loop send another: from the store to a waiter's loop, from there to the fetch's, and back. */
     private static final int CLOSING_ROUNDS = 3;
 
@@ -96,6 +101,7 @@ public final class ProxyServer implements AutoCloseable {
     private final List<Listener> listeners = new ArrayList<>();
     private final long startedNanos = System.nanoTime();
     private final OriginMetrics originMetrics;
+    private final OwnAddresses ownAddresses = new OwnAddresses();
     private final HealthChecks healthChecks;
     private final OverloadWatch overloadWatch;
     private final @Nullable AdminSide admin;
@@ -105,7 +111,7 @@ public final class ProxyServer implements AutoCloseable {
 
     ProxyServer(ProxyServerBuilder builder) throws IOException {
         ProxyConfig config = builder.config();
-        live = live(config);
+        live = live(config, null, builder.clock().millis());
         warmOriginTls(config);
         adopted = builder.adopted();
         transport = Transport.choose(config.worker().transport().name().toLowerCase(Locale.ROOT));
@@ -181,6 +187,10 @@ public final class ProxyServer implements AutoCloseable {
             }
             healthChecks.start();
             overloadWatch.start();
+            loops.get(0)
+                    .loop()
+                    .scheduleWithFixedDelay(
+                            this::readOwnAddresses, ADDRESSES_SECONDS, ADDRESSES_SECONDS, TimeUnit.SECONDS);
             for (ListenerConfig listener : live.config().listeners()) {
                 listeners.add(listen(listener));
             }
@@ -191,6 +201,13 @@ public final class ProxyServer implements AutoCloseable {
         } catch (IOException | RuntimeException e) {
             close();
             throw e;
+        }
+    }
+
+    /** Interfaces get and lose addresses while this runs; which ones matters where clients say where requests go. */
+    private void readOwnAddresses() {
+        if (live.config().forwardProxy().enabled()) {
+            CompletableFuture.runAsync(ownAddresses::read);
         }
     }
 
@@ -236,12 +253,12 @@ public final class ProxyServer implements AutoCloseable {
         shared.groups().apply(config.originGroups());
         shared.overload().apply(config.remap());
         originMetrics.follow(shared.groups());
-        live = live(config);
+        live = live(config, live.exchange().forward(), shared.clock().millis());
         store.scrubRate(config.store().scrubBytesPerSecond());
         return new ReloadReport(settings);
     }
 
-    private static Live live(ProxyConfig config) {
+    private Live live(ProxyConfig config, @Nullable ForwardSettings forwardedBefore, long nowMillis) {
         Http1Settings http1 = new Http1Settings(
                 config.limits().requestLineBytes(),
                 config.limits().requestHeaderBytes(),
@@ -253,7 +270,7 @@ public final class ProxyServer implements AutoCloseable {
                 config.timeouts().clientBodyNanos());
         return new Live(
                 config,
-                ExchangeSettings.of(config),
+                ExchangeSettings.of(config, ForwardSettings.of(config, forwardedBefore, ownAddresses, nowMillis)),
                 DnsConfigs.of(config.dns()),
                 http1,
                 headers(config, false),

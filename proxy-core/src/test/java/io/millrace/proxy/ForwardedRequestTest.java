@@ -183,4 +183,28 @@ class ForwardedRequestTest {
         assertEquals(403, ask("GET " + url("/a")).status());
         assertEquals(1, proxy.origin().requests());
     }
+
+    /** Where it came from is not known; whether it may be asked for there shows when it is. */
+    @Test
+    void whatIsStoredIsNoHitWhereItsDestinationIsNoLongerAllowed() throws Exception {
+        proxy.start(ForwardedRequestTest::echo, ForwardedRequestTest::forwarding);
+        assertEquals(200, ask("GET " + url("/a")).status());
+        assertTrue(ask("GET " + url("/a")).field("cache-status").contains("; hit"));
+        proxy.reload(config -> forwarding(config).set("log.access.enabled", "false"));
+        assertTrue(ask("GET " + url("/a")).field("cache-status").contains("; hit"));
+        proxy.reload(config -> forwarding(config).set("forward_proxy.allow_destinations", "192.0.2.77"));
+        assertEquals(403, ask("GET " + url("/a")).status());
+        assertEquals(1, proxy.origin().requests());
+    }
+
+    @Test
+    void purgeFindsWhatWasForwardedThoughNothingIsForwardedNow() throws Exception {
+        proxy.start(ForwardedRequestTest::echo, ForwardedRequestTest::forwarding);
+        assertEquals(200, ask("GET " + url("/a")).status());
+        proxy.reload(config -> config);
+        assertEquals(200, ask("PURGE " + url("/a")).status());
+        proxy.reload(ForwardedRequestTest::forwarding);
+        assertFalse(ask("GET " + url("/a")).field("cache-status").contains("; hit"));
+        assertEquals(2, proxy.origin().requests());
+    }
 }

@@ -142,4 +142,30 @@ class OriginAdminTest {
             assertFalse(metrics.prometheusText().contains("10.0.0.2"));
         }
     }
+
+    @Test
+    void whatIsPutDownIsKnownToTheNextProxyWhereItsGroupHasAnotherName() {
+        now(admin.down("shop/10.0.0.1:8080", "deploy", 0));
+        OriginGroups next = new OriginGroups();
+        next.apply(ProxyConfig.builder()
+                .origins("store", ConfigValues.empty(), List.of("http://10.0.0.1:8080"))
+                .origins("blog", ConfigValues.empty(), List.of("http://10.0.0.1:8080"))
+                .build()
+                .originGroups());
+        marks.restore(next.all(), T);
+        assertEquals(
+                List.of("store 1:8080 put_down", "blog 1:8080 put_down"),
+                states(new OriginAdmin(next, () -> now, null).hosts()));
+    }
+
+    @Test
+    void whatIsPutDownIsStillInTheFileWhenItsGroupHasAnotherName() throws IOException {
+        now(admin.down("shop", "deploy", 0));
+        groups.apply(ProxyConfig.builder()
+                .origins("store", ConfigValues.empty(), List.of("http://10.0.0.1:8080", "http://10.0.0.2"))
+                .build()
+                .originGroups());
+        now(admin.up("10.0.0.2"));
+        assertTrue(Files.readString(directory.resolve("origins.down")).startsWith("store http://10.0.0.1:8080 "));
+    }
 }

@@ -16,14 +16,14 @@ public final class Destinations {
 
     private final AddressSet denied;
     private final AddressSet allowed;
-    private final Set<IpAddress> own;
+    private final OwnAddresses own;
     private final Set<Integer> ownPorts;
 
     /**
      * @param own the addresses of this machine
      * @param ownPorts the ports that this proxy listens on
      */
-    Destinations(ForwardProxyConfig config, Set<IpAddress> own, Set<Integer> ownPorts) {
+    Destinations(ForwardProxyConfig config, OwnAddresses own, Set<Integer> ownPorts) {
         denied = config.denied();
         allowed = config.allowed();
         this.own = own;

@@ -5,9 +5,6 @@ import io.millrace.proxy.config.ForwardProxyConfig;
 import io.millrace.proxy.config.ListenAddress;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.http.IpAddress;
-import java.net.InetAddress;
-import java.net.NetworkInterface;
-import java.net.SocketException;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -27,8 +24,12 @@ public final class ForwardAccess {
         this.destinations = destinations;
     }
 
-    /** What a configuration means. It looks up this machine's addresses where they matter. */
-    public static ForwardAccess of(ProxyConfig config) {
+    /**
+     * What a configuration means.
+     *
+     * @param own the addresses of this machine, which are read where they matter
+     */
+    public static ForwardAccess of(ProxyConfig config, OwnAddresses own) {
         ForwardProxyConfig forward = config.forwardProxy();
         Set<Integer> ports = new HashSet<>();
         config.listeners().forEach(listener -> ports.add(listener.address().port()));
@@ -36,22 +37,10 @@ public final class ForwardAccess {
         if (admin != null) {
             ports.add(admin.port());
         }
-        Set<IpAddress> own = forward.enabled() ? ownAddresses() : Set.of();
-        return new ForwardAccess(forward, new Destinations(forward, own, Set.copyOf(ports)));
-    }
-
-    private static Set<IpAddress> ownAddresses() {
-        try {
-            Set<IpAddress> own = new HashSet<>();
-            NetworkInterface.networkInterfaces()
-                    .flatMap(NetworkInterface::inetAddresses)
-                    .map(InetAddress::getAddress)
-                    .forEach(bytes -> own.add(IpAddress.of(bytes)));
-            return Set.copyOf(own);
-        } catch (SocketException e) {
-            // Via still ends a circle.
-            return Set.of();
+        if (forward.enabled()) {
+            own.read();
         }
+        return new ForwardAccess(forward, new Destinations(forward, own, Set.copyOf(ports)));
     }
 
     /** Whether anybody is forwarded. */

@@ -40,11 +40,17 @@ public final class ForwardProxyKeys {
                             // Where a cloud's machines ask about themselves, in an address that is public otherwise.
                             "168.63.129.16",
                             // The same for IPv6: this host and IPv4 in other clothes, local NAT64, discard,
-                            // documentation, private, link-local, multicast.
+                            // hashes that are no addresses (RFC 4843, 7343), documentation, segment routing (RFC 9602),
+                            // private,
+                            // link-local, multicast.
                             "::/32",
                             "64:ff9b:1::/48",
                             "100::/64",
+                            "2001:10::/28",
+                            "2001:20::/28",
                             "2001:db8::/32",
+                            "3fff::/20",
+                            "5f00::/16",
                             "fc00::/7",
                             "fe80::/9",
                             "ff00::/8"),

@@ -57,8 +57,8 @@ public record ExchangeSettings(
         ServerFields server,
         CacheStatus cacheStatus) {
 
-    /** What a configuration means. */
-    public static ExchangeSettings of(ProxyConfig config) {
+    /** What a configuration means, given what it means for requests that are forwarded. */
+    public static ExchangeSettings of(ProxyConfig config, ForwardSettings forward) {
         Timeouts timeouts = config.timeouts();
         OriginConfig origin = config.origin();
         ViaConfig via = config.via();
@@ -81,7 +81,7 @@ public record ExchangeSettings(
                 config.noHostUrlRedirect(),
                 CacheRules.of(config, ZoneId.systemDefault()),
                 AccessRules.of(config),
-                ForwardSettings.of(config),
+                forward,
                 VolumeChoice.of(config),
                 fetch,
                 new TunnelLimits(timeouts.tunnelIdleNanos(), timeouts.tunnelMaxNanos()),

@@ -225,7 +225,7 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
     }
 
     private @Nullable OverloadGauge gauge() {
-        return home.overload().of(plan.mapped().rule().index());
+        return home.overload().of(plan.mapped().rule().config());
     }
 
     private void respond(ResponseHead head, ResponseFraming framing) {

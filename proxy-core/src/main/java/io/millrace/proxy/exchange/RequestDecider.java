@@ -111,7 +111,7 @@ final class RequestDecider {
         RuledSettings ruled = rules.isEmpty()
                 ? rules.without(mapped)
                 : rules.match(mapped, request, client.remoteAddress().getAddress(), nowMillis);
-        OverloadGauge gauge = shared.overload().of(mapped.rule().index());
+        OverloadGauge gauge = shared.overload().of(mapped.rule().config());
         decision.mapped(
                 mapped,
                 gauge != null && gauge.isOver()
@@ -292,6 +292,9 @@ final class RequestDecider {
             object.release();
             throw e;
         }
+        if (!mayStillBeServed(decision, object.head()) && isAnswer(reuse)) {
+            return validate(decision, object, ForwardReason.STALE);
+        }
         if (reuse instanceof Reuse.Fresh) {
             return available(decision, object, Decision.Kind.FRESH);
         }
@@ -319,6 +322,21 @@ final class RequestDecider {
         }
         object.release();
         return miss(decision, reuse instanceof Reuse.NotUsable no ? reasonOf(no.reason()) : ForwardReason.MISS);
+    }
+
+    /**
+     * Whether what was stored is not from where requests may no longer be forwarded. Where it came from is not known; whether it may be asked for there shows
+     * when it is.
+     */
+    private boolean mayStillBeServed(Decision decision, StoredHead head) {
+        return !decision.mapped().rule().isForwarding()
+                || shared.settings().get().forward().holdsSince(head.requestTimeMillis());
+    }
+
+    private static boolean isAnswer(Reuse reuse) {
+        return !(reuse instanceof Reuse.Validate)
+                && !(reuse instanceof Reuse.NotUsable)
+                && !(reuse instanceof Reuse.Invalidated);
     }
 
     private static ForwardReason reasonOf(Reuse.NotUsableReason why) {

@@ -19,6 +19,8 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Asks the hosts of groups that want it how they are: a GET at each interval, with a tenth of it up or down by chance, so that
@@ -32,6 +34,8 @@ public final class HealthChecks {
 
     /** A response that is longer is not read to its end for the sake of the connection. */
     private static final int READ_BYTES_MAX = 16 << 10;
+
+    private static final Logger log = LoggerFactory.getLogger(HealthChecks.class);
 
     private final EventExecutor loop;
     private final OriginClient client;
@@ -66,6 +70,7 @@ public final class HealthChecks {
         checks.clear();
     }
 
+    /** What went wrong with one host must not end the checks of all. */
     private void tick() {
         long nowMillis = clockMillis.getAsLong();
         IdentityHashMap<OriginHost, Check> now = new IdentityHashMap<>();
@@ -76,7 +81,11 @@ public final class HealthChecks {
                     Check known = checks.remove(host);
                     Check check = known == null ? new Check(host, nowMillis + spread(rules)) : known;
                     now.put(host, check);
-                    check.runIfDue(group, rules, nowMillis);
+                    try {
+                        check.runIfDue(group, rules, nowMillis);
+                    } catch (RuntimeException e) {
+                        log.error("the health check of {} in {} cannot be made", host, group.name(), e);
+                    }
                 }
             }
         }
@@ -94,18 +103,15 @@ public final class HealthChecks {
     }
 
     /** The checks of one host. */
-    private final class Check implements OriginResponseHandler {
+    private final class Check {
         private final OriginHost host;
         private long dueMillis;
         private int passed;
         private int failed;
-        /** The host's term when the check began. */
-        private int term;
-        /** That of the checks which passed. */
+        /** The host's term in those that passed. */
         private int passedTerm = -1;
 
-        private @Nullable OriginCall call;
-        private @Nullable OriginGroup group;
+        private @Nullable Attempt current;
 
         Check(OriginHost host, long dueMillis) {
             this.host = host;
@@ -115,12 +121,15 @@ public final class HealthChecks {
         /** A clock that was set back makes the next check at most one interval late. */
         void runIfDue(OriginGroup of, OriginGroupConfig.HealthCheck rules, long nowMillis) {
             dueMillis = Math.min(dueMillis, nowMillis + rules.intervalMillis() * 2);
-            if (call == null && nowMillis >= dueMillis) {
-                dueMillis = nowMillis + next(rules);
-                group = of;
-                term = host.health().term();
-                call = client.fetch(request(rules), this);
+            if (nowMillis < dueMillis || (current != null && !current.judged)) {
+                return;
             }
+            // What content is still to come has had its time.
+            cancel();
+            dueMillis = nowMillis + next(rules);
+            Attempt attempt = new Attempt(this, of, rules);
+            attempt.call = client.fetch(request(rules), attempt);
+            current = attempt;
         }
 
         private OriginRequest request(OriginGroupConfig.HealthCheck rules) {
@@ -147,22 +156,74 @@ public final class HealthChecks {
         }
 
         void cancel() {
-            if (call != null) {
-                call.cancel();
-                call = null;
+            Attempt last = current;
+            current = null;
+            if (last != null && last.call != null) {
+                last.call.cancel();
             }
+        }
+
+        void passed(Attempt attempt) {
+            failed = 0;
+            passed = passedTerm == attempt.term ? passed + 1 : 1;
+            passedTerm = attempt.term;
+            if (passed >= attempt.rules.healthy()) {
+                host.checkedUp(attempt.term, clockMillis.getAsLong());
+            }
+        }
+
+        void failed(Attempt attempt, String why) {
+            passed = 0;
+            failed++;
+            if (failed >= attempt.rules.unhealthy()) {
+                host.checkedDown(
+                        "health-check " + why,
+                        clockMillis.getAsLong(),
+                        attempt.group.config().markdown());
+            }
+        }
+    }
+
+    /** One check. What is heard of it when another has begun is dropped. */
+    private static final class Attempt implements OriginResponseHandler {
+        private final Check of;
+        private final OriginGroup group;
+        private final OriginGroupConfig.HealthCheck rules;
+        /** The host's term when it began. */
+        private final int term;
+        /** Whether it is known what came of it. */
+        private boolean judged;
+
+        private @Nullable OriginCall call;
+
+        Attempt(Check of, OriginGroup group, OriginGroupConfig.HealthCheck rules) {
+            this.of = of;
+            this.group = group;
+            this.rules = rules;
+            term = of.host.health().term();
+        }
+
+        private boolean isCurrent() {
+            return of.current == this;
+        }
+
+        /** One that began before the host went down or came back says nothing of it now. */
+        private boolean isTelling() {
+            return isCurrent() && !judged && of.host.health().term() == term;
         }
 
         @Override
         public void onHead(ResponseHead head, ResponseFraming framing) {
-            OriginGroupConfig.HealthCheck rules = rules();
-            if (rules != null && rules.statuses().contains(head.status())) {
-                passed(rules);
-            } else {
-                failed(rules, Integer.toString(head.status()));
+            if (isTelling()) {
+                if (rules.statuses().contains(head.status())) {
+                    of.passed(this);
+                } else {
+                    of.failed(this, Integer.toString(head.status()));
+                }
             }
-            if (framing.contentLength() < 0 || framing.contentLength() > READ_BYTES_MAX) {
-                cancel();
+            judged = true;
+            if (isCurrent() && (framing.contentLength() < 0 || framing.contentLength() > READ_BYTES_MAX)) {
+                of.cancel();
             }
         }
 
@@ -173,51 +234,26 @@ public final class HealthChecks {
 
         @Override
         public void onComplete(@Nullable FieldSection trailers) {
-            call = null;
+            ended();
         }
 
         @Override
         public void onFailure(OriginFailure failure) {
-            call = null;
-            if (failure.beforeHead() && failure.reason() != OriginFailure.Reason.CANCELLED) {
-                failed(rules(), failure.reason().text());
+            if (isTelling() && failure.beforeHead() && !isOfThisSide(failure.reason())) {
+                of.failed(this, failure.reason().text());
+            }
+            ended();
+        }
+
+        private void ended() {
+            judged = true;
+            if (isCurrent()) {
+                of.current = null;
             }
         }
 
-        private OriginGroupConfig.@Nullable HealthCheck rules() {
-            return group == null ? null : group.config().healthCheck();
-        }
-
-        /** One that began before the host went down or came back says nothing of it now. */
-        private boolean isOfBefore() {
-            return host.health().term() != term;
-        }
-
-        private void passed(OriginGroupConfig.HealthCheck rules) {
-            if (isOfBefore()) {
-                return;
-            }
-            failed = 0;
-            passed = passedTerm == term ? passed + 1 : 1;
-            passedTerm = term;
-            if (passed >= rules.healthy()) {
-                host.checkedUp(term, clockMillis.getAsLong());
-            }
-        }
-
-        private void failed(OriginGroupConfig.@Nullable HealthCheck rules, String why) {
-            if (isOfBefore()) {
-                return;
-            }
-            passed = 0;
-            failed++;
-            OriginGroup of = group;
-            if (rules != null && of != null && failed >= rules.unhealthy()) {
-                host.checkedDown(
-                        "health-check " + why,
-                        clockMillis.getAsLong(),
-                        of.config().markdown());
-            }
+        private static boolean isOfThisSide(OriginFailure.Reason reason) {
+            return reason == OriginFailure.Reason.CANCELLED || reason == OriginFailure.Reason.INTERNAL;
         }
     }
 }

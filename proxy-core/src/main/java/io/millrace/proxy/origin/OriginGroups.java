@@ -5,6 +5,7 @@ import io.millrace.proxy.config.RuleUrl;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,23 +17,52 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe; {@link #apply} is called by one thread at a time.
  */
 public final class OriginGroups {
-    /** Before, for requests that were mapped by the configuration before. */
-    private record Generation(Map<String, OriginGroup> now, Map<String, OriginGroup> before) {}
+    /** Groups that are gone and still known, for requests that were mapped by an earlier configuration. */
+    private static final int GONE_MAX = 1000;
+
+    /**
+     * What a reload swaps.
+     *
+     * @param gone those of earlier configurations that this one does not have, the latest last
+     */
+    private record Generation(Map<String, OriginGroup> now, Map<String, OriginGroup> gone) {}
 
     private volatile Generation generation = new Generation(Map.of(), Map.of());
 
-    /** Takes over the groups of a configuration. A group that did not change stays what it is, with its turn. */
+    /**
+     * Takes over the groups of a configuration. A group that did not change stays what it is, with its turn. A group whose name is new
+     * has what is known of its hosts from groups that are gone: it may be one of them by another name.
+     */
     public void apply(List<OriginGroupConfig> configs) {
         Map<String, OriginGroup> before = generation.now;
+        Map<String, OriginGroup> leaving = new LinkedHashMap<>(before);
+        configs.forEach(config -> leaving.remove(config.name()));
+        Map<RuleUrl, OriginHost> left = new HashMap<>();
+        leaving.values().forEach(group -> group.hosts().forEach(host -> left.putIfAbsent(host.url(), host)));
         Map<String, OriginGroup> now = new LinkedHashMap<>();
         for (OriginGroupConfig config : configs) {
             OriginGroup old = before.get(config.name());
-            now.put(config.name(), old != null && old.config().equals(config) ? old : group(config, old));
+            now.put(config.name(), old != null && old.config().equals(config) ? old : group(config, old, left));
         }
-        generation = new Generation(now, before);
+        generation = new Generation(now, gone(generation.gone, leaving, now));
     }
 
-    private static OriginGroup group(OriginGroupConfig config, @Nullable OriginGroup old) {
+    private static Map<String, OriginGroup> gone(
+            Map<String, OriginGroup> earlier, Map<String, OriginGroup> leaving, Map<String, OriginGroup> now) {
+        Map<String, OriginGroup> gone = new LinkedHashMap<>(earlier);
+        gone.keySet().removeAll(leaving.keySet());
+        gone.putAll(leaving);
+        gone.keySet().removeAll(now.keySet());
+        Iterator<String> eldest = gone.keySet().iterator();
+        while (gone.size() > GONE_MAX) {
+            eldest.next();
+            eldest.remove();
+        }
+        return gone;
+    }
+
+    private static OriginGroup group(
+            OriginGroupConfig config, @Nullable OriginGroup old, Map<RuleUrl, OriginHost> left) {
         Map<RuleUrl, OriginHost> known = new HashMap<>();
         if (old != null) {
             old.hosts().forEach(host -> known.put(host.url(), host));
@@ -40,7 +70,8 @@ public final class OriginGroups {
         List<OriginHost> hosts = new ArrayList<>();
         for (OriginGroupConfig.Host host : config.hosts()) {
             OriginHost stays = known.get(host.url());
-            hosts.add(stays == null ? new OriginHost(config.name(), host.url()) : stays);
+            OriginHost renamed = old == null ? left.get(host.url()) : null;
+            hosts.add(stays == null ? new OriginHost(config.name(), host.url(), renamed) : stays);
         }
         return new OriginGroup(config, hosts);
     }
@@ -58,11 +89,11 @@ public final class OriginGroups {
     /**
      * A group by its name.
      *
-     * @throws IllegalArgumentException when neither this configuration nor the one before has it
+     * @throws IllegalArgumentException when neither this configuration nor an earlier one has it
      */
     public OriginGroup find(String name) {
         Generation current = generation;
-        OriginGroup found = current.now.getOrDefault(name, current.before.get(name));
+        OriginGroup found = current.now.getOrDefault(name, current.gone.get(name));
         if (found == null) {
             throw new IllegalArgumentException("no group of origins: " + name);
         }

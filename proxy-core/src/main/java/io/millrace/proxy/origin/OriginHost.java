@@ -9,6 +9,7 @@ import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,12 +27,14 @@ public final class OriginHost {
     private final Origin origin;
     private final boolean address;
     private final long hash;
-    private final AtomicReference<OriginHealth> health = new AtomicReference<>(OriginHealth.unknown());
+    private final AtomicReference<OriginHealth> health;
     private final List<HostLoad> loads = new CopyOnWriteArrayList<>();
 
-    OriginHost(String group, RuleUrl url) {
+    /** @param renamed the same host of a group that this one's comes in place of; null for none */
+    OriginHost(String group, RuleUrl url, @Nullable OriginHost renamed) {
         this.group = group;
         this.url = url;
+        health = new AtomicReference<>(renamed == null ? OriginHealth.unknown() : renamed.health());
         String host = Objects.requireNonNull(url.host(), "host");
         String bare = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
         origin = "https".equals(url.scheme())

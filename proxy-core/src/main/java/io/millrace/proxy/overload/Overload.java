@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,19 +34,36 @@ public final class Overload {
         for (RemapRuleConfig rule : rules) {
             OverloadConfig limits = rule.cache().overload();
             if (limits != null) {
-                String name = rule.verb().word() + " " + rule.from();
-                OverloadGauge stays = known.remove(name);
-                now[rule.index()] = stays == null ? new OverloadGauge(name, limits) : stays;
+                OverloadGauge stays = known.remove(OverloadGauge.name(rule));
+                now[rule.index()] = stays == null ? new OverloadGauge(rule, limits) : stays;
                 Objects.requireNonNull(now[rule.index()]).configure(limits);
             }
         }
         gauges = now;
     }
 
-    /** The gauge of the rule at that place of the file; null when it has no limits. */
+    /** The gauge at that place of the file; null when the rule there has no limits. */
     public @Nullable OverloadGauge of(int ruleIndex) {
         @Nullable OverloadGauge[] now = gauges;
         return ruleIndex < now.length ? now[ruleIndex] : null;
+    }
+
+    /**
+     * The gauge of a rule; null when it has no limits. What was begun by a configuration before has none where the rule stands in another
+     * place now, and never another rule's.
+     */
+    public @Nullable OverloadGauge of(RemapRuleConfig rule) {
+        OverloadGauge found = of(rule.index());
+        return found != null && found.isOf(rule) ? found : null;
+    }
+
+    private boolean hasGauges() {
+        for (OverloadGauge gauge : gauges) {
+            if (gauge != null) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Rules in overload. */
@@ -61,10 +79,15 @@ public final class Overload {
      * Ends a window of every gauge.
      *
      * @param nowNanos of a clock that only goes on
-     * @param cpuNanos processor time that this process has used since it began
+     * @param processorTime tells the nanoseconds of processor time that this process has used since it began; asked only where there is a gauge
      * @param processors how many there are
      */
-    public void evaluate(long nowNanos, long cpuNanos, int processors) {
+    public void evaluate(long nowNanos, LongSupplier processorTime, int processors) {
+        if (!hasGauges()) {
+            began = false;
+            return;
+        }
+        long cpuNanos = processorTime.getAsLong();
         double share = began && nowNanos > lastNanos
                 ? (double) (cpuNanos - lastCpuNanos) / (nowNanos - lastNanos) / processors
                 : 0;

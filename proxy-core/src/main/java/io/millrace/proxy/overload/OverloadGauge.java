@@ -1,6 +1,9 @@
 package io.millrace.proxy.overload;
 
 import io.millrace.proxy.config.OverloadConfig;
+import io.millrace.proxy.config.RemapRuleConfig;
+import io.millrace.proxy.config.RemapVerb;
+import io.millrace.proxy.config.RuleUrl;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
@@ -22,6 +25,8 @@ public final class OverloadGauge {
 
     private static final Logger log = LoggerFactory.getLogger(OverloadGauge.class);
 
+    private final RemapVerb verb;
+    private final RuleUrl from;
     private final String rule;
     private final LongAdder answers = new LongAdder();
     private final LongAdder failures = new LongAdder();
@@ -31,9 +36,21 @@ public final class OverloadGauge {
     private int windowsOver;
     private long restlessNanos;
 
-    OverloadGauge(String rule, OverloadConfig config) {
-        this.rule = rule;
+    OverloadGauge(RemapRuleConfig rule, OverloadConfig config) {
+        verb = rule.verb();
+        from = rule.from();
+        this.rule = name(rule);
         this.config = config;
+    }
+
+    /** A rule as its verb and its URL name it. */
+    static String name(RemapRuleConfig rule) {
+        return rule.verb().word() + " " + rule.from();
+    }
+
+    /** Whether it is that rule's, in whatever configuration. */
+    boolean isOf(RemapRuleConfig of) {
+        return !of.isForwarding() && verb == of.verb() && from.equals(of.from());
     }
 
     void configure(OverloadConfig changed) {

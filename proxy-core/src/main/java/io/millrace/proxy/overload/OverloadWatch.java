@@ -31,7 +31,7 @@ public final class OverloadWatch implements AutoCloseable {
     }
 
     private void tick() {
-        overload.evaluate(loop.ticker().nanoTime(), system.getProcessCpuTime(), system.getAvailableProcessors());
+        overload.evaluate(loop.ticker().nanoTime(), system::getProcessCpuTime, system.getAvailableProcessors());
     }
 
     @Override

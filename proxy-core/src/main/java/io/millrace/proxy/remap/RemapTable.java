@@ -38,10 +38,12 @@ public final class RemapTable {
     private final @Nullable HostIndex redirects;
     private final @Nullable HostIndex regexRedirects;
     private final int[] receivedPorts;
-    private final @Nullable ForwardedHosts forwarded;
+    private final ForwardedHosts forwardedHosts;
+    private final boolean forwards;
 
-    private RemapTable(List<RemapRuleConfig> configs, @Nullable ForwardedHosts forwarded) {
-        this.forwarded = forwarded;
+    private RemapTable(List<RemapRuleConfig> configs, RemapRuleConfig forwardRule, boolean forwards) {
+        forwardedHosts = new ForwardedHosts(forwardRule);
+        this.forwards = forwards;
         rules = configs.stream().map(RemapRule::new).toList();
         byReceivedPort = index(RemapVerb.Group.RECEIVED_PORT);
         webSockets = index(RemapVerb.Group.WEBSOCKET);
@@ -66,7 +68,7 @@ public final class RemapTable {
     /** The table of a configuration. */
     public static RemapTable of(ProxyConfig config) {
         return new RemapTable(
-                config.remap(), config.forwardProxy().enabled() ? new ForwardedHosts(config.forwardRule()) : null);
+                config.remap(), config.forwardRule(), config.forwardProxy().enabled());
     }
 
     /** In the order of the configuration. */
@@ -103,7 +105,11 @@ public final class RemapTable {
 
     /** What a request in absolute form gets that no rule maps, from a client that may be forwarded: its own host. */
     public RemapResult forwarded(TargetUri target) {
-        return forwarded == null || target.hostBytes().length == 0 ? NotMapped.NO_RULE : forwarded.of(target);
+        return forwards && hasHost(target) ? forwardedHosts.of(target) : NotMapped.NO_RULE;
+    }
+
+    private static boolean hasHost(TargetUri target) {
+        return target.hostBytes().length > 0;
     }
 
     private RemapResult redirected(TargetUri target) {
@@ -136,15 +142,17 @@ public final class RemapTable {
         return found;
     }
 
-    /** The primary keys that a client's URL may have, as its rules make them; that of the URL itself where no rule maps it. */
+    /**
+     * The primary keys that a client's URL may have, as its rules make them; that of the URL itself where no rule maps it. That of what was forwarded is
+     * among them where no rule maps it: it may be stored though nothing is forwarded now, and would be found again when that is allowed again.
+     */
     public List<CacheKey> keys(TargetUri target) {
         List<Mapped> found = matches(target);
-        if (found.isEmpty() && forwarded(target) instanceof Mapped own) {
-            return List.of(own.key(target));
+        if (!found.isEmpty()) {
+            return found.stream().map(mapped -> mapped.key(target)).toList();
         }
-        return found.isEmpty()
-                ? List.of(CacheKey.of(target))
-                : found.stream().map(mapped -> mapped.key(target)).toList();
+        CacheKey own = CacheKey.of(target);
+        return hasHost(target) ? List.of(own, forwardedHosts.of(target).key(target)) : List.of(own);
     }
 
     /** The URL that a client's URL is stored for; the URL itself where no rule maps it. */

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.http.IpAddress;
 import io.netty.util.NetUtil;
+import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,7 +24,9 @@ class DestinationsTest {
         if (!allowed.isEmpty()) {
             config.set("forward_proxy.allow_destinations", allowed);
         }
-        return new Destinations(config.build().forwardProxy(), Set.of(ip("203.1.1.1"), ip("2a00::1")), Set.of(8080));
+        OwnAddresses own = new OwnAddresses(() -> Set.of(ip("203.1.1.1"), ip("2a00::1")));
+        own.read();
+        return new Destinations(config.build().forwardProxy(), own, Set.of(8080));
     }
 
     @ParameterizedTest
@@ -64,6 +67,16 @@ class DestinationsTest {
         "fec0::1, false",
         "ff02::1, false",
         "2001:db8::1, false",
+        "2001:10::1, false",
+        "2001:1f:ffff::1, false",
+        "2001:2f:ffff::1, false",
+        "2001:30::1, true",
+        "3ffe::1, true",
+        "3fff:fff::1, false",
+        "3fff:1000::1, true",
+        "5eff::1, true",
+        "5f00::1, false",
+        "5f01::1, true",
         "100::1, false",
         "64:ff9b::101:101, true",
         "64:ff9b::a00:1, false",
@@ -107,5 +120,18 @@ class DestinationsTest {
             assertTrue(all.allow(ip(own), 8081), own);
         }
         assertTrue(all.allow(ip("203.1.1.2"), 8080));
+    }
+
+    @Test
+    void anAddressThatThisMachineGetsWhileItRunsIsItsOwn() {
+        Set<IpAddress> machine = new HashSet<>();
+        OwnAddresses own = new OwnAddresses(() -> Set.copyOf(machine));
+        own.read();
+        Destinations destinations =
+                new Destinations(ProxyConfig.builder().build().forwardProxy(), own, Set.of(8080));
+        assertTrue(destinations.allow(ip("203.1.1.1"), 8080));
+        machine.add(ip("203.1.1.1"));
+        own.read();
+        assertFalse(destinations.allow(ip("203.1.1.1"), 8080));
     }
 }

@@ -1,6 +1,7 @@
 package io.millrace.proxy.origin;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -380,5 +381,40 @@ class GroupTriesTest {
         any.responded(200, T, 1);
         any.answered(200, T);
         assertTrue(any.host().health().isUp(T));
+    }
+
+    @Test
+    void aRequestThatOutlivesManyReloadsStillFindsItsGroup() {
+        apply(settings -> settings);
+        for (int i = 0; i < 5; i++) {
+            groups.apply(List.of());
+        }
+        assertEquals(1, order(true, T).get(0));
+    }
+
+    /** Whoever names a group anew has not thereby mended its hosts. */
+    @Test
+    void whatIsKnownOfAHostGoesWithItWhenItsGroupHasAnotherName() {
+        apply(settings -> settings);
+        groups.find("g").hosts().get(0).putDown(new OriginHealth.Put("deploy", T, Long.MAX_VALUE), T);
+        markDown(2, T);
+        groups.apply(ProxyConfig.builder()
+                .originGroup("renamed", ConfigValues.empty(), List.of(host(2, false), host(1, false)))
+                .build()
+                .originGroups());
+        assertFalse(groups.find("renamed").hosts().get(0).health().isUp(T));
+        assertTrue(groups.find("renamed").hosts().get(1).health().isPutDown(T));
+    }
+
+    @Test
+    void aGroupThatStaysGivesNothingOfItsHostsToANewOne() {
+        apply(settings -> settings);
+        markDown(1, T);
+        groups.apply(ProxyConfig.builder()
+                .originGroup("g", ConfigValues.empty(), List.of(host(1, false)))
+                .originGroup("new", ConfigValues.empty(), List.of(host(1, false)))
+                .build()
+                .originGroups());
+        assertTrue(groups.find("new").hosts().get(0).health().isUp(T));
     }
 }

@@ -40,7 +40,7 @@ class OverloadTest {
     private void second(double cpuShare) {
         nowNanos += TimeUnit.SECONDS.toNanos(1);
         cpuNanos += (long) (cpuShare * PROCESSORS * TimeUnit.SECONDS.toNanos(1));
-        overload.evaluate(nowNanos, cpuNanos, PROCESSORS);
+        overload.evaluate(nowNanos, () -> cpuNanos, PROCESSORS);
     }
 
     private void second(OverloadGauge gauge, int answers, long millis, int failures) {
@@ -155,5 +155,50 @@ class OverloadTest {
         assertNotSame(gauge, overload.of(0));
         assertTrue(gauge.isOver());
         assertEquals(TimeUnit.MILLISECONDS.toNanos(300), gauge.config().latencyNanos());
+    }
+
+    @Test
+    void whereNoRuleHasALimitTheProcessorsAreNotLookedAt() {
+        overload.apply(config().remap());
+        overload.evaluate(
+                nowNanos,
+                () -> {
+                    throw new AssertionError("asked");
+                },
+                PROCESSORS);
+        assertEquals(0, overload.count());
+    }
+
+    /** The share since the last look would be that of a long time. */
+    @Test
+    void theFirstWindowAfterLimitsCameBackTellsNothingOfTheProcessors() {
+        overload.apply(config("cache.overload.cpu", "50%").remap());
+        second(0.1);
+        overload.apply(config().remap());
+        second(0.9);
+        OverloadGauge gauge = gauge("cache.overload.cpu", "50%");
+        second(0.9);
+        second(0.9);
+        assertFalse(gauge.isOver());
+        second(0.9);
+        assertTrue(gauge.isOver());
+    }
+
+    /** What is forwarded has a place behind all rules, and another rule may have that place after a reload. */
+    @Test
+    void aRequestOfAConfigurationBeforeCountsForNoOtherRule() {
+        ProxyConfig before = config("cache.overload.errors", "50%");
+        overload.apply(before.remap());
+        assertNotNull(overload.of(before.remap().get(0)));
+        ProxyConfig more = ProxyConfig.builder()
+                .listen(":0")
+                .map("http://new.test/", "http://127.0.0.1:1/")
+                .map("/", "http://127.0.0.1:1/")
+                .set("cache.overload.errors", "50%")
+                .build();
+        overload.apply(more.remap());
+        assertNull(overload.of(before.remap().get(0)));
+        assertNull(overload.of(before.forwardRule()));
+        assertNotNull(overload.of(more.remap().get(1)));
     }
 }
