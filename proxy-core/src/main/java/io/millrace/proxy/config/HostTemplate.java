@@ -70,15 +70,9 @@ final class HostTemplate {
      * @return null when the host has what no name has, such as an encoded slash, or the path gets a dot segment of it
      */
     static @Nullable String expandPath(String path, Matcher match) {
-        String expanded = expand(path, match);
-        if (expanded.equals(path)) {
+        String expanded = expandQuery(path, match);
+        if (expanded == null || expanded.equals(path)) {
             return expanded;
-        }
-        for (int group = 0; group <= match.groupCount(); group++) {
-            String found = path.contains("$" + group) ? match.group(group) : null;
-            if (found != null && !found.chars().allMatch(HostTemplate::isOfHost)) {
-                return null;
-            }
         }
         for (String segment : expanded.replace("%2e", ".").replace("%2E", ".").split("/", -1)) {
             if (segment.equals(".") || segment.equals("..")) {
@@ -86,6 +80,21 @@ final class HostTemplate {
             }
         }
         return expanded;
+    }
+
+    /**
+     * As {@link #expand}, of a query.
+     *
+     * @return null when the host has what no name has, such as an ampersand
+     */
+    static @Nullable String expandQuery(String query, Matcher match) {
+        for (int group = 0; group <= match.groupCount(); group++) {
+            String found = query.contains("$" + group) ? match.group(group) : null;
+            if (found != null && !found.chars().allMatch(HostTemplate::isOfHost)) {
+                return null;
+            }
+        }
+        return expand(query, match);
     }
 
     /** What names and addresses have. */

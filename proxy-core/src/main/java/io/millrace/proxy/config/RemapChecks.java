@@ -59,6 +59,7 @@ final class RemapChecks {
         }
         Fault fault = to == null ? null : schemes(verb, from, to);
         fault = fault == null && to != null ? substitutions(verb, from, to) : fault;
+        fault = fault == null && to != null ? query(verb, to) : fault;
         fault = fault == null ? status(verb, rule.find(RemapKeys.STATUS)) : fault;
         fault = fault == null ? options(verb, rule) : fault;
         return fault == null && !verb.isForward() ? settings(verb, rule) : fault;
@@ -86,8 +87,14 @@ final class RemapChecks {
                     : new Fault("to", "'" + to + "' has a $ in its host, but " + verb.word() + " has no expression");
         }
         int groups = HostTemplate.compile(String.valueOf(from.host())).groupCount();
-        int last = HostTemplate.lastGroup(to.host() + to.path());
+        int last = HostTemplate.lastGroup(to.host() + to.path() + to.query());
         return last <= groups ? null : new Fault("to", "$" + last + " names no group; the expression has " + groups);
+    }
+
+    private static @Nullable Fault query(RemapVerb verb, RuleUrl to) {
+        return verb == RemapVerb.REVERSE_MAP && to.query() != null
+                ? new Fault("to", "'" + to + "' has a query, but reverse_map is for the beginnings of URLs")
+                : null;
     }
 
     private static @Nullable Fault status(RemapVerb verb, @Nullable Integer status) {

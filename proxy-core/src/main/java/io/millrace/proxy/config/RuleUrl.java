@@ -13,10 +13,21 @@ import org.jspecify.annotations.Nullable;
  * @param host lower case, an IPv6 address in brackets; for rules with an expression that expression, or where it is to be filled
  *     in with {@code $0} to {@code $9}; null when the rule matches every host
  * @param port 1 to 65535, or -1 when the URL names none
- * @param path begins with a slash; no query
+ * @param path begins with a slash
+ * @param query what stands before the client's own query, without its question mark; null for none
  */
-public record RuleUrl(@Nullable String scheme, @Nullable String host, int port, String path) {
+public record RuleUrl(
+        @Nullable String scheme,
+        @Nullable String host,
+        int port,
+        String path,
+        @Nullable String query) {
     private static final List<String> SCHEMES = List.of("http", "https", "ws", "wss");
+
+    /** One without a query. */
+    public RuleUrl(@Nullable String scheme, @Nullable String host, int port, String path) {
+        this(scheme, host, port, path, null);
+    }
 
     /** The port that was written, else the scheme's own: 80 or 443. */
     public int effectivePort() {
@@ -41,7 +52,7 @@ public record RuleUrl(@Nullable String scheme, @Nullable String host, int port, 
         return parse(text, false, false);
     }
 
-    /** What a rule maps to: {@code http://host[:port][/path]}, with {@code $0} to {@code $9} in host and path. */
+    /** What a rule maps to: {@code http://host[:port][/path][?query]}, with {@code $0} to {@code $9} in host, path and query. */
     static RuleUrl parseTo(String text) throws InvalidValueException {
         return parse(text, false, true);
     }
@@ -97,7 +108,21 @@ public record RuleUrl(@Nullable String scheme, @Nullable String host, int port, 
         int colon = authority.endsWith("]") ? -1 : authority.lastIndexOf(':');
         int port = colon < 0 ? -1 : port(authority.substring(colon + 1));
         String host = host(colon < 0 ? authority : authority.substring(0, colon), text, template);
-        return new RuleUrl(scheme, host, port, path(text.substring(authorityEnd), text));
+        int mark = template ? text.indexOf('?', authorityEnd) : -1;
+        return new RuleUrl(
+                scheme,
+                host,
+                port,
+                path(text.substring(authorityEnd, mark < 0 ? text.length() : mark), text),
+                mark < 0 ? null : query(text.substring(mark + 1), text));
+    }
+
+    private static @Nullable String query(String query, String text) throws InvalidValueException {
+        if (query.indexOf('#') >= 0) {
+            throw new InvalidValueException("'" + text + "' has a fragment, which is never sent");
+        }
+        checkCharacters(query, text);
+        return query.isEmpty() ? null : query;
     }
 
     private static RuleUrl ofRegex(String scheme, String authority, String path) throws InvalidValueException {
@@ -170,14 +195,21 @@ public record RuleUrl(@Nullable String scheme, @Nullable String host, int port, 
                         "'" + text + "' must end with its path; the client's query is appended as it is",
                         text.substring(0, text.length() - path.length() + i));
             }
-            if (c == '%' && !isEncoding(path, i)) {
+        }
+        checkCharacters(path, text);
+        return path.isEmpty() ? "/" : path;
+    }
+
+    private static void checkCharacters(String part, String text) throws InvalidValueException {
+        for (int i = 0; i < part.length(); i++) {
+            char c = part.charAt(i);
+            if (c == '%' && !isEncoding(part, i)) {
                 throw new InvalidValueException("'" + text + "' has a % without two hexadecimal digits", "%25");
             }
             if (c <= ' ' || c >= 127 || "\"<>\\^`{|}".indexOf(c) >= 0) {
                 throw new InvalidValueException("'" + text + "' contains a character that a URL must percent-encode");
             }
         }
-        return path.isEmpty() ? "/" : path;
     }
 
     private static boolean isEncoding(String path, int i) {
@@ -190,11 +222,13 @@ public record RuleUrl(@Nullable String scheme, @Nullable String host, int port, 
     public @Nullable RuleUrl expand(Matcher match) {
         String expanded = HostTemplate.expand(String.valueOf(host), match);
         String place = HostTemplate.expandPath(path, match);
-        if (place == null) {
+        String asked = query == null ? "" : HostTemplate.expandQuery(query, match);
+        if (place == null || asked == null) {
             return null;
         }
         try {
-            return new RuleUrl(scheme, HostTemplate.checkExpanded(expanded), port, path(place, place));
+            return new RuleUrl(
+                    scheme, HostTemplate.checkExpanded(expanded), port, path(place, place), query(asked, asked));
         } catch (InvalidValueException e) {
             return null;
         }
@@ -206,6 +240,6 @@ public record RuleUrl(@Nullable String scheme, @Nullable String host, int port, 
         if (host == null) {
             return path;
         }
-        return authority() + path;
+        return authority() + path + (query == null ? "" : "?" + query);
     }
 }

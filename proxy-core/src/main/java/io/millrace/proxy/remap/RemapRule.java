@@ -27,6 +27,9 @@ public final class RemapRule {
     private final RemapResult result;
     private final byte[] fromPath;
     private final byte[] toPath;
+    /** With its question mark; empty for none. */
+    private final byte[] toQuery;
+
     private final String originScheme;
     private final String originHost;
     private final String originAuthority;
@@ -47,6 +50,7 @@ public final class RemapRule {
         this.hostPattern = hostPattern;
         fromPath = PathBytes.normalize(config.from().path().getBytes(StandardCharsets.ISO_8859_1));
         toPath = to.path().getBytes(StandardCharsets.ISO_8859_1);
+        toQuery = (to.query() == null ? "" : "?" + to.query()).getBytes(StandardCharsets.ISO_8859_1);
         originScheme = to.isSecure() ? "https" : "http";
         String host = Objects.requireNonNull(to.host(), "host");
         originHost = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
@@ -213,7 +217,7 @@ public final class RemapRule {
 
     /**
      * The request target that the origin receives: the path of the rule's {@code to}, what the client's path has beyond
-     * the part that matched, in the normal form of cache keys, and the query byte for byte. The normal form, since two
+     * the part that matched, in the normal form of cache keys, the query of {@code to} if it has one, and the client's query byte for byte. The normal form, since two
      * spellings that share a key must not be two questions to the origin. Where the matched part ended with a slash, or
      * the rest begins with one, exactly that slash stands between the two.
      *
@@ -250,6 +254,21 @@ public final class RemapRule {
             out[toPath.length] = '/';
         }
         System.arraycopy(bytes, rest, out, prefix, queryEnd - rest);
+        return toQuery.length == 0 ? out : withQuery(out, prefix + pathEnd - rest);
+    }
+
+    /** With the query of {@code to} in front of the client's, which may be none. */
+    private byte[] withQuery(byte[] target, int queryStart) {
+        boolean joins = target.length > queryStart + 1;
+        int rest = joins ? target.length - queryStart : 0;
+        byte[] out = new byte[queryStart + toQuery.length + rest];
+        System.arraycopy(target, 0, out, 0, queryStart);
+        System.arraycopy(toQuery, 0, out, queryStart, toQuery.length);
+        if (joins) {
+            int at = queryStart + toQuery.length;
+            System.arraycopy(target, queryStart, out, at, rest);
+            out[at] = '&';
+        }
         return out;
     }
 

@@ -32,12 +32,7 @@ final class RuleUrlTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "www.example.com/js, http://www.example.com/js",
-        "htp://a/, http",
-        "http://a/x?q=1, http://a/x",
-        "http://a#f, http://a"
-    })
+    @CsvSource({"www.example.com/js, http://www.example.com/js", "htp://a/, http", "http://a#f, http://a"})
     void suggestsWhatWasMeant(String text, String suggestion) {
         InvalidValueException problem = assertThrows(InvalidValueException.class, () -> RuleUrl.parseTo(text));
         assertEquals(suggestion, problem.suggestion());
@@ -75,5 +70,19 @@ final class RuleUrlTest {
     @ValueSource(strings = {"http://a/", "https://a:8443/x/", "http://[::1]:80/", "/js"})
     void isWrittenAsItIsRead(String text) throws InvalidValueException {
         assertEquals(text, RuleUrl.parseFrom(text).toString());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"http://a/x?q=1", "http://a/?q=$1&r=a/b?c", "http://a/?%20"})
+    void onlyWhatARuleLeadsToHasAQuery(String text) throws InvalidValueException {
+        assertEquals(text, RuleUrl.parseTo(text).toString());
+        assertThrows(InvalidValueException.class, () -> RuleUrl.parseFrom(text));
+        assertThrows(InvalidValueException.class, () -> RuleUrl.parseOrigin(text));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"http://a/?q#f", "http://a/?%4x", "http://a/?a b", "http://a/?a|b"})
+    void queryHasWhatUrlsHave(String text) {
+        assertThrows(InvalidValueException.class, () -> RuleUrl.parseTo(text));
     }
 }

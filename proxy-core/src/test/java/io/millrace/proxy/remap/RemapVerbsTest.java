@@ -291,4 +291,28 @@ final class RemapVerbsTest {
                 .toList();
         assertEquals(List.of(0, 2, 3, 5), found);
     }
+
+    @ParameterizedTest
+    @CsvSource({
+        "http://x10.z.com/p/a?q=1, http://real.z.com/a?site=10&v=2&q=1",
+        "http://x10.z.com/p/a, http://real.z.com/a?site=10&v=2",
+        "http://x10.z.com/p/a?, http://real.z.com/a?site=10&v=2",
+        "http://x10.z.com/p/%61?q=%61, http://real.z.com/a?site=10&v=2&q=%61",
+        "http://plain.z.com/?q, http://origin.z.com/?fixed&q",
+        "http://old.z.com/a?q, 301 http://new.z.com/a?from=old&q",
+    })
+    void queryOfToStandsBeforeTheClients(String url, String expected) {
+        RemapTable table = table(
+                "regex_map http://x([0-9]+)\\.z\\.com/p/ http://real.z.com/?site=$1&v=2",
+                "map http://plain.z.com/ http://origin.z.com?fixed",
+                "redirect http://old.z.com/ http://new.z.com/?from=old");
+        assertEquals(expected, answer(table, url));
+    }
+
+    /** A query is split at ampersands: a host must not add a parameter of its own. */
+    @Test
+    void hostThatWouldAddToTheQueryIsNotMapped() {
+        RemapTable table = table("regex_map http://(.*)\\.z\\.com/ http://real.z.com/?site=$1");
+        assertEquals("none", answer(table, "http://a%26admin=1.z.com/"));
+    }
 }
