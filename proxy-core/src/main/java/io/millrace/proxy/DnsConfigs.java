@@ -38,7 +38,8 @@ final class DnsConfigs {
                 dns.staleMaxNanos(),
                 dns.downNanos(),
                 dns.hostsMax(),
-                dns.inFlightMax());
+                dns.inFlightMax(),
+                dns.srv());
     }
 
     private static Map<String, List<InetAddress>> hosts(@Nullable Path given, boolean prefersIpv6) {

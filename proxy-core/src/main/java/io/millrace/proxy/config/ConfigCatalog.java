@@ -215,6 +215,7 @@ public final class ConfigCatalog {
             DnsKeys.SPLIT,
             DnsKeys.SPLIT_DOMAINS,
             DnsKeys.SPLIT_NAME_SERVERS,
+            DnsKeys.SRV,
             DnsKeys.HOSTS_FILE,
             DnsKeys.PREFER,
             DnsKeys.QUERY_TIMEOUT,

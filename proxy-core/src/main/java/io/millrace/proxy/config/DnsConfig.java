@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param downNanos how long an address that failed comes last
  * @param hostsMax hosts remembered
  * @param inFlightMax hosts asked for at the same time
+ * @param srv whether service records are asked for
  */
 public record DnsConfig(
         List<InetSocketAddress> nameServers,
@@ -37,7 +38,8 @@ public record DnsConfig(
         long staleMaxNanos,
         long downNanos,
         int hostsMax,
-        int inFlightMax) {
+        int inFlightMax,
+        boolean srv) {
     private static final int DNS_PORT = 53;
 
     /** A family of addresses. */
@@ -76,7 +78,8 @@ public record DnsConfig(
                     values.get(DnsKeys.SERVE_STALE_FOR).toNanos(),
                     values.get(DnsKeys.DOWN_TIME).toNanos(),
                     values.get(DnsKeys.HOSTS_MAX),
-                    values.get(DnsKeys.IN_FLIGHT_MAX));
+                    values.get(DnsKeys.IN_FLIGHT_MAX),
+                    values.get(DnsKeys.SRV));
         } catch (InvalidValueException e) {
             throw new IllegalArgumentException("dns: " + e.problem(), e);
         }

@@ -24,6 +24,13 @@ public final class DnsKeys {
             .required()
             .like("named")
             .says("Their name servers, as in dns.name_servers.");
+    public static final ConfigKey<Boolean> SRV = draft("dns.srv", ValueType.BOOLEAN)
+            .defaultsTo(false)
+            .like("proxy.config.srv_enabled")
+            .says(
+                    "Whether service records (_http._tcp or _https._tcp before the name) say to which hosts and ports connections go, by"
+                            + " priority and weight, where a rule or a group names an origin without a port; where there are none the name's"
+                            + " own addresses do.");
     public static final ConfigKey<Path> HOSTS_FILE = draft("dns.hosts_file", ValueType.PATH)
             .like("proxy.config.hostdb.host_file.path")
             .says(

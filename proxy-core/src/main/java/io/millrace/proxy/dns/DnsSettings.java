@@ -21,6 +21,7 @@ import java.util.concurrent.TimeUnit;
  * @param downNanos how long an address that could not be connected to is tried after all others
  * @param hostsMax hosts remembered by one event loop
  * @param queriesMax hosts asked for at the same time by one event loop
+ * @param services whether service records are asked for
  */
 public record DnsSettings(
         List<InetSocketAddress> nameServers,
@@ -34,7 +35,8 @@ public record DnsSettings(
         long staleMaxNanos,
         long downNanos,
         int hostsMax,
-        int queriesMax) {
+        int queriesMax,
+        boolean services) {
 
     /**
      * A domain with name servers of its own, names below it included. Immutable.
@@ -57,5 +59,6 @@ public record DnsSettings(
             TimeUnit.DAYS.toNanos(1),
             TimeUnit.SECONDS.toNanos(60),
             10_000,
-            2_048);
+            2_048,
+            false);
 }

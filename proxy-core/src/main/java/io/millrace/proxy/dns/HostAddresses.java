@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -49,6 +50,7 @@ public final class HostAddresses implements AutoCloseable {
     private final DnsStatistics statistics = new DnsStatistics();
     private final Map<String, HostRecord> records;
     private final Map<String, Query> queries = new HashMap<>();
+    private final ServiceRecords services;
     private DnsSettings current;
     private NameLookup lookup;
     private boolean nothingWarned = true;
@@ -61,6 +63,7 @@ public final class HostAddresses implements AutoCloseable {
         this.factory = factory;
         current = settings.get();
         lookup = factory.open(current);
+        services = new ServiceRecords(eventLoop, current, new SplittableRandom());
         records = new LinkedHashMap<>(16, 0.75f, true) {
             @Override
             protected boolean removeEldestEntry(Map.Entry<String, HostRecord> eldest) {
@@ -94,6 +97,22 @@ public final class HostAddresses implements AutoCloseable {
         }
         List<InetAddress> fixed = settings().hosts().get(name);
         return fixed != null ? eventLoop.newSucceededFuture(fixed) : remembered(name);
+    }
+
+    /**
+     * Finds where service records say that a host's service is, in the order to be asked in; none where there is no such record or nobody says so.
+     *
+     * @param service such as {@code _http._tcp}
+     * @return null where nobody is asked: for hosts with addresses of their own, or by the settings
+     */
+    public @Nullable Future<List<ServiceTarget>> services(String service, String host) {
+        String name = host.toLowerCase(Locale.ROOT);
+        DnsSettings now = settings();
+        boolean isFixed = name.equals("localhost")
+                || name.endsWith(".localhost")
+                || now.hosts().containsKey(name)
+                || NetUtil.createByteArrayFromIpAddressString(name) != null;
+        return now.services() && !isFixed ? services.find(service + "." + name, lookup) : null;
     }
 
     /** Connecting to one of the host's addresses failed. */
@@ -262,6 +281,7 @@ public final class HostAddresses implements AutoCloseable {
             lookup.closeWhenUnused();
             lookup = factory.open(now);
             records.clear();
+            services.follow(now);
             // What is being asked answers those who wait for it, and nobody else.
             queries.clear();
         }

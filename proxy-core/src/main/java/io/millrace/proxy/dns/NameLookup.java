@@ -1,19 +1,30 @@
 package io.millrace.proxy.dns;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
 import io.netty.channel.socket.DatagramChannel;
 import io.netty.channel.socket.SocketChannel;
+import io.netty.handler.codec.CorruptedFrameException;
+import io.netty.handler.codec.dns.DefaultDnsQuestion;
+import io.netty.handler.codec.dns.DefaultDnsRecordDecoder;
+import io.netty.handler.codec.dns.DnsRawRecord;
+import io.netty.handler.codec.dns.DnsRecord;
+import io.netty.handler.codec.dns.DnsRecordType;
 import io.netty.handler.codec.dns.DnsResponseCode;
 import io.netty.resolver.HostsFileEntriesResolver;
 import io.netty.resolver.NameResolver;
 import io.netty.resolver.ResolvedAddressTypes;
 import io.netty.resolver.dns.DnsErrorCauseException;
+import io.netty.resolver.dns.DnsNameResolver;
 import io.netty.resolver.dns.DnsNameResolverBuilder;
 import io.netty.resolver.dns.NoopAuthoritativeDnsServerCache;
+import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -26,15 +37,23 @@ public final class NameLookup {
     /** Longest answer by UDP, in bytes, that name servers are told to send; a longer one comes by TCP. */
     private static final int PAYLOAD_BYTES_MAX = 1_232;
 
+    /** Most service records of a name; more are of no use to anybody. */
+    private static final int SERVICES_MAX = 64;
+
     private static final HostsFileEntriesResolver NO_FILE = (host, types) -> null;
 
+    private static final int SERVICE_FIXED_BYTES = 6;
+
     private final NameResolver<InetAddress> resolver;
+    private final @Nullable DnsNameResolver servers;
     private final @Nullable AnswerNotes notes;
     private int asked;
     private boolean retired;
 
-    private NameLookup(NameResolver<InetAddress> resolver, @Nullable AnswerNotes notes) {
+    private NameLookup(
+            NameResolver<InetAddress> resolver, @Nullable DnsNameResolver servers, @Nullable AnswerNotes notes) {
         this.resolver = resolver;
+        this.servers = servers;
         this.notes = notes;
     }
 
@@ -48,6 +67,11 @@ public final class NameLookup {
         void found(List<InetAddress> addresses, long ttlNanos);
     }
 
+    /** Takes service records, at least one, and how long they are good for by the shortest of them. */
+    interface ServicesFound {
+        void found(List<ServiceTarget> targets, long ttlNanos);
+    }
+
     /** Takes why there are none. */
     interface NotFound {
         /** @param isAnswer whether a name server said so, and not that nobody could be asked */
@@ -56,7 +80,7 @@ public final class NameLookup {
 
     /** Asks a resolver that does not tell how long its answers are good for; closed with what is made. */
     public static NameLookup by(NameResolver<InetAddress> resolver) {
-        return new NameLookup(resolver, null);
+        return new NameLookup(resolver, null, null);
     }
 
     /** Asks name servers, by UDP and, where an answer does not fit, by TCP. */
@@ -84,7 +108,8 @@ public final class NameLookup {
         if (!settings.nameServers().isEmpty()) {
             builder.searchDomains(List.of());
         }
-        return new NameLookup(builder.build(), notes);
+        DnsNameResolver servers = builder.build();
+        return new NameLookup(servers, servers, notes);
     }
 
     void ask(String name, Found found, NotFound notFound) {
@@ -108,6 +133,65 @@ public final class NameLookup {
                 notFound.notFound(future.cause(), !unserved && isRefusal(future.cause()));
             }
         });
+    }
+
+    /** Asks for service records of just that name. */
+    void askServices(String name, ServicesFound found, NotFound notFound) {
+        if (servers == null || notes == null) {
+            notFound.notFound(new UnknownHostException(name + ": there are no name servers"), true);
+            return;
+        }
+        asked++;
+        notes.begin(name);
+        servers.resolveAll(new DefaultDnsQuestion(name + ".", DnsRecordType.SRV))
+                .addListener((Future<List<DnsRecord>> future) -> {
+                    asked--;
+                    notes.end(name);
+                    boolean unserved = notes.takeUnserved(name);
+                    if (asked == 0) {
+                        idle();
+                    }
+                    if (future.isSuccess()) {
+                        tell(name, future.getNow(), found, notFound);
+                    } else {
+                        notFound.notFound(future.cause(), !unserved && isRefusal(future.cause()));
+                    }
+                });
+    }
+
+    private static void tell(String name, List<DnsRecord> records, ServicesFound found, NotFound notFound) {
+        List<ServiceTarget> targets = new ArrayList<>();
+        long ttlSeconds = Long.MAX_VALUE;
+        for (DnsRecord record : records) {
+            ServiceTarget target = record instanceof DnsRawRecord raw ? target(raw) : null;
+            if (target != null && targets.size() < SERVICES_MAX) {
+                targets.add(target);
+                ttlSeconds = Math.min(ttlSeconds, record.timeToLive());
+            }
+            ReferenceCountUtil.release(record);
+        }
+        if (targets.isEmpty()) {
+            notFound.notFound(new UnknownHostException(name + ": no service record"), true);
+        } else {
+            found.found(List.copyOf(targets), TimeUnit.SECONDS.toNanos(ttlSeconds));
+        }
+    }
+
+    /** Null when the record is none of a service, or cannot be read. */
+    private static @Nullable ServiceTarget target(DnsRawRecord record) {
+        ByteBuf content = record.content();
+        if (!record.type().equals(DnsRecordType.SRV) || content.readableBytes() <= SERVICE_FIXED_BYTES) {
+            return null;
+        }
+        try {
+            int priority = content.readUnsignedShort();
+            int weight = content.readUnsignedShort();
+            int port = content.readUnsignedShort();
+            String host = DefaultDnsRecordDecoder.decodeName(content).toLowerCase(Locale.ROOT);
+            return new ServiceTarget(priority, weight, port, host.substring(0, host.length() - 1));
+        } catch (CorruptedFrameException | IndexOutOfBoundsException e) {
+            return null;
+        }
     }
 
     private void idle() {

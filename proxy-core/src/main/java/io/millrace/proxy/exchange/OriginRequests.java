@@ -139,9 +139,11 @@ final class OriginRequests {
     }
 
     private static Origin origin(Mapped mapped) {
-        return mapped.originScheme().equals("https")
+        Origin origin = mapped.originScheme().equals("https")
                 ? Origin.https(mapped.originHost(), mapped.originPort())
                 : Origin.http(mapped.originHost(), mapped.originPort());
+        // Whoever names a host to be forwarded to gets that host.
+        return mapped.rule().namesPort() || mapped.rule().isForwarding() ? origin : origin.perhapsService();
     }
 
     private static void copy(

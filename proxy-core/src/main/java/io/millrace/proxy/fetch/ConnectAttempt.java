@@ -1,5 +1,6 @@
 package io.millrace.proxy.fetch;
 
+import io.millrace.proxy.dns.ServiceTarget;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelFuture;
@@ -9,6 +10,7 @@ import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.Future;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -17,9 +19,11 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One attempt to get one connection: resolve the name, connect to its addresses, shake hands over TLS. An address has {@value #NEXT_ADDRESS_MILLIS} ms before
+ * One attempt to get one connection: ask where the service is if records may say so, resolve the name, connect to its addresses, shake hands over TLS. An address has {@value #NEXT_ADDRESS_MILLIS} ms before
  * the next one is tried beside it, or until it fails; the first connection that is ready wins (RFC 8305 s5). Addresses that failed, or were slower than a later
  * one, are tried last for a while.
+ *
+ * <p>Where there are service records their targets are tried one after the other (RFC 2782), as if they were addresses of one name.
  *
  * <p>The whole of it has one deadline.
  *
@@ -27,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ConnectAttempt {
 
-    /** Most addresses tried; a name with more is tried at its first ones. */
+    /** Most addresses tried, of all targets together; a name with more is tried at its first ones. */
     private static final int ADDRESSES_MAX = 8;
 
     /** The "Connection Attempt Delay" of RFC 8305 s5. */
@@ -38,15 +42,23 @@ final class ConnectAttempt {
     private final Deadline deadline;
     private final Deadline nextAddress;
     /** Being connected, each with its address, in the order in which they were begun. */
-    private final Map<Channel, InetSocketAddress> open = new LinkedHashMap<>(2);
+    private final Map<Channel, Place> open = new LinkedHashMap<>(2);
+    /** Where else the service is, by its records. */
+    private final ArrayDeque<ServiceTarget> targets = new ArrayDeque<>(0);
 
     private final byte @Nullable [] preface;
 
     private @Nullable PooledCall call;
-    private List<InetAddress> addresses = List.of();
+    private final List<Place> places = new ArrayList<>(2);
     private int tried;
+    /** Whether it is being asked for the addresses of one more host. */
+    private boolean resolving;
+
     private String lastProblem = "name resolution";
     private boolean ended;
+
+    /** An address of a host that is asked for by that name. */
+    private record Place(String host, InetSocketAddress address) {}
 
     ConnectAttempt(OriginPool pool, PooledCall call) {
         this.pool = pool;
@@ -54,7 +66,7 @@ final class ConnectAttempt {
         settings = call.request().settings();
         preface = call.request().preface();
         deadline = new Deadline(pool.eventLoop(), this::timedOut);
-        nextAddress = new Deadline(pool.eventLoop(), this::tryNext);
+        nextAddress = new Deadline(pool.eventLoop(), this::more);
     }
 
     FetchSettings settings() {
@@ -68,12 +80,49 @@ final class ConnectAttempt {
 
     void start() {
         deadline.set(settings.connectTimeoutNanos());
-        Future<List<InetAddress>> resolved =
-                pool.client().addresses().resolve(pool.origin().host());
-        if (resolved.isDone()) {
-            resolved(resolved);
+        Origin origin = pool.origin();
+        Future<List<ServiceTarget>> services =
+                origin.mayBeService() ? pool.client().addresses().services(origin.service(), origin.host()) : null;
+        if (services == null) {
+            resolve(origin.host(), origin.port());
+        } else if (services.isDone()) {
+            located(services.getNow());
         } else {
-            resolved.addListener((Future<List<InetAddress>> future) -> resolved(future));
+            services.addListener((Future<List<ServiceTarget>> future) -> located(future.getNow()));
+        }
+    }
+
+    /** Where the service is, by its records; nowhere else than its name says where there are none. */
+    private void located(List<ServiceTarget> found) {
+        if (ended) {
+            return;
+        }
+        for (ServiceTarget target : found) {
+            if (!target.isNone() && target.port() > 0) {
+                targets.add(target);
+            }
+        }
+        if (found.isEmpty()) {
+            resolve(pool.origin().host(), pool.origin().port());
+        } else if (targets.isEmpty()) {
+            fail(OriginFailure.Reason.DNS, "its service record says that it is nowhere");
+        } else {
+            nextTarget();
+        }
+    }
+
+    private void nextTarget() {
+        ServiceTarget target = targets.remove();
+        resolve(target.host(), target.port());
+    }
+
+    private void resolve(String host, int port) {
+        resolving = true;
+        Future<List<InetAddress>> resolved = pool.client().addresses().resolve(host);
+        if (resolved.isDone()) {
+            resolved(host, port, resolved);
+        } else {
+            resolved.addListener((Future<List<InetAddress>> future) -> resolved(host, port, future));
         }
     }
 
@@ -90,13 +139,13 @@ final class ConnectAttempt {
 
     /** From the connection: requests can be sent. */
     void ready(Channel of, OriginConnection connection) {
-        InetSocketAddress address = open.get(of);
-        if (ended || address == null) {
+        Place place = open.get(of);
+        if (ended || place == null) {
             open.remove(of);
             connection.closeUnused();
             return;
         }
-        pool.client().addresses().worked(pool.origin().host(), address.getAddress());
+        pool.client().addresses().worked(place.host(), place.address().getAddress());
         PooledCall first = call;
         call = null;
         end(of);
@@ -105,19 +154,21 @@ final class ConnectAttempt {
 
     /** From the connection: TCP stands, and TLS failed or the origin closed before requests could be sent. */
     void notReady(Channel of, OriginFailure.Reason reason, String problem) {
-        InetSocketAddress address = open.remove(of);
-        if (address != null) {
-            noneFrom(address, reason, problem);
+        Place place = open.remove(of);
+        if (place != null) {
+            noneFrom(place, reason, problem);
         }
     }
 
-    private void resolved(Future<List<InetAddress>> future) {
+    private void resolved(String host, int port, Future<List<InetAddress>> future) {
+        resolving = false;
         if (ended) {
             return;
         }
         if (!future.isSuccess() || future.getNow().isEmpty()) {
             Throwable cause = future.cause();
-            fail(OriginFailure.Reason.DNS, "name resolution: " + (cause == null ? "no address" : text(cause)));
+            lastProblem = "name resolution: " + (cause == null ? "no address" : text(cause));
+            moreOrFail(OriginFailure.Reason.DNS, lastProblem);
             return;
         }
         List<InetAddress> all = pool.allowed(future.getNow());
@@ -125,15 +176,40 @@ final class ConnectAttempt {
             fail(OriginFailure.Reason.DESTINATION, "no address that requests may go to");
             return;
         }
-        addresses = all.size() > ADDRESSES_MAX ? all.subList(0, ADDRESSES_MAX) : all;
-        tryNext();
+        for (InetAddress address : all) {
+            if (places.size() < ADDRESSES_MAX) {
+                places.add(new Place(host, new InetSocketAddress(address, port)));
+            }
+        }
+        moreOrFail(OriginFailure.Reason.CONNECT_REFUSED, lastProblem);
+    }
+
+    private boolean hasMore() {
+        return tried < places.size() || (!targets.isEmpty() && places.size() < ADDRESSES_MAX);
+    }
+
+    /** Tries one more address, of the next target where those of the ones before were tried. */
+    private void more() {
+        if (tried < places.size()) {
+            tryNext();
+        } else if (!resolving) {
+            nextTarget();
+        }
+    }
+
+    private void moreOrFail(OriginFailure.Reason reason, String problem) {
+        if (hasMore()) {
+            more();
+        } else if (open.isEmpty() && !resolving) {
+            fail(reason, problem);
+        }
     }
 
     private void tryNext() {
-        InetSocketAddress address =
-                new InetSocketAddress(addresses.get(tried), pool.origin().port());
+        Place place = places.get(tried);
+        InetSocketAddress address = place.address();
         tried++;
-        if (tried < addresses.size()) {
+        if (hasMore()) {
             nextAddress.set(TimeUnit.MILLISECONDS.toNanos(NEXT_ADDRESS_MILLIS));
         } else {
             nextAddress.clear();
@@ -144,24 +220,24 @@ final class ConnectAttempt {
             // There is no socket, and Netty would tell listeners so on a thread of its own.
             pool.eventLoop().execute(() -> {
                 if (!ended) {
-                    notConnected(address, connect.cause());
+                    notConnected(place, connect.cause());
                 }
             });
             return;
         }
-        open.put(connect.channel(), address);
+        open.put(connect.channel(), place);
         connect.addListener(future -> {
             if (!future.isSuccess() && open.remove(connect.channel()) != null) {
-                notConnected(address, future.cause());
+                notConnected(place, future.cause());
             }
         });
     }
 
-    private void notConnected(InetSocketAddress address, Throwable cause) {
+    private void notConnected(Place place, Throwable cause) {
         OriginFailure.Reason reason = cause instanceof ChannelException
                 ? OriginFailure.Reason.INTERNAL
                 : OriginFailure.Reason.CONNECT_REFUSED;
-        noneFrom(address, reason, "connecting to " + address + ": " + text(cause));
+        noneFrom(place, reason, "connecting to " + place.address() + ": " + text(cause));
     }
 
     private ChannelInitializer<SocketChannel> initializer() {
@@ -190,20 +266,16 @@ final class ConnectAttempt {
     }
 
     /** There will be no connection to this address: the next one is tried, or those under way are all there is. */
-    private void noneFrom(InetSocketAddress address, OriginFailure.Reason reason, String problem) {
-        pool.client().addresses().failed(pool.origin().host(), address.getAddress());
+    private void noneFrom(Place place, OriginFailure.Reason reason, String problem) {
+        pool.client().addresses().failed(place.host(), place.address().getAddress());
         lastProblem = problem;
-        if (tried < addresses.size()) {
-            tryNext();
-        } else if (open.isEmpty()) {
-            fail(reason, problem);
-        }
+        moreOrFail(reason, problem);
     }
 
     private void timedOut() {
         String where = open.isEmpty()
                 ? lastProblem
-                : "connecting to " + open.values().iterator().next();
+                : "connecting to " + open.values().iterator().next().address();
         fail(
                 OriginFailure.Reason.CONNECT_TIMEOUT,
                 where + " took longer than " + PooledOriginClient.millis(settings.connectTimeoutNanos()));
@@ -231,15 +303,14 @@ final class ConnectAttempt {
         nextAddress.cancel();
         boolean isSlow = !pool.client().isClosed();
         List<Channel> late = new ArrayList<>(0);
-        for (Map.Entry<Channel, InetSocketAddress> each : open.entrySet()) {
+        for (Map.Entry<Channel, Place> each : open.entrySet()) {
             if (each.getKey().equals(winner)) {
                 isSlow = false;
                 continue;
             }
             if (isSlow) {
-                pool.client()
-                        .addresses()
-                        .failed(pool.origin().host(), each.getValue().getAddress());
+                Place slow = each.getValue();
+                pool.client().addresses().failed(slow.host(), slow.address().getAddress());
             }
             late.add(each.getKey());
         }

@@ -10,8 +10,9 @@ import java.util.Objects;
  * @param scheme {@link Scheme#HTTP} or {@link Scheme#HTTPS}
  * @param host lower-case name, IPv4 address, or IPv6 address without brackets
  * @param port 1 to 65535
+ * @param mayBeService whether service records may say where it is, as its URL names no port
  */
-public record Origin(Scheme scheme, String host, int port) {
+public record Origin(Scheme scheme, String host, int port, boolean mayBeService) {
 
     /** How an origin is spoken to. */
     public enum Scheme {
@@ -53,12 +54,22 @@ public record Origin(Scheme scheme, String host, int port) {
 
     /** An origin spoken to in clear text. */
     public static Origin http(String host, int port) {
-        return new Origin(Scheme.HTTP, host, port);
+        return new Origin(Scheme.HTTP, host, port, false);
     }
 
     /** An origin spoken to over TLS. */
     public static Origin https(String host, int port) {
-        return new Origin(Scheme.HTTPS, host, port);
+        return new Origin(Scheme.HTTPS, host, port, false);
+    }
+
+    /** The same, which service records may say where it is. */
+    public Origin perhapsService() {
+        return new Origin(scheme, host, port, true);
+    }
+
+    /** As service records are named (RFC 2782). */
+    String service() {
+        return isSecure() ? "_https._tcp" : "_http._tcp";
     }
 
     /** Whether the connection is encrypted. */

@@ -37,9 +37,10 @@ public final class OriginHost {
         health = new AtomicReference<>(renamed == null ? OriginHealth.unknown() : renamed.health());
         String host = Objects.requireNonNull(url.host(), "host");
         String bare = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
-        origin = "https".equals(url.scheme())
+        Origin named = "https".equals(url.scheme())
                 ? Origin.https(bare, url.effectivePort())
                 : Origin.http(bare, url.effectivePort());
+        origin = url.port() < 0 ? named.perhapsService() : named;
         address = NetUtil.isValidIpV4Address(bare) || NetUtil.isValidIpV6Address(bare);
         hash = KeyHash.of(url.authority());
     }

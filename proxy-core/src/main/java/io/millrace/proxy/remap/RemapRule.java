@@ -170,6 +170,11 @@ public final class RemapRule {
         return originHost;
     }
 
+    /** Whether {@code to} says which port it is, and not the scheme alone. */
+    public boolean namesPort() {
+        return to.port() >= 0;
+    }
+
     /** 1 to 65535. */
     public int originPort() {
         return to.effectivePort();

@@ -72,7 +72,8 @@ class HostAddressesTest {
                 TimeUnit.SECONDS.toNanos(STALE_SECONDS),
                 TimeUnit.SECONDS.toNanos(60),
                 hostsMax,
-                queriesMax);
+                queriesMax,
+                false);
     }
 
     private static List<InetAddress> parsed(List<String> literals) {

@@ -35,7 +35,8 @@ class NameLookupTest {
                     0,
                     0,
                     10,
-                    10);
+                    10,
+                    false);
             CompletableFuture<Long> found = new CompletableFuture<>();
             loop.execute(() -> {
                 NameLookup lookup = NameLookup.byDns(loop, NioDatagramChannel.class, NioSocketChannel.class, settings);

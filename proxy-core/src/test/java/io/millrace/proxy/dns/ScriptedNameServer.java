@@ -23,6 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class ScriptedNameServer implements AutoCloseable {
     private static final int TYPE_A = 1;
     private static final int TYPE_CNAME = 5;
+    private static final int TYPE_SRV = 33;
     private static final int HEADER_BYTES = 12;
     private static final int DATAGRAM_BYTES_MAX = 1_232;
 
@@ -30,6 +31,9 @@ public final class ScriptedNameServer implements AutoCloseable {
     public interface Reaction {
         List<byte[]> to(Query query);
     }
+
+    /** Where a service is, as a service record says it. */
+    public record Service(int priority, int weight, int port, String host) {}
 
     private final DatagramSocket datagrams;
     private final ServerSocket streams;
@@ -72,6 +76,9 @@ public final class ScriptedNameServer implements AutoCloseable {
         /** Whether IPv4 addresses are asked for. */
         public final boolean isForA;
 
+        /** Whether service records are asked for. */
+        public final boolean isForServices;
+
         private Query(byte[] message) {
             this.message = message;
             StringBuilder text = new StringBuilder();
@@ -86,6 +93,7 @@ public final class ScriptedNameServer implements AutoCloseable {
             text.setLength(text.length() - 1);
             name = text.toString();
             isForA = message[at + 2] == TYPE_A;
+            isForServices = message[at + 2] == TYPE_SRV;
             questionEnd = at + 5;
         }
 
@@ -117,6 +125,30 @@ public final class ScriptedNameServer implements AutoCloseable {
             out.putInt(addressTtlSeconds).putShort((short) 4);
             out.put(NetUtil.createByteArrayFromIpAddressString(literal));
             return out.array();
+        }
+
+        /** A service record: where {@code _http._tcp} of a name is; {@code .} for nowhere. */
+        public byte[] services(int ttlSeconds, Service... services) {
+            int questionBytes = questionEnd - HEADER_BYTES;
+            ByteBuffer out = ByteBuffer.allocate(HEADER_BYTES + questionBytes + 100 * services.length);
+            out.put(message, 0, 2).putShort((short) 0x8180);
+            out.putShort((short) 1).putShort((short) services.length).putInt(0);
+            out.put(message, HEADER_BYTES, questionBytes);
+            for (Service service : services) {
+                out.putShort((short) 0xc00c).putShort((short) TYPE_SRV).putShort((short) 1);
+                out.putInt(ttlSeconds);
+                int length = out.position();
+                out.putShort((short) 0).putShort((short) service.priority()).putShort((short) service.weight());
+                out.putShort((short) service.port());
+                for (String label : service.host().equals(".")
+                        ? new String[0]
+                        : service.host().split("\\.", -1)) {
+                    out.put((byte) label.length()).put(label.getBytes(StandardCharsets.US_ASCII));
+                }
+                out.put((byte) 0);
+                out.putShort(length, (short) (out.position() - length - 2));
+            }
+            return Arrays.copyOf(out.array(), out.position());
         }
 
         /** An answer without any record. */
@@ -177,6 +209,11 @@ public final class ScriptedNameServer implements AutoCloseable {
         on(name, query -> List.of(query.addresses(ttlSeconds, literals)));
     }
 
+    /** From now on {@code _http._tcp} of the name is there. */
+    public void hasServices(String name, int ttlSeconds, Service... services) {
+        on("_http._tcp." + name, query -> List.of(query.services(ttlSeconds, services)));
+    }
+
     /** From now on nobody who asks for the name is answered. */
     public void ignores(String name) {
         on(name, query -> List.of());
@@ -186,14 +223,14 @@ public final class ScriptedNameServer implements AutoCloseable {
         return (InetSocketAddress) datagrams.getLocalSocketAddress();
     }
 
-    /** Names asked for with type A, in order. */
+    /** Names asked for with type A or SRV, in order. */
     public List<String> asked() {
         return List.copyOf(asked);
     }
 
     private List<byte[]> react(byte[] message) {
         Query query = new Query(message);
-        if (query.isForA) {
+        if (query.isForA || query.isForServices) {
             asked.add(query.name);
         }
         return reactions.getOrDefault(query.name, none -> List.of(none.code(3))).to(query);

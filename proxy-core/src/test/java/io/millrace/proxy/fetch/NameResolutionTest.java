@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.dns.DnsSettings;
 import io.millrace.proxy.dns.ScriptedNameServer;
+import io.millrace.proxy.dns.ScriptedNameServer.Service;
 import io.millrace.proxy.fetch.OriginFailure.Reason;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -32,6 +33,7 @@ class NameResolutionTest extends FetchFixture {
     private ScriptedNameServer other;
     private ScriptedOrigin origin;
     private volatile DnsSettings dns;
+    private boolean isAskingForServices;
 
     @Override
     OriginClientBuilder configure(OriginClientBuilder builder) {
@@ -45,7 +47,7 @@ class NameResolutionTest extends FetchFixture {
         return builder.dns(() -> dns);
     }
 
-    private static DnsSettings settings(
+    private DnsSettings settings(
             List<InetSocketAddress> servers, List<DnsSettings.Zone> zones, Map<String, List<InetAddress>> hosts) {
         return new DnsSettings(
                 servers,
@@ -59,7 +61,8 @@ class NameResolutionTest extends FetchFixture {
                 TimeUnit.SECONDS.toNanos(60),
                 TimeUnit.SECONDS.toNanos(60),
                 100,
-                100);
+                100,
+                isAskingForServices);
     }
 
     @BeforeEach
@@ -179,7 +182,8 @@ class NameResolutionTest extends FetchFixture {
                 0,
                 0,
                 100,
-                100);
+                100,
+                isAskingForServices);
         server.on("slow.test", query -> {
             try {
                 assertTrue(released.await(RecordedResponse.WAIT_SECONDS, TimeUnit.SECONDS));
@@ -233,5 +237,99 @@ class NameResolutionTest extends FetchFixture {
         fetch("localhost");
         fetch("file.test");
         assertEquals(List.of(), server.asked());
+    }
+
+    private void askForServices() {
+        isAskingForServices = true;
+        dns = settings(List.of(server.address()), List.of(), Map.of());
+    }
+
+    private OriginRequest toService(String host) {
+        return get(Origin.http(host, 1).perhapsService());
+    }
+
+    private static Service at(int priority, int port, String host) {
+        return new Service(priority, 1, port, host);
+    }
+
+    @Test
+    void rfc2782_aServiceIsWhereItsRecordSays() throws Exception {
+        askForServices();
+        server.hasServices("shop.test", 60, at(1, origin.port(), "www.Shop.test"));
+        server.has("www.shop.test", 60, "127.0.0.1");
+        assertEquals(200, fetch(toService("shop.test")).head.status());
+        assertEquals(200, fetch(toService("shop.test")).head.status());
+        assertEquals(List.of("_http._tcp.shop.test", "www.shop.test"), server.asked());
+    }
+
+    @Test
+    void rfc2782_theNextPriorityIsAskedWhereTheFirstDoesNotAnswer() throws Exception {
+        askForServices();
+        server.hasServices(
+                "shop.test",
+                60,
+                at(3, origin.port(), "good.test"),
+                at(1, origin.port(), "unknown.test"),
+                at(2, 1, "refusing.test"));
+        server.has("good.test", 60, "127.0.0.1");
+        server.has("refusing.test", 60, "127.0.0.1");
+        assertEquals(200, fetch(toService("shop.test")).head.status());
+        assertEquals(
+                List.of("_http._tcp.shop.test", "unknown.test", "refusing.test", "good.test"),
+                server.asked().stream().distinct().toList());
+    }
+
+    @Test
+    void withoutAServiceRecordTheNamesOwnAddressServes() throws Exception {
+        askForServices();
+        server.has("plain.test", 60, "127.0.0.1");
+        OriginRequest request = get(Origin.http("plain.test", origin.port()).perhapsService());
+        assertEquals(200, fetch(request).head.status());
+        assertEquals(List.of("_http._tcp.plain.test", "plain.test"), server.asked());
+        assertEquals(200, fetch(request).head.status());
+        assertEquals(2, server.asked().size());
+    }
+
+    @Test
+    void whereNobodySaysWhetherThereIsAServiceTheNamesOwnAddressServes() throws Exception {
+        askForServices();
+        server.ignores("_http._tcp.plain.test");
+        server.has("plain.test", 60, "127.0.0.1");
+        OriginRequest request = get(Origin.http("plain.test", origin.port()).perhapsService());
+        assertEquals(200, fetch(request).head.status());
+        int before = server.asked().size();
+        assertEquals(200, fetch(request).head.status());
+        assertEquals(before, server.asked().size());
+    }
+
+    @Test
+    void rfc2782_aServiceWhoseTargetIsADotIsNowhere() throws Exception {
+        askForServices();
+        server.hasServices("none.test", 60, at(0, 0, "."));
+        server.has("none.test", 60, "127.0.0.1");
+        OriginFailure failure =
+                fetchFailing(get(Origin.http("none.test", origin.port()).perhapsService()));
+        assertEquals(Reason.DNS, failure.reason());
+        assertTrue(failure.message().contains("nowhere"), failure.message());
+    }
+
+    @Test
+    void aServiceWhoseHostsHaveNoAddressIsDns() throws Exception {
+        askForServices();
+        server.hasServices("lost.test", 60, at(1, 80, "unknown.test"), at(2, 80, "unknown2.test"));
+        assertEquals(Reason.DNS, fetchFailing(toService("lost.test")).reason());
+    }
+
+    @Test
+    void whoNamesAPortAsksForNoService_norIsAnybodyAskedByDefault() throws Exception {
+        server.has("plain.test", 60, "127.0.0.1");
+        assertEquals(
+                200,
+                fetch(get(Origin.http("plain.test", origin.port()).perhapsService()))
+                        .head
+                        .status());
+        askForServices();
+        assertEquals(200, fetch("plain.test").head.status());
+        assertEquals(List.of("plain.test", "plain.test"), server.asked());
     }
 }
