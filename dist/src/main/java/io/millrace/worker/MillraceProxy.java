@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** The real proxy. Called as {@link ServedProxy} says. */
 final class MillraceProxy implements ServedProxy {
     private static final String ORIGIN_MARKS = "origins.down";
+    private static final String ORIGIN_RECORDS = "origins.seen";
 
     private final ProxyServer proxy;
 
@@ -29,6 +30,7 @@ final class MillraceProxy implements ServedProxy {
                 ProxyServer.builder().config(config).adoptListeners(descriptors).adminSocket(adminSocket);
         // Beside the socket, where every worker of this launcher finds it.
         builder.originMarks(adminSocket.resolveSibling(ORIGIN_MARKS));
+        builder.originRecords(adminSocket.resolveSibling(ORIGIN_RECORDS));
         if (configFile != null) {
             builder.configFile(configFile);
         }

@@ -4,6 +4,7 @@ import io.millrace.proxy.admin.AdminException;
 import io.millrace.proxy.admin.OriginControl;
 import io.millrace.proxy.config.OriginGroupConfig;
 import io.millrace.proxy.exchange.WallClock;
+import io.millrace.proxy.origin.HostHistory;
 import io.millrace.proxy.origin.HostLoad;
 import io.millrace.proxy.origin.OriginGroup;
 import io.millrace.proxy.origin.OriginGroups;
@@ -152,6 +153,7 @@ final class OriginAdmin implements OriginControl {
             requests += load.requests();
             failures += load.failures();
         }
+        HostHistory history = host.history();
         return new Host(
                 group.name(),
                 group.config().policy().name().toLowerCase(Locale.ROOT),
@@ -166,6 +168,11 @@ final class OriginAdmin implements OriginControl {
                 underWay,
                 requests,
                 failures,
+                Math.max(0, history.requests() - requests),
+                Math.max(0, history.failures() - failures),
+                history.minorVersion() < 0 ? null : "1." + history.minorVersion(),
+                TimeUnit.MILLISECONDS.toSeconds(history.answeredMillis()),
+                TimeUnit.MILLISECONDS.toSeconds(history.failedMillis()),
                 TimeUnit.NANOSECONDS.toMicros(latencyNanos(host)));
     }
 

@@ -104,6 +104,7 @@ public final class ProxyServer implements AutoCloseable {
     private final OwnAddresses ownAddresses = new OwnAddresses();
     private final HealthChecks healthChecks;
     private final OverloadWatch overloadWatch;
+    private final @Nullable OriginRecords originRecords;
     private final @Nullable AdminSide admin;
 
     private volatile Live live;
@@ -161,6 +162,11 @@ public final class ProxyServer implements AutoCloseable {
         if (marks != null) {
             marks.restore(shared.groups().all(), builder.clock().millis());
         }
+        Path recordsFile = builder.originRecords();
+        originRecords = recordsFile == null ? null : new OriginRecords(recordsFile, shared.groups());
+        if (originRecords != null) {
+            originRecords.restore();
+        }
         overloadWatch = new OverloadWatch(loops.get(0).loop(), shared.overload());
         healthChecks =
                 new HealthChecks(loops.get(0).loop(), loops.get(0).origins(), shared.groups(), builder.clock()::millis);
@@ -187,6 +193,9 @@ public final class ProxyServer implements AutoCloseable {
             }
             healthChecks.start();
             overloadWatch.start();
+            if (originRecords != null) {
+                originRecords.start(loops.get(0).loop());
+            }
             loops.get(0)
                     .loop()
                     .scheduleWithFixedDelay(
@@ -338,6 +347,7 @@ public final class ProxyServer implements AutoCloseable {
         } catch (IOException e) {
             log.warn("the store keeps its volumes until it is closed", e);
         }
+        endOriginRecords();
         CompletableFuture<Void> drained = new CompletableFuture<>();
         AtomicInteger left = new AtomicInteger(loops.size());
         for (ServingLoop loop : loops) {
@@ -371,6 +381,7 @@ public final class ProxyServer implements AutoCloseable {
         for (ServingLoop loop : loops) {
             loop.loop().submit(loop::close).awaitUninterruptibly();
         }
+        endOriginRecords();
         closeStore();
         // What the store's threads and the loops sent each other at the end is still taken, and its buffers with it.
         for (int round = 0; round < CLOSING_ROUNDS; round++) {
@@ -384,6 +395,13 @@ public final class ProxyServer implements AutoCloseable {
         }
         metrics.close();
         allocator.close();
+    }
+
+    /** The successor, if there is one, goes on from here. */
+    private void endOriginRecords() {
+        if (originRecords != null) {
+            originRecords.end();
+        }
     }
 
     private void closeStore() {

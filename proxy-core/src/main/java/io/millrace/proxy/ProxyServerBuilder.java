@@ -19,6 +19,7 @@ public final class ProxyServerBuilder {
     private @Nullable Path adminSocket;
     private @Nullable Path configFile;
     private @Nullable Path originMarks;
+    private @Nullable Path originRecords;
     private WallClock clock = WallClock.SYSTEM;
 
     ProxyServerBuilder() {}
@@ -67,6 +68,12 @@ public final class ProxyServerBuilder {
     /** Keeps in this file which origins operators have put down, so that the next proxy with the same file knows it. */
     public ProxyServerBuilder originMarks(Path file) {
         originMarks = file;
+        return this;
+    }
+
+    /** Keeps in this file what is seen of origins, so that the next proxy with the same file knows how reliable they are. */
+    public ProxyServerBuilder originRecords(Path file) {
+        originRecords = file;
         return this;
     }
 
@@ -119,6 +126,11 @@ public final class ProxyServerBuilder {
     @Nullable
     Path originMarks() {
         return originMarks;
+    }
+
+    @Nullable
+    Path originRecords() {
+        return originRecords;
     }
 
     WallClock clock() {

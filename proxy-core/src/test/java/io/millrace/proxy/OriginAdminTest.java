@@ -9,8 +9,12 @@ import io.millrace.proxy.admin.AdminException;
 import io.millrace.proxy.admin.OriginControl.Host;
 import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.origin.GroupTries;
+import io.millrace.proxy.origin.HostHistory;
 import io.millrace.proxy.origin.OriginGroups;
+import io.millrace.proxy.origin.OriginHost;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -167,5 +171,61 @@ class OriginAdminTest {
                 .originGroups());
         now(admin.up("10.0.0.2"));
         assertTrue(Files.readString(directory.resolve("origins.down")).startsWith("store http://10.0.0.1:8080 "));
+    }
+
+    private static OriginHost first(OriginGroups of) {
+        return of.all().iterator().next().hosts().get(0);
+    }
+
+    private static void serve(OriginGroups to, int minorVersion, long nowMillis) {
+        GroupTries.Try next = to.newLoop().begin("shop", config -> 0, nowMillis).next(true, nowMillis);
+        next.responded(200, minorVersion, nowMillis, 1);
+        next.answered(200, nowMillis);
+    }
+
+    @Test
+    void whatWasSeenOfAHostIsKnownToTheNextProxy() {
+        Path file = directory.resolve("origins.seen");
+        serve(groups, 0, T + 1000);
+        groups.newLoop().begin("shop", config -> 0, T).next(true, T).failed(OriginFailure.Reason.RESET, T + 2000);
+        new OriginRecords(file, groups).write();
+
+        OriginGroups next = new OriginGroups();
+        apply(next);
+        new OriginRecords(file, next).restore();
+        Host known = new OriginAdmin(next, () -> now, null).hosts().get(0);
+        assertEquals("1.0", known.httpVersion());
+        assertEquals(0, known.requests());
+        assertEquals(2, known.earlierRequests());
+        assertEquals(1, known.earlierFailures());
+        assertEquals(T / 1000 + 1, known.lastSuccess());
+        assertEquals(T / 1000 + 2, known.lastFailure());
+
+        serve(next, 1, T + 5000);
+        Host after = new OriginAdmin(next, () -> now, null).hosts().get(0);
+        assertEquals("1.1", after.httpVersion());
+        assertEquals(1, after.requests());
+        assertEquals(2, after.earlierRequests());
+        assertEquals(T / 1000 + 5, after.lastSuccess());
+        assertEquals(3, first(next).history().requests());
+    }
+
+    @Test
+    void whoHasEndedWritesOverNobody() throws IOException {
+        Path file = directory.resolve("origins.seen");
+        OriginRecords records = new OriginRecords(file, groups);
+        records.end();
+        Files.writeString(file, "of the successor");
+        serve(groups, 1, T);
+        records.write();
+        assertEquals("of the successor", Files.readString(file));
+    }
+
+    @Test
+    void aFileOfRecordsThatCannotBeReadTellsNothing() throws IOException {
+        Path file = directory.resolve("origins.seen");
+        Files.writeString(file, "shop http://10.0.0.1:8080 x 1 2 3 4\nshop\n\n");
+        new OriginRecords(file, groups).restore();
+        assertEquals(HostHistory.NONE, first(groups).history());
     }
 }

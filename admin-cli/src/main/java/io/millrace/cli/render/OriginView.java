@@ -11,7 +11,7 @@ public final class OriginView {
 
     private OriginView() {}
 
-    /** A headline per group, and one to three lines per host; one that says so when there is none. */
+    /** A headline per group, and one to four lines per host; one that says so when there is none. */
     public static List<String> lines(JsonObject report, Paint paint) {
         long nowSeconds = report.number("now", 0);
         List<String> lines = new ArrayList<>();
@@ -27,12 +27,34 @@ public final class OriginView {
             why(host, nowSeconds, lines);
             long latency = host.number("latency_us", 0);
             lines.add(indent()
-                    + Quantities.count(host.number("requests", 0), "request", "requests") + ", "
-                    + Quantities.count(host.number("failures", 0)) + " failed, "
+                    + Quantities.count(all(host, "requests"), "request", "requests") + ", "
+                    + Quantities.count(all(host, "failures")) + " failed, "
                     + Quantities.count(host.number("under_way", 0)) + " under way"
                     + (latency == 0 ? "" : ", " + milliseconds(latency) + " ms"));
+            reliability(host, nowSeconds, lines);
         }
         return lines.isEmpty() ? List.of("no groups of origins: every rule has its own") : lines;
+    }
+
+    /** Those of earlier workers too. */
+    private static long all(JsonObject host, String name) {
+        return host.number(name, 0) + host.number("earlier_" + name, 0);
+    }
+
+    private static void reliability(JsonObject host, long nowSeconds, List<String> lines) {
+        long success = host.number("last_success", 0);
+        long failure = host.number("last_failure", 0);
+        if (success > 0 || failure > 0) {
+            String version = host.text("http_version", "");
+            lines.add(indent()
+                    + (version.isEmpty() ? "" : "HTTP/" + Printable.of(version) + ", ")
+                    + (success == 0 ? "never answered" : "answered " + ago(nowSeconds - success))
+                    + (failure == 0 ? "" : ", failed " + ago(nowSeconds - failure)));
+        }
+    }
+
+    private static String ago(long seconds) {
+        return seconds <= 0 ? "just now" : Quantities.duration(seconds) + " ago";
     }
 
     private static void why(JsonObject host, long nowSeconds, List<String> lines) {

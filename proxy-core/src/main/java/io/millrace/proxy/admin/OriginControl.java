@@ -42,6 +42,11 @@ public interface OriginControl {
      * @param underWay requests under way
      * @param requests requests sent to it since the start
      * @param failures how many of them failed
+     * @param earlierRequests requests sent to it by the proxies before this one, as far as they are remembered
+     * @param earlierFailures how many of those failed
+     * @param httpVersion {@code 1.0} or {@code 1.1}, that it answered in last; null when it has not answered
+     * @param lastSuccess when it answered last; 0 when it has not
+     * @param lastFailure when it failed last; 0 when it has not
      * @param latencyMicros smoothed time from a request to the head of its response
      */
     record Host(
@@ -58,5 +63,10 @@ public interface OriginControl {
             int underWay,
             long requests,
             long failures,
+            long earlierRequests,
+            long earlierFailures,
+            @Nullable String httpVersion,
+            long lastSuccess,
+            long lastFailure,
             long latencyMicros) {}
 }

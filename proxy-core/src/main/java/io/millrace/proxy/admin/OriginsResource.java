@@ -49,6 +49,11 @@ public final class OriginsResource implements AdminResource {
             json.writeNumberProperty("under_way", host.underWay());
             json.writeNumberProperty("requests", host.requests());
             json.writeNumberProperty("failures", host.failures());
+            json.writeNumberProperty("earlier_requests", host.earlierRequests());
+            json.writeNumberProperty("earlier_failures", host.earlierFailures());
+            json.writeStringProperty("http_version", host.httpVersion());
+            json.writeNumberProperty("last_success", host.lastSuccess());
+            json.writeNumberProperty("last_failure", host.lastFailure());
             json.writeNumberProperty("latency_us", host.latencyMicros());
             json.writeEndObject();
         }

@@ -107,10 +107,14 @@ public final class GroupTries {
         /**
          * The head of a response came.
          *
+         * @param minorVersion of the HTTP/1 that it came in
          * @param nanos since the request was sent
          */
-        public void responded(int status, long nowMillis, long nanos) {
+        public void responded(int status, int minorVersion, long nowMillis, long nanos) {
             view.load(index).responded(nanos);
+            if (!view.group().isFailure(status)) {
+                view.load(index).answered(minorVersion, nowMillis);
+            }
             if (view.group().isRetried(status)) {
                 refused.set(index);
             }
@@ -153,7 +157,7 @@ public final class GroupTries {
             }
             end();
             note(why);
-            view.load(index).failed();
+            view.load(index).failed(nowMillis);
             host().failed(why, term, nowMillis, view.group().config().markdown(), view.jitter());
         }
 

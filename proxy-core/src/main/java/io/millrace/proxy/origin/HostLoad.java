@@ -14,11 +14,15 @@ public final class HostLoad {
     private static final int REQUESTS = PADDING + 1;
     private static final int FAILURES = PADDING + 2;
     private static final int LATENCY = PADDING + 3;
+    private static final int ANSWERED = PADDING + 4;
+    private static final int FAILED = PADDING + 5;
+    private static final int MINOR_VERSION = PADDING + 6;
+    private static final int VALUES = 7;
 
     /** A new latency counts for an eighth, as the smoothed round-trip time of TCP does (RFC 6298). */
     private static final int SHIFT = 3;
 
-    private final long[] values = new long[2 * PADDING + 4];
+    private final long[] values = new long[2 * PADDING + VALUES];
 
     HostLoad() {}
 
@@ -31,8 +35,15 @@ public final class HostLoad {
         add(UNDER_WAY, -1);
     }
 
-    void failed() {
+    void failed(long nowMillis) {
         add(FAILURES, 1);
+        LONGS.setOpaque(values, FAILED, nowMillis);
+    }
+
+    /** A response came that is no failure. */
+    void answered(int minorVersion, long nowMillis) {
+        LONGS.setOpaque(values, MINOR_VERSION, (long) minorVersion);
+        LONGS.setOpaque(values, ANSWERED, nowMillis);
     }
 
     /** The head of a response came. */
@@ -63,6 +74,21 @@ public final class HostLoad {
     /** Smoothed time from a request to the head of its response; 0 before the first. */
     public long latencyNanos() {
         return read(LATENCY);
+    }
+
+    /** When it answered last, in epoch milliseconds; 0 when it has not. */
+    long answeredMillis() {
+        return read(ANSWERED);
+    }
+
+    /** When it failed last, in epoch milliseconds; 0 when it has not. */
+    long failedMillis() {
+        return read(FAILED);
+    }
+
+    /** Of the HTTP/1 that it answered in last. */
+    int minorVersion() {
+        return (int) read(MINOR_VERSION);
     }
 
     private long read(int index) {

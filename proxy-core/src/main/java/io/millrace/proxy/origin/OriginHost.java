@@ -29,12 +29,15 @@ public final class OriginHost {
     private final long hash;
     private final AtomicReference<OriginHealth> health;
     private final List<HostLoad> loads = new CopyOnWriteArrayList<>();
+    /** From before this instance was there. */
+    private volatile HostHistory past;
 
     /** @param renamed the same host of a group that this one's comes in place of; null for none */
     OriginHost(String group, RuleUrl url, @Nullable OriginHost renamed) {
         this.group = group;
         this.url = url;
         health = new AtomicReference<>(renamed == null ? OriginHealth.unknown() : renamed.health());
+        past = renamed == null ? HostHistory.NONE : renamed.history();
         String host = Objects.requireNonNull(url.host(), "host");
         String bare = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
         Origin named = "https".equals(url.scheme())
@@ -77,6 +80,20 @@ public final class OriginHost {
     /** What the event loops have counted, one element for each that has used it. */
     public List<HostLoad> loads() {
         return loads;
+    }
+
+    /** All that is remembered of it. */
+    public HostHistory history() {
+        HostHistory all = past;
+        for (HostLoad load : loads) {
+            all = all.and(load);
+        }
+        return all;
+    }
+
+    /** What an earlier process knew of it. */
+    public void recall(HostHistory earlier) {
+        past = earlier;
     }
 
     /** For one more event loop. */

@@ -70,7 +70,7 @@ class GroupTriesTest {
         GroupTries.Try next;
         while ((next = tries.next(mayMove, nowMillis)) != null) {
             order.add(number(next));
-            next.responded(502, nowMillis, 1);
+            next.responded(502, 1, nowMillis, 1);
             next.refused(502);
         }
         return order;
@@ -142,7 +142,7 @@ class GroupTriesTest {
         GroupTries.Try trial = request(due).next(true, due);
         assertEquals(1, number(trial));
         assertEquals(2, order(true, due).get(0));
-        trial.responded(200, due, 1);
+        trial.responded(200, 1, due, 1);
         assertEquals(1, order(true, due).get(0));
     }
 
@@ -194,8 +194,8 @@ class GroupTriesTest {
         apply(settings -> settings.set(OriginGroupKeys.RETRY_TRIES, 6));
         GroupTries tries = request(T);
         tries.next(true, T).failed(Reason.RESET, T);
-        tries.next(true, T).responded(503, T, 1);
-        tries.next(true, T).responded(502, T, 1);
+        tries.next(true, T).responded(503, 1, T, 1);
+        tries.next(true, T).responded(502, 1, T, 1);
         assertEquals(1, number(tries.next(true, T)));
         assertNull(tries.next(true, T));
     }
@@ -225,7 +225,7 @@ class GroupTriesTest {
         apply(settings -> settings);
         for (int i = 0; i < 3; i++) {
             GroupTries.Try bad = request(T).next(true, T);
-            bad.responded(502, T, 1);
+            bad.responded(502, 1, T, 1);
             bad.answered(502, T);
             request(T).next(true, T).failed(Reason.RESET, T);
         }
@@ -237,7 +237,7 @@ class GroupTriesTest {
         apply(settings -> settings);
         GroupTries tries = request(T);
         tries.next(true, T).failed(Reason.CONNECT_REFUSED, T);
-        tries.next(true, T).responded(503, T, 1);
+        tries.next(true, T).responded(503, 1, T, 1);
         assertEquals("http://10.0.0.1 (connect-refused), http://10.0.0.2 (503)", tries.told());
     }
 
@@ -310,7 +310,7 @@ class GroupTriesTest {
             assertEquals(1, number(failing));
             failing.failed(Reason.RESET, T);
             GroupTries.Try left = request(T).next(false, T);
-            left.responded(200, T, 1);
+            left.responded(200, 1, T, 1);
             left.left();
         }
         assertEquals(1, order(true, T).get(0));
@@ -321,7 +321,7 @@ class GroupTriesTest {
         apply(settings -> settings);
         for (int i = 0; i < 3; i++) {
             GroupTries.Try left = request(T).next(false, T);
-            left.responded(200, T, 1);
+            left.responded(200, 1, T, 1);
             request(T).next(false, T).failed(Reason.RESET, T);
             left.left();
         }
@@ -335,9 +335,9 @@ class GroupTriesTest {
         GroupTries.Try early = request(T).next(true, T);
         GroupTries.Try leftLater = request(T).next(true, T);
         markDown(1, T);
-        early.responded(200, T, 1);
+        early.responded(200, 1, T, 1);
         early.answered(200, T);
-        leftLater.responded(200, T, 1);
+        leftLater.responded(200, 1, T, 1);
         leftLater.left();
         assertEquals(2, order(true, T).get(0));
     }
@@ -350,11 +350,11 @@ class GroupTriesTest {
         markDown(1, T);
         long due = T + 20_000;
         GroupTries.Try trial = request(due).next(true, due);
-        early.responded(200, due, 1);
+        early.responded(200, 1, due, 1);
         early.answered(200, due);
         earlyToo.failed(Reason.RESET, due);
         assertEquals(OriginHealth.State.SUSPECT, trial.host().health().state());
-        trial.responded(200, due, 1);
+        trial.responded(200, 1, due, 1);
         assertEquals(1, order(true, due).get(0));
     }
 
@@ -378,7 +378,7 @@ class GroupTriesTest {
         markDown(3, T);
         GroupTries.Try any = request(T).next(true, T);
         assertEquals(1, number(any));
-        any.responded(200, T, 1);
+        any.responded(200, 1, T, 1);
         any.answered(200, T);
         assertTrue(any.host().health().isUp(T));
     }
