@@ -1,6 +1,7 @@
 package io.millrace.proxy;
 
 import io.millrace.proxy.access.OwnAddresses;
+import io.millrace.proxy.access.SelfDetection;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.StoredHeadCodec;
 import io.millrace.proxy.config.ConfigChange;
@@ -134,7 +135,7 @@ public final class ProxyServer implements AutoCloseable {
         group = new MultiThreadIoEventLoopGroup(
                 loopCount, new DefaultThreadFactory("millrace-loop"), transport.ioHandlerFactory());
         shared = ExchangeLoop.Shared.over(store, builder.clock(), () -> live.exchange());
-        shared.groups().apply(config.originGroups());
+        shared.groups().apply(config.originGroups(), SelfDetection.of(config, ownAddresses));
         shared.overload().apply(config.remap());
         int connectionsMax = config.limits().connections() <= 0
                 ? Integer.MAX_VALUE
@@ -259,7 +260,7 @@ public final class ProxyServer implements AutoCloseable {
                     change.key(), applied ? ReloadReport.Result.APPLIED : ReloadReport.Result.NEEDS_NEW_PROXY));
         }
         warmOriginTls(config);
-        shared.groups().apply(config.originGroups());
+        shared.groups().apply(config.originGroups(), SelfDetection.of(config, ownAddresses));
         shared.overload().apply(config.remap());
         originMetrics.follow(shared.groups());
         live = live(config, live.exchange().forward(), shared.clock().millis());

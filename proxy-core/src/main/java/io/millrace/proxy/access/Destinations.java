@@ -48,7 +48,7 @@ public final class Destinations {
     }
 
     /** All of these reach this machine. */
-    private static boolean isLoopbackOrNone(IpAddress address) {
+    static boolean isLoopbackOrNone(IpAddress address) {
         return address.isV4()
                 ? address.v4() >>> 24 == 127 || address.v4() == 0
                 : address.high() == 0 && (address.low() == 0 || address.low() == 1);

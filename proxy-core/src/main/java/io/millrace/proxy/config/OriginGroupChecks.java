@@ -4,6 +4,7 @@ import io.millrace.proxy.config.ConfigProblems.Place;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -60,6 +61,7 @@ final class OriginGroupChecks {
                 && group.get(OriginGroupKeys.POLICY) != OriginGroupConfig.Policy.CONSISTENT_HASH) {
             error(path + ".hash_key", "is for policy: consistent_hash");
         }
+        checkRings(group, path);
         if (group.get(OriginGroupKeys.RETRY_TIME).compareTo(group.get(OriginGroupKeys.RETRY_TIME_MAX)) > 0) {
             boolean most = group.isSet(OriginGroupKeys.RETRY_TIME_MAX);
             error(
@@ -71,6 +73,29 @@ final class OriginGroupChecks {
         }
         checkHealth(group, path);
         checkHosts(group, path);
+    }
+
+    private void checkRings(ConfigValues group, String path) {
+        OriginGroupConfig.RingMode mode = group.get(OriginGroupKeys.RING_MODE);
+        if (mode == OriginGroupConfig.RingMode.EXHAUST_RING || problems.isBroken(path + ".hosts")) {
+            return;
+        }
+        String word = mode.name().toLowerCase(Locale.ROOT);
+        boolean hasBackup = ProxyConfig.elements(group, OriginGroupKeys.HOSTS).stream()
+                .anyMatch(host -> host.get(OriginGroupKeys.HOST_BACKUP));
+        if (group.get(OriginGroupKeys.POLICY) != OriginGroupConfig.Policy.CONSISTENT_HASH) {
+            error(
+                    path + ".ring_mode",
+                    word + " is for policy: consistent_hash, by which each URL has a host of its own");
+        } else if (mode == OriginGroupConfig.RingMode.ALTERNATE_RING && !hasBackup) {
+            error(path + ".ring_mode", "alternate_ring needs a host with backup: true");
+        } else if (mode == OriginGroupConfig.RingMode.PEERING_RING
+                && !hasBackup
+                && !group.get(OriginGroupKeys.GO_DIRECT)) {
+            error(
+                    path + ".ring_mode",
+                    "peering_ring needs a host with backup: true, or go_direct: true, for what this proxy owns");
+        }
     }
 
     private void checkHealth(ConfigValues group, String path) {

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param name lower-case letters, digits, {@code -} and {@code _}
  * @param policy who gets a request
  * @param hashKey what decides by {@link Policy#CONSISTENT_HASH}
+ * @param ringMode how backups stand to the others
  * @param hosts in the order of the file, at least one
  * @param connectionsMax most connections to each host on each event loop; null for the general setting
  * @param queueMax most requests that wait for one of them; null for the general setting
@@ -25,6 +26,7 @@ public record OriginGroupConfig(
         String name,
         Policy policy,
         HashKey hashKey,
+        RingMode ringMode,
         List<Host> hosts,
         @Nullable Integer connectionsMax,
         @Nullable Integer queueMax,
@@ -61,6 +63,16 @@ public record OriginGroupConfig(
         CACHE_KEY
     }
 
+    /** How backups stand to the others. */
+    public enum RingMode {
+        /** They are asked when none of the others is up. */
+        EXHAUST_RING,
+        /** One is asked where the URL's own host among the others does not answer, and then both in turn. */
+        ALTERNATE_RING,
+        /** The others are this proxy's siblings, and it among them: each asks the backups for what is its own, and its siblings for theirs. */
+        PEERING_RING
+    }
+
     /** What becomes of requests while no host is up. */
     public enum WhenAllDown {
         TRY,
@@ -73,8 +85,13 @@ public record OriginGroupConfig(
      * @param url scheme, host and port
      * @param weight 1 to 1000
      * @param backup whether it is for when none of the others is up
+     * @param self whether it is this proxy itself; null where that is to be found out
      */
-    public record Host(RuleUrl url, int weight, boolean backup) {}
+    public record Host(
+            RuleUrl url,
+            int weight,
+            boolean backup,
+            @Nullable Boolean self) {}
 
     /**
      * When another host is tried.
@@ -135,12 +152,14 @@ public record OriginGroupConfig(
             hosts.add(new Host(
                     host.get(OriginGroupKeys.HOST_URL),
                     host.get(OriginGroupKeys.HOST_WEIGHT),
-                    host.get(OriginGroupKeys.HOST_BACKUP)));
+                    host.get(OriginGroupKeys.HOST_BACKUP),
+                    host.find(OriginGroupKeys.HOST_SELF)));
         }
         return new OriginGroupConfig(
                 element.get(OriginGroupKeys.NAME),
                 element.get(OriginGroupKeys.POLICY),
                 element.get(OriginGroupKeys.HASH_KEY),
+                element.get(OriginGroupKeys.RING_MODE),
                 List.copyOf(hosts),
                 element.find(OriginGroupKeys.CONNECTIONS_MAX),
                 element.find(OriginGroupKeys.QUEUE_MAX),

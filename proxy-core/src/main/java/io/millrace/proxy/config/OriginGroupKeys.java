@@ -45,6 +45,14 @@ public final class OriginGroupKeys {
             .like("hash_key, qstring")
             .says("For consistent_hash: what of the client's URL decides, or the cache key; no host gets more than a"
                     + " quarter above its share of the requests under way.");
+    public static final ConfigKey<OriginGroupConfig.RingMode> RING_MODE = draft(
+                    "origins[].ring_mode", ValueType.word(OriginGroupConfig.RingMode.class, false))
+            .defaultsTo(OriginGroupConfig.RingMode.EXHAUST_RING)
+            .like("ring_mode, secondary_mode")
+            .says(
+                    "How backups stand to the others: asked when none of these is up; or, by consistent_hash, where a URL's own host"
+                            + " does not answer; or, with peering_ring, the others are this proxy's siblings and itself: who owns a"
+                            + " URL asks the backups, or the rule's to, and the siblings ask the owner.");
     public static final ConfigKey<List<ConfigValues>> HOSTS = draft("origins[].hosts", ValueType.LIST)
             .required()
             .like("hosts, parent, secondary_parent")
@@ -61,6 +69,11 @@ public final class OriginGroupKeys {
             .defaultsTo(false)
             .like("secondary_parent")
             .says("Whether it gets requests only while none of the others is up.");
+    public static final ConfigKey<Boolean> HOST_SELF = draft("origins[].hosts[].self", ValueType.BOOLEAN)
+            .like("self, proxy.config.http.parent_proxy.self_detect")
+            .says(
+                    "Whether the host is this proxy itself, which is never asked; without the key it is where its address, or this"
+                            + " machine's name, and its port are those of listen.");
     public static final ConfigKey<Integer> CONNECTIONS_MAX = draft("origins[].connections_max", ValueType.INTEGER)
             .within(1, 1_000_000)
             .like("proxy.config.http.per_server.connection.max")

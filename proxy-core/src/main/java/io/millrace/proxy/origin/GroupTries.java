@@ -53,7 +53,8 @@ public final class GroupTries {
         // Who has failed once already is not the one to find out whether a host is up again.
         boolean mayGoOnTrial = mayMove && tries == 0 && rules.tries() > 1;
         int chosen = view.choose(key, tried, mayGoOnTrial, nowMillis);
-        if (chosen < 0 && tries > 0) {
+        boolean isPeering = view.group().config().ringMode() == OriginGroupConfig.RingMode.PEERING_RING;
+        if (chosen < 0 && tries > 0 && !isPeering) {
             chosen = chooseAgain(nowMillis);
         }
         if (chosen < 0) {

@@ -29,6 +29,8 @@ final class GroupView {
     private final SplittableRandom random;
     private final Candidates candidates;
     private boolean onTrial;
+    /** Whether this proxy is among those that are chosen from: then what it owns is found out. */
+    private boolean peering;
 
     GroupView(OriginGroup group, List<HostLoad> loads, SplittableRandom random) {
         this.group = group;
@@ -65,6 +67,62 @@ final class GroupView {
      * @return its index, -1 for none
      */
     int choose(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
+        return switch (group.config().ringMode()) {
+            case EXHAUST_RING -> chooseByHealth(key, tried, mayGoOnTrial, nowMillis);
+            case ALTERNATE_RING -> chooseAlternating(key, tried, mayGoOnTrial, nowMillis);
+            case PEERING_RING -> chooseAmongPeers(key, tried, mayGoOnTrial, nowMillis);
+        };
+    }
+
+    /** The URL's own host; where that is down, or was tried, one of the other ring, and then both in turn. */
+    private int chooseAlternating(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
+        if (tried.isEmpty()) {
+            int home = home(key, tried, mayGoOnTrial, nowMillis);
+            if (home >= 0) {
+                return home;
+            }
+        }
+        int backups = 0;
+        for (int i = tried.nextSetBit(0); i >= 0; i = tried.nextSetBit(i + 1)) {
+            backups += group.config().hosts().get(i).backup() ? 1 : 0;
+        }
+        boolean isForBackup = tried.isEmpty() || tried.cardinality() - backups > backups;
+        int chosen = choose(isForBackup ? Ring.BACKUP : Ring.PRIMARY, key, tried, mayGoOnTrial, nowMillis);
+        return chosen >= 0 ? chosen : chooseByHealth(key, tried, mayGoOnTrial, nowMillis);
+    }
+
+    /** The URL's own host among all primaries, if it is up or this is its trial; else -1. */
+    private int home(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
+        onTrial = false;
+        int home = weigh(candidates, Ring.ANY_PRIMARY, tried, mayGoOnTrial, nowMillis)
+                ? group.policy().choose(candidates, key)
+                : -1;
+        if (home < 0 || host(home).health().isUp(nowMillis)) {
+            return home;
+        }
+        onTrial = weight(Ring.PRIMARY, home, mayGoOnTrial, nowMillis) > 0
+                && host(home).beginTrial(nowMillis);
+        return onTrial ? home : -1;
+    }
+
+    /** The sibling that owns the URL. For what this proxy owns, and where a sibling has failed, one of the backups; none where there are none. */
+    private int chooseAmongPeers(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
+        if (tried.isEmpty()) {
+            peering = true;
+            int owner = choose(Ring.PRIMARY, key, tried, mayGoOnTrial, nowMillis);
+            peering = false;
+            if (owner >= 0 && !group.isSelf(owner)) {
+                return owner;
+            }
+            onTrial = false;
+        }
+        int chosen = choose(Ring.BACKUP, key, tried, mayGoOnTrial, nowMillis);
+        return chosen >= 0 || group.config().whenAllDown() == OriginGroupConfig.WhenAllDown.FAIL
+                ? chosen
+                : choose(Ring.ANY_BACKUP, key, tried, mayGoOnTrial, nowMillis);
+    }
+
+    private int chooseByHealth(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
         boolean fail = group.config().whenAllDown() == OriginGroupConfig.WhenAllDown.FAIL;
         int rings = fail ? CAREFUL_RINGS : RINGS.length;
         for (int i = 0; i < rings; i++) {
@@ -94,14 +152,40 @@ final class GroupView {
 
     /** Whom {@link #choose} would choose first: nothing is remembered, no turn is taken and no trial begun. */
     int foresee(long key, boolean mayGoOnTrial, long nowMillis) {
+        OriginGroupConfig.RingMode mode = group.config().ringMode();
         boolean fail = group.config().whenAllDown() == OriginGroupConfig.WhenAllDown.FAIL;
-        Candidates copy = candidates.copy();
-        for (int i = 0; i < (fail ? CAREFUL_RINGS : RINGS.length); i++) {
-            if (weigh(copy, RINGS[i], new BitSet(0), mayGoOnTrial, nowMillis)) {
-                return group.policy().choose(copy, key);
+        if (mode == OriginGroupConfig.RingMode.ALTERNATE_RING) {
+            int home = foreseen(Ring.ANY_PRIMARY, key, mayGoOnTrial, nowMillis);
+            if (home >= 0 && weight(Ring.PRIMARY, home, mayGoOnTrial, nowMillis) > 0) {
+                return home;
+            }
+            int other = foreseen(Ring.BACKUP, key, mayGoOnTrial, nowMillis);
+            if (other >= 0) {
+                return other;
             }
         }
-        return -1;
+        if (mode == OriginGroupConfig.RingMode.PEERING_RING) {
+            peering = true;
+            int owner = foreseen(Ring.PRIMARY, key, mayGoOnTrial, nowMillis);
+            peering = false;
+            if (owner >= 0 && !group.isSelf(owner)) {
+                return owner;
+            }
+            int upstream = foreseen(Ring.BACKUP, key, mayGoOnTrial, nowMillis);
+            return upstream >= 0 || fail ? upstream : foreseen(Ring.ANY_BACKUP, key, mayGoOnTrial, nowMillis);
+        }
+        int chosen = -1;
+        for (int i = 0; chosen < 0 && i < (fail ? CAREFUL_RINGS : RINGS.length); i++) {
+            chosen = foreseen(RINGS[i], key, mayGoOnTrial, nowMillis);
+        }
+        return chosen;
+    }
+
+    private int foreseen(Ring ring, long key, boolean mayGoOnTrial, long nowMillis) {
+        Candidates copy = candidates.copy();
+        return weigh(copy, ring, new BitSet(0), mayGoOnTrial, nowMillis)
+                ? group.policy().choose(copy, key)
+                : -1;
     }
 
     /** Whether the host chosen last was chosen to see whether it is up again. */
@@ -132,6 +216,7 @@ final class GroupView {
 
     private boolean needsTrial(Ring ring, int index) {
         return (ring == Ring.PRIMARY || ring == Ring.BACKUP)
+                && !group.isSelf(index)
                 && host(index).health().state() != OriginHealth.State.UP;
     }
 
@@ -151,6 +236,9 @@ final class GroupView {
         OriginGroupConfig.Host config = group.config().hosts().get(index);
         if (config.backup() != (ring == Ring.BACKUP || ring == Ring.ANY_BACKUP)) {
             return 0;
+        }
+        if (group.isSelf(index)) {
+            return peering && !host(index).health().isPutDown(nowMillis) ? config.weight() * Candidates.WEIGHT_UNIT : 0;
         }
         OriginHealth health = host(index).health();
         if (ring == Ring.ANY_PRIMARY || ring == Ring.ANY_BACKUP) {

@@ -77,7 +77,11 @@ public final class HealthChecks {
         for (OriginGroup group : groups.all()) {
             OriginGroupConfig.HealthCheck rules = group.config().healthCheck();
             if (rules != null) {
-                for (OriginHost host : group.hosts()) {
+                for (int i = 0; i < group.hosts().size(); i++) {
+                    if (group.isSelf(i)) {
+                        continue;
+                    }
+                    OriginHost host = group.hosts().get(i);
                     Check known = checks.remove(host);
                     Check check = known == null ? new Check(host, nowMillis + spread(rules)) : known;
                     now.put(host, check);

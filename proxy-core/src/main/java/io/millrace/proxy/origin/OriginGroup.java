@@ -14,10 +14,15 @@ public final class OriginGroup {
     private final SelectionPolicy policy;
     private final BitSet retried = new BitSet(STATUSES);
     private final BitSet failures = new BitSet(STATUSES);
+    private final BitSet selves;
 
-    /** @param hosts in the order of the configuration */
-    OriginGroup(OriginGroupConfig config, List<OriginHost> hosts) {
+    /**
+     * @param hosts in the order of the configuration
+     * @param selves which of them are this proxy itself
+     */
+    OriginGroup(OriginGroupConfig config, List<OriginHost> hosts, BitSet selves) {
         this.config = config;
+        this.selves = selves;
         this.hosts = List.copyOf(hosts);
         policy = SelectionPolicy.of(config.policy());
         config.retry().responseCodes().forEach(retried::set);
@@ -35,6 +40,11 @@ public final class OriginGroup {
     /** In the order of the configuration. */
     public List<OriginHost> hosts() {
         return hosts;
+    }
+
+    /** Whether the host at that place is this proxy itself, which is never asked. */
+    public boolean isSelf(int index) {
+        return selves.get(index);
     }
 
     /** Whether another host is tried after an answer of this status. */

@@ -3,12 +3,14 @@ package io.millrace.proxy.origin;
 import io.millrace.proxy.config.OriginGroupConfig;
 import io.millrace.proxy.config.RuleUrl;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +36,15 @@ public final class OriginGroups {
      * has what is known of its hosts from groups that are gone: it may be one of them by another name.
      */
     public void apply(List<OriginGroupConfig> configs) {
+        apply(configs, url -> false);
+    }
+
+    /**
+     * As the other.
+     *
+     * @param isThisProxy whether a host is this proxy itself, where the configuration does not say
+     */
+    public void apply(List<OriginGroupConfig> configs, Predicate<RuleUrl> isThisProxy) {
         Map<String, OriginGroup> before = generation.now;
         Map<String, OriginGroup> leaving = new LinkedHashMap<>(before);
         configs.forEach(config -> leaving.remove(config.name()));
@@ -42,7 +53,9 @@ public final class OriginGroups {
         Map<String, OriginGroup> now = new LinkedHashMap<>();
         for (OriginGroupConfig config : configs) {
             OriginGroup old = before.get(config.name());
-            now.put(config.name(), old != null && old.config().equals(config) ? old : group(config, old, left));
+            now.put(
+                    config.name(),
+                    old != null && old.config().equals(config) ? old : group(config, old, left, isThisProxy));
         }
         generation = new Generation(now, gone(generation.gone, leaving, now));
     }
@@ -62,18 +75,24 @@ public final class OriginGroups {
     }
 
     private static OriginGroup group(
-            OriginGroupConfig config, @Nullable OriginGroup old, Map<RuleUrl, OriginHost> left) {
+            OriginGroupConfig config,
+            @Nullable OriginGroup old,
+            Map<RuleUrl, OriginHost> left,
+            Predicate<RuleUrl> isThisProxy) {
         Map<RuleUrl, OriginHost> known = new HashMap<>();
         if (old != null) {
             old.hosts().forEach(host -> known.put(host.url(), host));
         }
         List<OriginHost> hosts = new ArrayList<>();
+        BitSet selves = new BitSet(0);
         for (OriginGroupConfig.Host host : config.hosts()) {
+            Boolean said = host.self();
+            selves.set(hosts.size(), said == null ? isThisProxy.test(host.url()) : said);
             OriginHost stays = known.get(host.url());
             OriginHost renamed = old == null ? left.get(host.url()) : null;
             hosts.add(stays == null ? new OriginHost(config.name(), host.url(), renamed) : stays);
         }
-        return new OriginGroup(config, hosts);
+        return new OriginGroup(config, hosts, selves);
     }
 
     /** For one more event loop. */

@@ -64,10 +64,11 @@ class ConfigOriginsTest {
                         "shop",
                         OriginGroupConfig.Policy.CONSISTENT_HASH,
                         OriginGroupConfig.HashKey.PATH_QUERY,
+                        OriginGroupConfig.RingMode.EXHAUST_RING,
                         List.of(
-                                new OriginGroupConfig.Host(new RuleUrl("http", "10.0.0.1", 8080, "/"), 2, false),
-                                new OriginGroupConfig.Host(new RuleUrl("https", "b.example", -1, "/"), 1, true),
-                                new OriginGroupConfig.Host(new RuleUrl("http", "[::1]", 81, "/"), 1, false)),
+                                new OriginGroupConfig.Host(new RuleUrl("http", "10.0.0.1", 8080, "/"), 2, false, null),
+                                new OriginGroupConfig.Host(new RuleUrl("https", "b.example", -1, "/"), 1, true, null),
+                                new OriginGroupConfig.Host(new RuleUrl("http", "[::1]", 81, "/"), 1, false, null)),
                         10,
                         null,
                         false,
@@ -116,6 +117,9 @@ class ConfigOriginsTest {
                     hosts: [http://a], retry: {tries: 0}        | 3:52 origins[0].retry.tries: 0 is below the limit of 1
                     hosts: [http://a], health_check: {interval: 1s} | 3:52 origins[0].health_check.interval: needs health_check.path, without which nothing is checked
                     hosts: [https://10.0.0.1], health_check: {path: /up} | 3:26 origins[0].hosts[0]: https://10.0.0.1 has no name that a certificate is for; health_check.host can give one
+                    hosts: [http://a, {url: http://b, backup: true}], ring_mode: alternate_ring | 3:68 origins[0].ring_mode: alternate_ring is for policy: consistent_hash, by which each URL has a host of its own
+                    hosts: [http://a], policy: consistent_hash, ring_mode: alternate_ring | 3:62 origins[0].ring_mode: alternate_ring needs a host with backup: true
+                    hosts: [http://a], policy: consistent_hash, ring_mode: peering_ring | 3:62 origins[0].ring_mode: peering_ring needs a host with backup: true, or go_direct: true, for what this proxy owns
                     policy: sticky                              | 3:5 origins[0].hosts: missing; it takes a list (a list)
                     """)
     void saysWhatIsWrongWithAGroupAndWhere(String settings, String problem) throws IOException {
