@@ -13,6 +13,7 @@ final class Launch {
     private List<String> command;
     private @Nullable Path state;
     private int port;
+    private boolean listensByFile;
 
     Launch(PackedProduct product) {
         this.product = product;
@@ -53,6 +54,12 @@ final class Launch {
         return this;
     }
 
+    /** Listens where the file says; the port is one of those. */
+    Launch listeningByFile(int number) {
+        listensByFile = true;
+        return port(number);
+    }
+
     private Launch with(String... words) {
         arguments.addAll(List.of(words));
         return this;
@@ -64,7 +71,10 @@ final class Launch {
         int listen = port == 0 ? PackedProduct.freePort() : port;
         List<String> line = new ArrayList<>(command);
         line.add("run");
-        line.addAll(List.of("--listen", "127.0.0.1:" + listen, "--state", directory.toString()));
+        if (!listensByFile) {
+            line.addAll(List.of("--listen", "127.0.0.1:" + listen));
+        }
+        line.addAll(List.of("--state", directory.toString()));
         line.addAll(arguments);
         MillraceProcess process = MillraceProcess.start(product, line, listen, directory, product.newDirectory());
         product.register(process);

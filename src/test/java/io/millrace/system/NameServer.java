@@ -1,0 +1,192 @@
+package io.millrace.system;
+
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A name server on loopback, by UDP and TCP, that does by the first label of a name what name servers should not: {@code silent}, {@code
+ * unknown}, {@code refused}, {@code garbage}, {@code huge} (2000 addresses, by TCP), {@code spoofed} (somebody else's answer before its own), {@code slow} (when
+ * {@link #release} says so). Any other name is 127.0.0.1 at once.
+ */
+final class NameServer implements AutoCloseable {
+    private static final int HEADER_BYTES = 12;
+    private static final int WAIT_SECONDS = 20;
+    private static final int NXDOMAIN = 3;
+    private static final int REFUSED = 5;
+    private static final int HUGE = 2000;
+
+    private final DatagramSocket datagrams;
+    private final ServerSocket streams;
+    private final Queue<String> asked = new ConcurrentLinkedQueue<>();
+    private final CountDownLatch released = new CountDownLatch(1);
+
+    NameServer() throws IOException {
+        datagrams = new DatagramSocket(0, InetAddress.getLoopbackAddress());
+        streams = new ServerSocket(datagrams.getLocalPort(), 50, InetAddress.getLoopbackAddress());
+        start(this::serveDatagrams);
+        start(this::serveStreams);
+    }
+
+    private static void start(Runnable task) {
+        Thread thread = new Thread(task, "name-server");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** Address and port. */
+    String address() {
+        return "127.0.0.1:" + datagrams.getLocalPort();
+    }
+
+    /** Whether the name was asked for, with whatever type. */
+    boolean wasAsked(String name) {
+        return asked.contains(name);
+    }
+
+    /** Names that are slow are answered from now on. */
+    void release() {
+        released.countDown();
+    }
+
+    private void serveDatagrams() {
+        byte[] buffer = new byte[1500];
+        while (!datagrams.isClosed()) {
+            try {
+                DatagramPacket packet = new DatagramPacket(buffer, buffer.length);
+                datagrams.receive(packet);
+                byte[] query = Arrays.copyOf(packet.getData(), packet.getLength());
+                if (name(query).startsWith("slow.")) {
+                    start(() -> answerLater(query, packet));
+                } else {
+                    answer(query, packet);
+                }
+            } catch (IOException e) {
+                // Closed.
+            }
+        }
+    }
+
+    private void answerLater(byte[] query, DatagramPacket to) {
+        try {
+            asked.add(name(query));
+            if (released.await(WAIT_SECONDS, TimeUnit.SECONDS)) {
+                send(addresses(query, 0, 1), to);
+            }
+        } catch (IOException | InterruptedException e) {
+            // Closed.
+        }
+    }
+
+    private void answer(byte[] query, DatagramPacket to) throws IOException {
+        String name = name(query);
+        asked.add(name);
+        switch (name.substring(0, name.indexOf('.'))) {
+            case "silent" -> {}
+            case "unknown" -> send(code(query, NXDOMAIN, false), to);
+            case "refused" -> send(code(query, REFUSED, false), to);
+            case "huge" -> send(code(query, 0, true), to);
+            case "garbage" -> {
+                byte[] garbage = new byte[40];
+                Arrays.fill(garbage, (byte) 0xff);
+                System.arraycopy(query, 0, garbage, 0, 2);
+                send(garbage, to);
+            }
+            case "spoofed" -> {
+                byte[] forged = addresses(query, 9, 1);
+                forged[1] ^= 1;
+                send(forged, to);
+                send(addresses(query, 0, 1), to);
+            }
+            default -> send(addresses(query, 0, 1), to);
+        }
+    }
+
+    private void send(byte[] answer, DatagramPacket to) throws IOException {
+        datagrams.send(new DatagramPacket(answer, answer.length, to.getSocketAddress()));
+    }
+
+    private void serveStreams() {
+        while (!streams.isClosed()) {
+            try (Socket client = streams.accept()) {
+                DataInputStream in = new DataInputStream(client.getInputStream());
+                byte[] query = new byte[in.readUnsignedShort()];
+                in.readFully(query);
+                byte[] answer = addresses(query, 0, HUGE);
+                DataOutputStream out = new DataOutputStream(client.getOutputStream());
+                out.writeShort(answer.length);
+                out.write(answer);
+                out.flush();
+            } catch (IOException e) {
+                // Closed, or a client that went away.
+            }
+        }
+    }
+
+    private static String name(byte[] query) {
+        StringBuilder name = new StringBuilder();
+        for (int at = HEADER_BYTES; query[at] != 0; at += query[at] + 1) {
+            name.append(new String(query, at + 1, query[at], StandardCharsets.US_ASCII))
+                    .append('.');
+        }
+        name.setLength(name.length() - 1);
+        return name.toString();
+    }
+
+    private static int questionEnd(byte[] query) {
+        int at = HEADER_BYTES;
+        while (query[at] != 0) {
+            at += query[at] + 1;
+        }
+        return at + 5;
+    }
+
+    private static byte[] code(byte[] query, int code, boolean truncated) {
+        int end = questionEnd(query);
+        byte[] answer = Arrays.copyOf(query, end);
+        ByteBuffer.wrap(answer, 2, 10)
+                .putShort((short) (0x8180 | code | (truncated ? 0x0200 : 0)))
+                .putShort((short) 1)
+                .putInt(0)
+                .putShort((short) 0);
+        return answer;
+    }
+
+    /** So many addresses for type A, the first of them 127.0.0.1 unless told otherwise; none for other types. */
+    private static byte[] addresses(byte[] query, int lastOctet, int count) {
+        int end = questionEnd(query);
+        int records = query[end - 3] == 1 ? count : 0;
+        ByteBuffer out = ByteBuffer.allocate(end + 16 * records);
+        out.put(code(query, 0, false)).putShort(6, (short) records);
+        for (int i = 0; i < records; i++) {
+            out.putShort((short) 0xc00c)
+                    .putShort((short) 1)
+                    .putShort((short) 1)
+                    .putInt(60)
+                    .putShort((short) 4);
+            boolean isFirst = i == 0;
+            out.put(new byte[] {
+                127, (byte) (isFirst ? 0 : 1), (byte) (i / 250), (byte) (isFirst ? Math.max(1, lastOctet) : 1 + i % 250)
+            });
+        }
+        return out.array();
+    }
+
+    @Override
+    public void close() throws IOException {
+        datagrams.close();
+        streams.close();
+    }
+}
