@@ -6,6 +6,7 @@ import io.millrace.proxy.admin.ConfigCheckResource;
 import io.millrace.proxy.admin.ConfigReloadResource;
 import io.millrace.proxy.admin.ProcessStatus;
 import io.millrace.proxy.admin.ProxyStatus;
+import io.millrace.proxy.admin.RestartResource;
 import io.millrace.proxy.config.ListenAddress;
 import io.millrace.proxy.config.ProxyConfig;
 import java.io.IOException;
@@ -44,10 +45,14 @@ final class LauncherAdmin implements AutoCloseable {
                 .unixSocket(workplace.adminSocket(config))
                 .resource(new ConfigCheckResource(running))
                 .resource(new ConfigReloadResource(running))
+                .resource(new RestartResource(new WorkerRestart(supervisor, running)))
                 .forwardStatus(status::workerSocket, status::processes, status::withoutWorker)
                 .forward("POST", "/v1/cache/purge", status::workerSocket, PURGE_TIMEOUT)
                 .forward("GET", "/v1/cache/lookup", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/explain", status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("GET", "/v1/server", status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("GET", "/v1/server/threads", status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("POST", "/v1/server/drain", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/storage", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("POST", "/v1/storage/offline", status::workerSocket, STORAGE_TIMEOUT)
                 .forward("POST", "/v1/storage/online", status::workerSocket, STORAGE_TIMEOUT)

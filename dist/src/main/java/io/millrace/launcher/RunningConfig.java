@@ -86,6 +86,11 @@ final class RunningConfig implements ConfigControl {
         return running().config().timeouts().drainNanos();
     }
 
+    /** What the serving worker was started for. */
+    WorkerPlan plan() {
+        return running().plan();
+    }
+
     /** How workers are started now. */
     WorkerCommand command() {
         return workplace.starter(config());

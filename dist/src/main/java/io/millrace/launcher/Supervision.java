@@ -10,6 +10,7 @@ import io.netty.channel.unix.FileDescriptor;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -85,6 +86,9 @@ final class Supervision implements AutoCloseable {
                     "worker {} of an earlier launcher still serves; taking over",
                     survivor.get().process().pid());
             adopted = supervisor.adopt(survivor.get()).join();
+        }
+        if (survivor.isEmpty()) {
+            Files.deleteIfExists(workplace.state().control().drainMark());
         }
         Map<String, InetSocketAddress> addresses = Workplace.addresses(first);
         if (Workplace.bindsSockets(first)) {

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class MillraceProxy implements ServedProxy {
     private static final String ORIGIN_MARKS = "origins.down";
     private static final String ORIGIN_RECORDS = "origins.seen";
+    private static final String DRAIN_MARK = "server.draining";
 
     private final ProxyServer proxy;
 
@@ -31,6 +32,7 @@ final class MillraceProxy implements ServedProxy {
         // Beside the socket, where every worker of this launcher finds it.
         builder.originMarks(adminSocket.resolveSibling(ORIGIN_MARKS));
         builder.originRecords(adminSocket.resolveSibling(ORIGIN_RECORDS));
+        builder.drainMark(adminSocket.resolveSibling(DRAIN_MARK));
         if (configFile != null) {
             builder.configFile(configFile);
         }

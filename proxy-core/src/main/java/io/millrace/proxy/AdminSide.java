@@ -14,12 +14,15 @@ import io.millrace.proxy.admin.OriginsResource;
 import io.millrace.proxy.admin.PurgeResource;
 import io.millrace.proxy.admin.PurgeService;
 import io.millrace.proxy.admin.ReadyzResource;
+import io.millrace.proxy.admin.ServerResource;
 import io.millrace.proxy.admin.StatusResource;
 import io.millrace.proxy.admin.StorageChangeResource;
 import io.millrace.proxy.admin.StorageResource;
+import io.millrace.proxy.admin.ThreadsResource;
 import io.millrace.proxy.http.TargetResult;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.purge.Purger;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -36,16 +39,21 @@ import org.jspecify.annotations.Nullable;
 final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
     private final ProxyServer proxy;
     private final Path socket;
+    private final DrainRequest drain;
     private final StatusReport status;
+    private final ServerAdmin process;
     private final CacheInspection inspection;
     private final StorageAdmin storage;
     private final OriginAdmin origins;
     private @Nullable AdminServer server;
 
-    private AdminSide(ProxyServer proxy, Path socket, @Nullable Path configFile, OriginAdmin origins) {
+    private AdminSide(
+            ProxyServer proxy, Path socket, @Nullable Path configFile, OriginAdmin origins, DrainRequest drain) {
         this.proxy = proxy;
         this.socket = socket;
-        this.status = new StatusReport(proxy, configFile);
+        this.drain = drain;
+        this.status = new StatusReport(proxy, configFile, drain::isSet);
+        this.process = new ServerAdmin(proxy, drain);
         this.inspection = new CacheInspection(proxy);
         this.storage = new StorageAdmin(proxy.store());
         this.origins = origins;
@@ -54,10 +62,18 @@ final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
     /** The admin side where one is wanted; null else. */
     static @Nullable AdminSide of(ProxyServer proxy, ProxyServerBuilder builder, OriginAdmin origins) {
         Path socket = builder.adminSocket() == null ? builder.config().admin().socket() : builder.adminSocket();
-        return socket == null ? null : new AdminSide(proxy, socket, builder.configFile(), origins);
+        if (socket == null) {
+            return null;
+        }
+        DrainRequest drain = new DrainRequest(proxy.loops(), builder.drainMark());
+        return new AdminSide(proxy, socket, builder.configFile(), origins, drain);
     }
 
     void start() throws IOException {
+        drain.restore();
+        proxy.metrics()
+                .supplyGauge(
+                        MetricFamily.DRAINING, () -> drain.isSet() || proxy.state() == ProxyState.DRAINING ? 1 : 0);
         MemoryMetrics memory =
                 new MemoryMetrics(() -> proxy.store().statistics().memory(), proxy.allocator());
         server = AdminServer.builder()
@@ -65,6 +81,9 @@ final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
                 .resource(new StatusResource(status))
                 .resource(new MetricsResource(proxy::metricsText))
                 .resource(new MemoryResource(memory))
+                .resource(ServerResource.report(process))
+                .resource(ServerResource.drain(process))
+                .resource(new ThreadsResource(process))
                 .resource(new LivezResource(this))
                 .resource(new ReadyzResource(this))
                 .resource(new PurgeResource(this, new ScopedPurges(proxy)))
@@ -89,7 +108,7 @@ final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
     public @Nullable String notReady() {
         return switch (proxy.state()) {
             case NEW -> "starting";
-            case RUNNING -> null;
+            case RUNNING -> drain.isSet() ? "draining" : null;
             case DRAINING -> "draining";
             case CLOSED -> "closed";
         };

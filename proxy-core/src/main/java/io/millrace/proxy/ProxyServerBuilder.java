@@ -20,6 +20,7 @@ public final class ProxyServerBuilder {
     private @Nullable Path configFile;
     private @Nullable Path originMarks;
     private @Nullable Path originRecords;
+    private @Nullable Path drainMark;
     private WallClock clock = WallClock.SYSTEM;
 
     ProxyServerBuilder() {}
@@ -77,6 +78,12 @@ public final class ProxyServerBuilder {
         return this;
     }
 
+    /** Keeps in this file whether an operator drains it, so that the next proxy with the same file knows it. */
+    public ProxyServerBuilder drainMark(Path file) {
+        drainMark = file;
+        return this;
+    }
+
     /** The file that the configuration came from, for the status. */
     public ProxyServerBuilder configFile(Path path) {
         configFile = path;
@@ -121,6 +128,11 @@ public final class ProxyServerBuilder {
     @Nullable
     Path configFile() {
         return configFile;
+    }
+
+    @Nullable
+    Path drainMark() {
+        return drainMark;
     }
 
     @Nullable

@@ -14,16 +14,19 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** What {@code GET /v1/status} says of a proxy. Thread-safe. */
 final class StatusReport implements StatusSource {
     private final ProxyServer proxy;
     private final @Nullable Path configFile;
+    private final BooleanSupplier isDraining;
     private final String loadedAt =
             Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
 
-    StatusReport(ProxyServer proxy, @Nullable Path configFile) {
+    StatusReport(ProxyServer proxy, @Nullable Path configFile, BooleanSupplier isDraining) {
+        this.isDraining = isDraining;
         this.proxy = proxy;
         this.configFile = configFile;
     }
@@ -61,7 +64,7 @@ final class StatusReport implements StatusSource {
     private ProxyStatus.State state() {
         return switch (proxy.state()) {
             case NEW -> ProxyStatus.State.STARTING;
-            case RUNNING -> ProxyStatus.State.RUNNING;
+            case RUNNING -> isDraining.getAsBoolean() ? ProxyStatus.State.DRAINING : ProxyStatus.State.RUNNING;
             case DRAINING, CLOSED -> ProxyStatus.State.DRAINING;
         };
     }

@@ -44,6 +44,13 @@ abstract class CommandGroup implements Callable<Integer> {
     static final class Storage extends CommandGroup {}
 
     @Command(
+            name = "server",
+            customSynopsis = "millctl server COMMAND [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Look at the serving process, drain it, replace it.")
+    static final class Server extends CommandGroup {}
+
+    @Command(
             name = "origin",
             customSynopsis = "millctl origin COMMAND [OPTIONS]",
             commandListHeading = "Commands:%n",

@@ -28,6 +28,11 @@ public record ControlPaths(Path directory) {
         return directory.resolve("worker.pid");
     }
 
+    /** Exists while an operator drains the workers of this launcher. */
+    public Path drainMark() {
+        return directory.resolve("server.draining");
+    }
+
     /** Directory of a rehearsal while it runs. */
     public Path rehearsal() {
         return directory.resolve("rehearsal");

@@ -40,7 +40,7 @@ public record ProxyStatus(
         STARTING,
         /** Accepting and serving. */
         RUNNING,
-        /** Finishing requests, accepting no connection. */
+        /** Asking clients to go elsewhere, or finishing requests and accepting no connection. */
         DRAINING;
 
         String word() {

@@ -94,7 +94,8 @@ public record Foreseen(
      */
     public record Rule(String text, int index, @Nullable String place, boolean isForwarding) {
         static Rule of(RemapRule rule) {
-            return new Rule(rule.toString(), rule.index(), rule.config().location(), rule.isForwarding());
+            return new Rule(
+                    rule.config().toString(), rule.index(), rule.config().location(), rule.isForwarding());
         }
 
         static Rule of(Mapped mapped) {

@@ -46,6 +46,7 @@ public final class ConnectionSet {
     private final Runnable onRefused;
     private volatile int size;
     private boolean draining;
+    private boolean closingAfterAnswers;
 
     @Nullable
     private Runnable onEmpty;
@@ -130,9 +131,14 @@ public final class ConnectionSet {
         }
     }
 
-    /** Whether connections are asked to end. */
+    /** Has every connection end after its next answer, new ones too, until it is taken back; idle ones stay. */
+    public void closeAfterAnswers(boolean wanted) {
+        closingAfterAnswers = wanted;
+    }
+
+    /** Whether connections are asked to end after what they are doing. */
     public boolean isDraining() {
-        return draining;
+        return draining || closingAfterAnswers;
     }
 
     /** Connections now; any thread. */

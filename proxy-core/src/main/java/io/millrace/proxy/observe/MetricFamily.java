@@ -447,7 +447,8 @@ public enum MetricFamily {
             "millrace_draining",
             Kind.GAUGE,
             "boolean",
-            "1 while this worker drains: it finishes its requests and accepts no connection."),
+            "1 while this worker drains: an operator asks for it (millctl server drain), or it finishes its requests"
+                    + " and accepts no connection."),
     BUILD(
             "millrace_build",
             Kind.GAUGE,

@@ -98,6 +98,23 @@ class AdminApiReferenceTest {
         }
     };
 
+    private static final ServerSource SERVER = new ServerSource() {
+        @Override
+        public ServerReport report() {
+            return new ServerReport("running", false, 1, 2, 3.5, 4, 5, 6, List.of(new Loop("l", 1, 2, 3, 4)));
+        }
+
+        @Override
+        public ServerReport drain(boolean undo) {
+            return report();
+        }
+
+        @Override
+        public ThreadReport threads(int depth) {
+            return new ThreadReport(List.of(new ThreadView("t", "runnable", 1, List.of("f"))), 0);
+        }
+    };
+
     /** A resource with the schema of its answer and a request that it answers in full. */
     record Documented(String schema, AdminResource resource, String query, String body) {}
 
@@ -154,6 +171,15 @@ class AdminApiReferenceTest {
                                 List.of(new ExplainSource.Step("rule", "r", "f:1:2"))))),
                         "?url=http://h/",
                         ""),
+                new Documented("ServerReport", ServerResource.report(SERVER), "", ""),
+                new Documented("ServerReport", ServerResource.drain(SERVER), "", "{\"undo\":\"true\"}"),
+                new Documented("ThreadReport", new ThreadsResource(SERVER), "?depth=3", ""),
+                new Documented(
+                        "RestartReport",
+                        new RestartResource(
+                                () -> CompletableFuture.completedFuture(new RestartResource.RestartReport(1, 2, 3))),
+                        "",
+                        "{}"),
                 new Documented("StorageReport", new StorageResource(STORAGE), "", ""),
                 new Documented(
                         "MemoryReport",

@@ -1,0 +1,118 @@
+package io.millrace.cli.command;
+
+import io.millrace.cli.client.AdminClient;
+import io.millrace.cli.client.AdminClientException;
+import io.millrace.cli.client.AdminResponse;
+import io.millrace.cli.client.JsonText;
+import io.millrace.cli.render.ServerView;
+import java.time.Duration;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** The commands about the serving process. */
+final class ServerCommands {
+    private ServerCommands() {}
+
+    @Command(
+            name = "status",
+            abbreviateSynopsis = true,
+            description = "Show the serving process and each of its event loops.",
+            footer = {"", "Example: millctl server status"})
+    static final class Status extends ApiCommand {
+        Status(Invocation invocation) {
+            super(invocation, Invocation.LOOK_TIMEOUT);
+        }
+
+        @Override
+        int run(AdminClient client) throws AdminClientException, CommandFailure {
+            AdminResponse response = client.get("/v1/server");
+            show(response, ServerView.status(answered(response), console().paint()));
+            return ExitCode.OK;
+        }
+    }
+
+    @Command(
+            name = "drain",
+            abbreviateSynopsis = true,
+            description = {
+                "Ask clients to go elsewhere: every answer says 'Connection: close', and",
+                "/readyz says draining. Connections are accepted as before."
+            },
+            footer = {"", "Example: millctl server drain; millctl server drain --undo"})
+    static final class Drain extends ApiCommand {
+        @Option(names = "--undo", description = "End the drain.")
+        private boolean undo;
+
+        Drain(Invocation invocation) {
+            super(invocation, Invocation.CHANGE_TIMEOUT);
+        }
+
+        @Override
+        boolean isChange() {
+            return true;
+        }
+
+        @Override
+        int run(AdminClient client) throws AdminClientException, CommandFailure {
+            byte[] body = undo ? JsonText.object("undo", "true") : JsonText.emptyObject();
+            AdminResponse response = client.post("/v1/server/drain", body);
+            show(response, ServerView.status(answered(response), console().paint()));
+            return ExitCode.OK;
+        }
+    }
+
+    @Command(
+            name = "restart",
+            abbreviateSynopsis = true,
+            description = {
+                "Put a new worker in the place of the one that serves, and wait for it.",
+                "No connection is refused; the old one finishes its requests."
+            },
+            footer = {"", "Example: millctl server restart"})
+    static final class Restart extends ApiCommand {
+        /** Longer than the 5 minutes that the API gives a new worker. */
+        private static final Duration TIMEOUT = Duration.ofSeconds(320);
+
+        Restart(Invocation invocation) {
+            super(invocation, TIMEOUT);
+        }
+
+        @Override
+        boolean isChange() {
+            return true;
+        }
+
+        @Override
+        String whatNext() {
+            return "look at the log of the launcher, such as: journalctl -u millrace";
+        }
+
+        @Override
+        int run(AdminClient client) throws AdminClientException, CommandFailure {
+            AdminResponse response = client.post("/v1/server/restart", JsonText.emptyObject());
+            show(response, ServerView.restart(answered(response), console().paint()));
+            return ExitCode.OK;
+        }
+    }
+
+    @Command(
+            name = "threads",
+            abbreviateSynopsis = true,
+            description = "Show the worker's threads, those with most CPU first, and their stacks.",
+            footer = {"", "Example: millctl server threads --depth 20"})
+    static final class Threads extends ApiCommand {
+        @Option(names = "--depth", paramLabel = "N", description = "Frames of each stack, 0 to 64. Default: 8.")
+        private int depth = -1;
+
+        Threads(Invocation invocation) {
+            super(invocation, Invocation.LOOK_TIMEOUT);
+        }
+
+        @Override
+        int run(AdminClient client) throws AdminClientException, CommandFailure {
+            AdminResponse response = client.get("/v1/server/threads" + (depth < 0 ? "" : "?depth=" + depth));
+            show(response, ServerView.threads(answered(response), console().paint()));
+            return ExitCode.OK;
+        }
+    }
+}

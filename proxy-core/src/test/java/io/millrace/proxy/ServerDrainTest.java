@@ -1,0 +1,133 @@
+package io.millrace.proxy;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.admin.ServerSource.ServerReport;
+import io.millrace.proxy.admin.ServerSource.ThreadView;
+import io.millrace.proxy.config.ProxyConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** An operator's drain on the wire, and what is told of the process. */
+class ServerDrainTest {
+    @RegisterExtension
+    final ProxyExtension proxy = new ProxyExtension();
+
+    @TempDir
+    Path directory;
+
+    private DrainRequest drain;
+
+    private void start(boolean fastLane) throws Exception {
+        proxy.start(
+                request -> request.ok("Cache-Control: max-age=60\r\n", RawInput.latin1("content")),
+                config -> config.set("worker.fast_lane", String.valueOf(fastLane)));
+        drain = new DrainRequest(proxy.proxy().loops(), directory.resolve("mark"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void answersSayCloseAndConnectionsAreAcceptedUntilItIsUndone(boolean fastLane) throws Exception {
+        start(fastLane);
+        RawClient before = proxy.client();
+        assertNull(before.get("/a").response().field("connection"));
+        drain.set(true);
+        proxy.settle();
+        RawClient.Response last = before.get("/a").response();
+        assertEquals("close", last.field("connection"));
+        assertThrows(IOException.class, before::head);
+        RawClient another = proxy.client();
+        assertEquals("close", another.get("/a").response().field("connection"));
+        assertThrows(IOException.class, another::head);
+        assertEquals("close", proxy.client().get("/miss").response().field("connection"));
+        drain.set(false);
+        proxy.settle();
+        RawClient after = proxy.client();
+        assertNull(after.get("/a").response().field("connection"));
+        assertNull(after.get("/a").response().field("connection"));
+    }
+
+    @Test
+    void theMetricSaysItForTheNextWorkerToo() throws Exception {
+        Path socket = directory.resolve("admin.sock");
+        ProxyServer served = ProxyServer.builder()
+                .config(ProxyConfig.builder()
+                        .listen("127.0.0.1:0")
+                        .map("/", "http://127.0.0.1:9/")
+                        .set("cache.ram_size", "16MiB")
+                        .set("log.access.enabled", "false")
+                        .set("worker.event_loops", "1")
+                        .build())
+                .adminSocket(socket)
+                .drainMark(directory.resolve("mark"))
+                .start();
+        try (served) {
+            assertTrue(served.metricsText().contains("millrace_draining{application=\"millrace\"} 0.0"));
+            Files.write(directory.resolve("mark"), new byte[0]);
+        }
+        ProxyServer next = ProxyServer.builder()
+                .config(served.config())
+                .adminSocket(socket)
+                .drainMark(directory.resolve("mark"))
+                .start();
+        try (next) {
+            assertTrue(next.metricsText().contains("millrace_draining{application=\"millrace\"} 1.0"));
+        }
+    }
+
+    @Test
+    void theNextWorkerKnowsOfItByTheMark() throws Exception {
+        start(true);
+        drain.set(true);
+        DrainRequest next = new DrainRequest(proxy.proxy().loops(), directory.resolve("mark"));
+        assertFalse(next.isSet());
+        next.restore();
+        assertTrue(next.isSet());
+        next.set(false);
+        assertFalse(Files.exists(directory.resolve("mark")));
+        DrainRequest third = new DrainRequest(proxy.proxy().loops(), directory.resolve("mark"));
+        third.restore();
+        assertFalse(third.isSet());
+    }
+
+    @Test
+    void theReportCountsPerLoopAndSaysDraining() throws Exception {
+        start(true);
+        proxy.get("/a");
+        proxy.get("/a");
+        proxy.settle();
+        ServerAdmin admin = new ServerAdmin(proxy.proxy(), drain);
+        ServerReport report = admin.report();
+        assertEquals("running", report.state());
+        assertEquals(1, report.loops().size());
+        assertEquals(2, report.loops().get(0).requests());
+        assertEquals(1, report.loops().get(0).hits());
+        assertTrue(report.residentBytes() > 1 << 20, report.toString());
+        assertTrue(report.descriptors() > 2, report.toString());
+        assertEquals("draining", admin.drain(false).state());
+        assertEquals("running", admin.drain(true).state());
+    }
+
+    @Test
+    void threadsHaveNamesAndStacksOfTheDepthAskedFor() throws Exception {
+        start(true);
+        ServerAdmin admin = new ServerAdmin(proxy.proxy(), drain);
+        List<ThreadView> threads = admin.threads(3).threads();
+        assertTrue(threads.stream().anyMatch(thread -> thread.name().startsWith("millrace-loop")));
+        assertTrue(threads.stream().allMatch(thread -> thread.stack().size() <= 3));
+        assertTrue(threads.stream().anyMatch(thread -> thread.stack().size() == 3));
+        assertTrue(admin.threads(0).threads().stream()
+                .allMatch(thread -> thread.stack().isEmpty()));
+    }
+}
