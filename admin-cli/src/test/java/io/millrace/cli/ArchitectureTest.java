@@ -42,9 +42,18 @@ final class ArchitectureTest {
     static final ArchRule startsFast = noClasses()
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage("java.util.stream..", "java.util.regex..", "java.net.http..", "java.util.logging..")
+            .resideInAnyPackage("java.util.stream..", "java.net.http..", "java.util.logging..")
             .orShould()
             .callMethod(String.class, "format", String.class, Object[].class);
+
+    /** Loaded by commands that take an expression, and by no other. */
+    @ArchTest
+    static final ArchRule expressionsAreApart = noClasses()
+            .that()
+            .doNotHaveSimpleName("NamePattern")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("java.util.regex..");
 
     @ArchTest
     static final ArchRule hasNoCycles =

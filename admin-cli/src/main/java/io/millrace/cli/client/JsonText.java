@@ -44,17 +44,59 @@ public final class JsonText {
             for (MetricSample sample : samples) {
                 json.writeStartObject();
                 json.writeStringProperty("name", sample.name());
-                json.writeObjectPropertyStart("labels");
-                for (Map.Entry<String, String> label : sample.labels().entrySet()) {
-                    json.writeStringProperty(label.getKey(), label.getValue());
-                }
-                json.writeEndObject();
+                writeLabels(json, sample);
                 json.writeName("value");
                 writeValue(json, sample.value());
                 json.writeEndObject();
             }
             json.writeEndArray();
         });
+    }
+
+    /** {@code {"metrics":[{"name","kind","help","labels","series"}]}}. */
+    public static byte[] families(List<MetricFamilies.Family> families) {
+        return object(json -> {
+            json.writeArrayPropertyStart("metrics");
+            for (MetricFamilies.Family family : families) {
+                json.writeStartObject();
+                json.writeStringProperty("name", family.name());
+                json.writeStringProperty("kind", family.kind());
+                json.writeStringProperty("help", family.help());
+                json.writeArrayPropertyStart("labels");
+                family.labels().forEach(json::writeString);
+                json.writeEndArray();
+                json.writeNumberProperty("series", family.series());
+                json.writeEndObject();
+            }
+            json.writeEndArray();
+        });
+    }
+
+    /** {@code {"seconds","metrics":[{"name","labels","value","change"}]}}. */
+    public static byte[] changes(double seconds, List<MetricChange> changes) {
+        return object(json -> {
+            json.writeNumberProperty("seconds", seconds);
+            json.writeArrayPropertyStart("metrics");
+            for (MetricChange change : changes) {
+                json.writeStartObject();
+                json.writeStringProperty("name", change.sample().name());
+                writeLabels(json, change.sample());
+                json.writeName("value");
+                writeValue(json, change.sample().value());
+                json.writeName(change.isRate() ? "per_second" : "change");
+                writeValue(json, change.amount());
+                json.writeEndObject();
+            }
+            json.writeEndArray();
+        });
+    }
+
+    private static void writeLabels(JsonGenerator json, MetricSample sample) {
+        json.writeObjectPropertyStart("labels");
+        for (Map.Entry<String, String> label : sample.labels().entrySet()) {
+            json.writeStringProperty(label.getKey(), label.getValue());
+        }
+        json.writeEndObject();
     }
 
     private static void writeValue(JsonGenerator json, double value) {

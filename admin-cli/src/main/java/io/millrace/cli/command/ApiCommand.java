@@ -30,11 +30,40 @@ abstract class ApiCommand implements Callable<Integer> {
     public final Integer call() throws CommandFailure {
         check();
         AdminClient client = invocation.client(timeout);
+        Duration interval = invocation.watch();
+        if (interval == null) {
+            return once(client);
+        }
+        if (isChange()) {
+            throw new CommandFailure(
+                    ExitCode.USAGE, "--watch is for commands that look, and this one changes something");
+        }
+        return watch(client, interval);
+    }
+
+    private int once(AdminClient client) throws CommandFailure {
         try {
             return run(client);
         } catch (AdminClientException e) {
             throw failure(client, e);
         }
+    }
+
+    /** Looks again and again; who is not reached for once, after the first look, may be back at the next. */
+    private int watch(AdminClient client, Duration interval) throws CommandFailure {
+        int exitCode = once(client);
+        while (console().flush() && invocation.pause().pass(interval)) {
+            console().another(invocation.isJson());
+            try {
+                exitCode = once(client);
+            } catch (CommandFailure e) {
+                if (e.exitCode() != ExitCode.UNREACHABLE) {
+                    throw e;
+                }
+                console().report(e);
+            }
+        }
+        return exitCode;
     }
 
     /** Looks at the arguments before anything is sent. */

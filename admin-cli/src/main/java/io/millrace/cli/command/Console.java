@@ -35,6 +35,13 @@ final class Console {
         }
     }
 
+    /** Before another look: a clear screen on a terminal that shows colours, else an empty line, and nothing among JSON. */
+    void another(boolean isJson) {
+        if (!isJson) {
+            out.print(paint.isEnabled() ? "\u001b[H\u001b[2J" : "\n");
+        }
+    }
+
     /** A line of talk. */
     void say(String line) {
         err.print(line + "\n");

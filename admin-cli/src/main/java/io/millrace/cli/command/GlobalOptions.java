@@ -42,6 +42,18 @@ final class GlobalOptions {
     OutputFormat output = OutputFormat.TABLE;
 
     @Option(
+            names = {"-w", "--watch"},
+            paramLabel = "SECONDS",
+            arity = "0..1",
+            fallbackValue = WatchInterval.DEFAULT_SECONDS,
+            scope = ScopeType.INHERIT,
+            converter = WatchInterval.class,
+            preprocessor = WatchInterval.class,
+            description = "Look again and again, by default every 2 s.")
+    @Nullable
+    Duration watch;
+
+    @Option(
             names = {"-h", "--help"},
             usageHelp = true,
             scope = ScopeType.INHERIT,

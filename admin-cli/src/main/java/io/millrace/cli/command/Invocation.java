@@ -29,8 +29,15 @@ final class Invocation {
     private final GlobalOptions options;
     private final Surroundings surroundings;
     private final Console console;
+    private final Pause pause;
 
     Invocation(GlobalOptions options, Surroundings surroundings, Console console) {
+        this(options, surroundings, console, Pause::byTheClock);
+    }
+
+    /** @param pause between two looks */
+    Invocation(GlobalOptions options, Surroundings surroundings, Console console, Pause pause) {
+        this.pause = pause;
         this.options = options;
         this.surroundings = surroundings;
         this.console = console;
@@ -42,6 +49,17 @@ final class Invocation {
 
     Console console() {
         return console;
+    }
+
+    /** Between two looks. */
+    Pause pause() {
+        return pause;
+    }
+
+    /** The time from one look to the next; null for one look alone. */
+    @Nullable
+    Duration watch() {
+        return options.watch;
     }
 
     boolean isJson() {

@@ -9,7 +9,6 @@ import io.millrace.cli.client.MetricSample;
 import io.millrace.cli.render.MetricView;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
@@ -55,8 +54,7 @@ final class MetricGetCommand extends ApiCommand {
             console().data(MetricView.lines(found));
         }
         for (String name : unknown) {
-            String near = nearest(name, all);
-            console().say("millctl: no metric " + name + (near == null ? "" : " (did you mean " + near + "?)"));
+            console().say(MetricNames.unknown(name, all));
         }
         if (unknown.isEmpty()) {
             return ExitCode.OK;
@@ -74,37 +72,5 @@ final class MetricGetCommand extends ApiCommand {
             }
         }
         return false;
-    }
-
-    private static @Nullable String nearest(String name, List<MetricSample> samples) {
-        String full = name.startsWith("millrace_") ? name : "millrace_" + name;
-        String nearest = null;
-        int least = Math.max(3, name.length() / 3);
-        for (MetricSample sample : samples) {
-            int distance = distance(full, sample.name());
-            if (distance < least) {
-                least = distance;
-                nearest = sample.name();
-            }
-        }
-        return nearest;
-    }
-
-    /** How many characters to insert, delete or replace (Levenshtein). */
-    private static int distance(String one, String other) {
-        int[] row = new int[other.length() + 1];
-        for (int j = 0; j < row.length; j++) {
-            row[j] = j;
-        }
-        for (int i = 1; i <= one.length(); i++) {
-            int diagonal = row[0];
-            row[0] = i;
-            for (int j = 1; j < row.length; j++) {
-                int replaced = diagonal + (one.charAt(i - 1) == other.charAt(j - 1) ? 0 : 1);
-                diagonal = row[j];
-                row[j] = Math.min(replaced, Math.min(row[j], row[j - 1]) + 1);
-            }
-        }
-        return row[other.length()];
     }
 }

@@ -23,10 +23,14 @@ public final class Millctl {
      * @return the exit code of the process
      */
     public static int run(String[] arguments, Surroundings surroundings, PrintStream out, PrintStream err) {
+        return run(arguments, surroundings, out, err, Pause::byTheClock);
+    }
+
+    static int run(String[] arguments, Surroundings surroundings, PrintStream out, PrintStream err, Pause pause) {
         boolean coloured = surroundings.isTerminal() && surroundings.variable("NO_COLOR") == null;
         Console console = new Console(out, err, new Paint(coloured));
         GlobalOptions options = new GlobalOptions();
-        CommandLine commands = commands(options, new Invocation(options, surroundings, console));
+        CommandLine commands = commands(options, new Invocation(options, surroundings, console, pause));
         commands.setOut(new PrintWriter(out, true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(err, true, StandardCharsets.UTF_8))
                 .setUsageHelpWidth(HELP_WIDTH)
@@ -73,8 +77,11 @@ public final class Millctl {
                         .addSubcommand(new StoreLocalCommand.Check(invocation))
                         .addSubcommand(new StoreLocalCommand.Dump(invocation))
                         .addSubcommand(new StoreLocalCommand.Stat(invocation)))
-                .addSubcommand(
-                        new CommandLine(new CommandGroup.Metric()).addSubcommand(new MetricGetCommand(invocation)))
+                .addSubcommand(new CommandLine(new CommandGroup.Metric())
+                        .addSubcommand(new MetricGetCommand(invocation))
+                        .addSubcommand(new MetricMatchCommand(invocation))
+                        .addSubcommand(new MetricDescribeCommand(invocation))
+                        .addSubcommand(new MetricMonitorCommand(invocation)))
                 .addSubcommand(new HelpCommand());
     }
 

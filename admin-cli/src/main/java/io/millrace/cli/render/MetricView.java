@@ -1,5 +1,7 @@
 package io.millrace.cli.render;
 
+import io.millrace.cli.client.MetricChange;
+import io.millrace.cli.client.MetricFamilies;
 import io.millrace.cli.client.MetricSample;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,6 +22,39 @@ public final class MetricView {
         for (MetricSample sample : samples) {
             String value = Quantities.value(sample.value());
             lines.add(" ".repeat(width - value.length()) + value + "  " + sample.name() + labels(sample.labels()));
+        }
+        return lines;
+    }
+
+    /** A paragraph per metric. */
+    public static List<String> families(List<MetricFamilies.Family> families, Paint paint) {
+        List<String> lines = new ArrayList<>();
+        for (MetricFamilies.Family family : families) {
+            String labels = family.labels().isEmpty() ? "" : " by " + String.join(", ", family.labels());
+            lines.add(paint.strong(family.name()) + "  " + family.kind() + labels + ", "
+                    + Quantities.count(family.series(), "series", "series") + " now");
+            lines.addAll(Wrapped.lines(Printable.of(family.help()), 76, "    "));
+        }
+        return lines;
+    }
+
+    /** A line per sample: what has changed, then name and labels. */
+    public static List<String> changes(List<MetricChange> changes) {
+        List<String> amounts = new ArrayList<>();
+        int width = 0;
+        for (MetricChange change : changes) {
+            String amount = change.isRate()
+                    ? Quantities.tenths(change.amount()) + "/s"
+                    : Quantities.value(change.sample().value()) + " (" + (change.amount() < 0 ? "" : "+")
+                            + Quantities.tenths(change.amount()) + ")";
+            amounts.add(amount);
+            width = Math.max(width, amount.length());
+        }
+        List<String> lines = new ArrayList<>();
+        for (int i = 0; i < amounts.size(); i++) {
+            MetricSample sample = changes.get(i).sample();
+            String amount = amounts.get(i);
+            lines.add(" ".repeat(width - amount.length()) + amount + "  " + sample.name() + labels(sample.labels()));
         }
         return lines;
     }

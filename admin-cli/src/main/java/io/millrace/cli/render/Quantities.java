@@ -68,6 +68,15 @@ final class Quantities {
         return thousandths / 10 + "." + thousandths % 10 + "%";
     }
 
+    /** With one decimal: {@code 12.3}. */
+    static String tenths(double value) {
+        if (Double.isNaN(value) || Double.isInfinite(value) || Math.abs(value) > 1e15) {
+            return value(value);
+        }
+        long tenths = Math.round(Math.abs(value) * 10);
+        return (value < 0 && tenths != 0 ? "-" : "") + tenths / 10 + "." + tenths % 10;
+    }
+
     /** A metric's value: whole numbers without a fraction. */
     static String value(double value) {
         if (value == Math.rint(value) && Math.abs(value) < 1e15) {

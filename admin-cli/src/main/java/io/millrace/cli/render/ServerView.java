@@ -19,7 +19,7 @@ public final class ServerView {
         if (report.isTrue("draining")) {
             rows.add("drain", "asked for by an operator; to end it: millctl server drain --undo");
         }
-        rows.add("CPU", tenths(report.fraction("cpu_seconds", 0)) + " s since its start");
+        rows.add("CPU", Quantities.tenths(report.fraction("cpu_seconds", 0)) + " s since its start");
         rows.add("memory", Quantities.bytes(report.number("resident_bytes", 0)) + " resident");
         rows.add(
                 "open",
@@ -46,7 +46,7 @@ public final class ServerView {
             return List.of(paint.doubtful("no worker was running") + "; the next start is under way");
         }
         return List.of("worker " + pid + " " + paint.good("serves") + " in the place of " + before + ", after "
-                + tenths(report.number("millis", 0) / 1000.0) + " s; the old one finishes its requests");
+                + Quantities.tenths(report.number("millis", 0) / 1000.0) + " s; the old one finishes its requests");
     }
 
     /** A line per thread, its stack below. */
@@ -69,10 +69,5 @@ public final class ServerView {
             lines.add("and " + Quantities.count(left, "more", "more"));
         }
         return lines;
-    }
-
-    private static String tenths(double seconds) {
-        long tenths = Math.round(seconds * 10);
-        return tenths / 10 + "." + tenths % 10;
     }
 }

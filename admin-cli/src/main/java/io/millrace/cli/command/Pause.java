@@ -1,0 +1,22 @@
+package io.millrace.cli.command;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/** Time between two looks. */
+@FunctionalInterface
+interface Pause {
+    /** Lets it pass. Returns false when there shall be no other look. */
+    boolean pass(Duration time);
+
+    /** By the clock, until the process is interrupted. */
+    static boolean byTheClock(Duration time) {
+        try {
+            TimeUnit.NANOSECONDS.sleep(time.toNanos());
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+}

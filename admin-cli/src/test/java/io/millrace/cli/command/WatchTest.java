@@ -1,0 +1,145 @@
+package io.millrace.cli.command;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.cli.client.ScriptedAdmin;
+import io.millrace.cli.client.ScriptedAdmin.End;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Commands that look more than once; the time between is the test's. */
+final class WatchTest {
+    private static final String REPORT = "{\"previous_pid\":1}";
+
+    @TempDir
+    private Path directory;
+
+    private final List<Duration> pauses = new ArrayList<>();
+
+    private Surroundings surroundings() {
+        return new Surroundings(Map.of(), directory, directory.resolve("run"), null, false);
+    }
+
+    /** Looks so many times more than once. */
+    private Run run(int more, String... arguments) {
+        return Run.of(
+                surroundings(),
+                time -> {
+                    pauses.add(time);
+                    return pauses.size() <= more;
+                },
+                arguments);
+    }
+
+    private ScriptedAdmin admin(String answer) throws IOException {
+        return ScriptedAdmin.on(directory.resolve("admin.sock"), End.CLOSE, ScriptedAdmin.response(200, answer));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"--watch, 2000", "-w, 2000", "--watch=0.5, 500", "-w 3, 3000", "--watch 10s, 10000"})
+    void looksAgainAfterTheTimeGiven(String option, long millis) throws IOException {
+        try (ScriptedAdmin admin = admin(REPORT)) {
+            List<String> arguments = new ArrayList<>(List.of("--admin", directory.toString(), "server", "threads"));
+            arguments.addAll(List.of(option.split(" ", -1)));
+            Run run = run(2, arguments.toArray(String[]::new));
+            assertEquals(0, run.exitCode(), run.err());
+            assertEquals(3, admin.requests().size());
+            assertEquals(Duration.ofMillis(millis), pauses.get(0));
+        }
+    }
+
+    @Test
+    void theWordAfterItIsNotTakenForTheTime() throws IOException {
+        try (ScriptedAdmin admin = admin("{\"url\":\"u\",\"stored\":false,\"reason\":\"r\"}")) {
+            Run run = run(0, "cache", "lookup", "--watch", "http://a/", "--admin", directory.toString(), "-o", "json");
+            assertEquals(0, run.exitCode(), run.err());
+            assertTrue(admin.requests().get(0).startsWith("GET /v1/cache/lookup?url=http://a/ "));
+        }
+    }
+
+    @Test
+    void whatChangesIsNotWatched() {
+        Run run = run(5, "server", "restart", "--watch", "--admin", directory.toString());
+        assertEquals(2, run.exitCode());
+        assertEquals("millctl: --watch is for commands that look, and this one changes something\n", run.err());
+    }
+
+    @Test
+    void goesOnWhenNobodyAnswersForOnce() throws IOException {
+        ScriptedAdmin admin = admin(REPORT);
+        Run run = Run.of(
+                surroundings(),
+                time -> {
+                    pauses.add(time);
+                    close(admin);
+                    return pauses.size() < 3;
+                },
+                "server",
+                "threads",
+                "-w",
+                "-o",
+                "json",
+                "--admin",
+                directory.toString());
+        assertEquals(REPORT + "\n", run.out());
+        assertEquals(3, pauses.size());
+        assertEquals(2, run.err().split("nobody listens", -1).length - 1, run.err());
+    }
+
+    private static void close(ScriptedAdmin admin) {
+        try {
+            admin.close();
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void theFirstLookMustSucceed() {
+        Run run = run(5, "server", "threads", "--watch", "--admin", directory.toString());
+        assertEquals(3, run.exitCode());
+        assertEquals(List.of(), pauses);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0", "0.01", "100000", "-1"})
+    void aTimeThatIsNoneIsRefused(String seconds) {
+        Run run = run(5, "server", "threads", "--watch=" + seconds, "--admin", directory.toString());
+        assertEquals(2, run.exitCode());
+        assertTrue(run.err().contains("is no number of seconds, 0.1 to 86400"), run.err());
+    }
+
+    @Test
+    void monitorShowsWhatChangesAndStopsAfterTheCount() throws IOException {
+        String metrics = "# TYPE millrace_requests_total counter\nmillrace_requests_total 5.0\n"
+                + "# TYPE millrace_requests_active gauge\nmillrace_requests_active 2.0\n";
+        try (ScriptedAdmin admin = admin(metrics)) {
+            Run run = run(
+                    9,
+                    "metric",
+                    "monitor",
+                    "requests",
+                    "requests_active",
+                    "-i",
+                    "1",
+                    "-c",
+                    "2",
+                    "--admin",
+                    directory.toString());
+            assertEquals(0, run.exitCode(), run.err());
+            String look = "   0.0/s  millrace_requests_total\n2 (+0.0)  millrace_requests_active\n";
+            assertEquals(look + "\n" + look, run.out());
+            assertEquals(3, admin.requests().size());
+            assertEquals(List.of(Duration.ofSeconds(1), Duration.ofSeconds(1)), pauses);
+        }
+    }
+}
