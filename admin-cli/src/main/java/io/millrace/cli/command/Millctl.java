@@ -82,6 +82,7 @@ public final class Millctl {
                         .addSubcommand(new MetricMatchCommand(invocation))
                         .addSubcommand(new MetricDescribeCommand(invocation))
                         .addSubcommand(new MetricMonitorCommand(invocation)))
+                .addSubcommand(new ViaCommand(invocation))
                 .addSubcommand(new HelpCommand());
     }
 

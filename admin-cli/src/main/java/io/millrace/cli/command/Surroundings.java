@@ -1,5 +1,6 @@
 package io.millrace.cli.command;
 
+import java.io.InputStream;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,13 +16,25 @@ import org.jspecify.annotations.Nullable;
  * @param runDirectory where the service's admin socket lies
  * @param productHome the unpacked product with {@code bin/} and {@code lib/}, null when it is not known
  * @param isTerminal whether standard output is a terminal
+ * @param input standard input
  */
 public record Surroundings(
         Map<String, String> environment,
         Path userHome,
         Path runDirectory,
         @Nullable Path productHome,
-        boolean isTerminal) {
+        boolean isTerminal,
+        InputStream input) {
+    /** Without anything on standard input. */
+    Surroundings(
+            Map<String, String> environment,
+            Path userHome,
+            Path runDirectory,
+            @Nullable Path productHome,
+            boolean isTerminal) {
+        this(environment, userHome, runDirectory, productHome, isTerminal, InputStream.nullInputStream());
+    }
+
     /** Those of this process. */
     public static Surroundings ofProcess() {
         return new Surroundings(
@@ -29,7 +42,8 @@ public record Surroundings(
                 Path.of(System.getProperty("user.home", "/")),
                 Path.of("/run/millrace"),
                 productHomeOfProcess(),
-                picocli.CommandLine.Help.Ansi.AUTO.enabled());
+                picocli.CommandLine.Help.Ansi.AUTO.enabled(),
+                System.in);
     }
 
     private static @Nullable Path productHomeOfProcess() {

@@ -1,0 +1,33 @@
+package io.millrace.cli.client;
+
+import io.millrace.cli.via.ViaString;
+import java.util.List;
+
+/** The letters of Via in JSON. */
+public final class ViaJson {
+    private ViaJson() {}
+
+    /** {@code {"via":[{"proxy","text","letters":[{"flag","letter","asks","means"}]}]}}. */
+    public static byte[] of(List<ViaString> proxies) {
+        return JsonText.object(json -> {
+            json.writeArrayPropertyStart("via");
+            for (ViaString via : proxies) {
+                json.writeStartObject();
+                json.writeStringProperty("proxy", via.proxy());
+                json.writeStringProperty("text", via.text());
+                json.writeArrayPropertyStart("letters");
+                for (ViaString.Letter letter : via.letters()) {
+                    json.writeStartObject();
+                    json.writeStringProperty("flag", letter.flag());
+                    json.writeStringProperty("letter", String.valueOf(letter.letter()));
+                    json.writeStringProperty("asks", letter.asks());
+                    json.writeStringProperty("means", letter.means());
+                    json.writeEndObject();
+                }
+                json.writeEndArray();
+                json.writeEndObject();
+            }
+            json.writeEndArray();
+        });
+    }
+}

@@ -1,0 +1,27 @@
+package io.millrace.cli.render;
+
+import io.millrace.cli.via.ViaString;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The letters of Via for people. */
+public final class ViaView {
+    private static final int ASKS_WIDTH = 29;
+
+    private ViaView() {}
+
+    /** A headline for each proxy, then a line per letter. */
+    public static List<String> lines(List<ViaString> proxies, Paint paint) {
+        List<String> lines = new ArrayList<>();
+        for (ViaString via : proxies) {
+            String name = via.proxy().isEmpty() ? "" : Printable.of(via.proxy()) + " ";
+            lines.add(paint.strong(name + "[" + Printable.of(via.text()) + "]"));
+            for (ViaString.Letter letter : via.letters()) {
+                String asks = letter.asks();
+                lines.add("  " + letter.flag() + letter.letter() + "  " + asks
+                        + " ".repeat(Math.max(1, ASKS_WIDTH - asks.length())) + letter.means());
+            }
+        }
+        return lines;
+    }
+}
