@@ -65,6 +65,13 @@ abstract class CommandGroup implements Callable<Integer> {
     static final class Store extends CommandGroup {}
 
     @Command(
+            name = "log",
+            customSynopsis = "millctl log COMMAND [FILE...] [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Read access logs: squid, common, combined and JSON.")
+    static final class Log extends CommandGroup {}
+
+    @Command(
             name = "metric",
             customSynopsis = "millctl metric COMMAND [OPTIONS]",
             commandListHeading = "Commands:%n",

@@ -82,6 +82,10 @@ public final class Millctl {
                         .addSubcommand(new MetricMatchCommand(invocation))
                         .addSubcommand(new MetricDescribeCommand(invocation))
                         .addSubcommand(new MetricMonitorCommand(invocation)))
+                .addSubcommand(new CommandLine(new CommandGroup.Log())
+                        .addSubcommand(new LogCommands.Tail(invocation))
+                        .addSubcommand(new LogCommands.Cat(invocation))
+                        .addSubcommand(new LogCommands.Stats(invocation)))
                 .addSubcommand(new ViaCommand(invocation))
                 .addSubcommand(new HelpCommand());
     }

@@ -4,7 +4,14 @@ import java.util.List;
 
 /** What the letters of a Via string answer, in the order of the string; the words are those of Traffic Server's table. */
 enum ViaQuestion {
-    CLIENT("u", "client's request", "Iconditional", "Nno-cache", "Ccookie", "Eerror in the request", "Ssimple, not conditional"),
+    CLIENT(
+            "u",
+            "client's request",
+            "Iconditional",
+            "Nno-cache",
+            "Ccookie",
+            "Eerror in the request",
+            "Ssimple, not conditional"),
     LOOKUP(
             "c",
             "cache lookup",
@@ -15,21 +22,9 @@ enum ViaQuestion {
             "Sin the cache, stale",
             "Mnot in the cache (miss)",
             " no lookup"),
-    SERVER(
-            "s",
-            "origin",
-            "Eerror in its response",
-            "Nnot modified",
-            "Sit answered",
-            " not asked"),
+    SERVER("s", "origin", "Eerror in its response", "Nnot modified", "Sit answered", " not asked"),
     FILL("f", "cache fill", "Ddeleted", "Uupdated", "Wwritten, a new copy", " nothing written"),
-    PROXY(
-            "p",
-            "proxy's answer",
-            "Nnot modified",
-            "Rthe origin has revalidated it",
-            "Sserved",
-            " unknown"),
+    PROXY("p", "proxy's answer", "Nnot modified", "Rthe origin has revalidated it", "Sserved", " unknown"),
     ERROR(
             "e",
             "error",
@@ -71,12 +66,7 @@ enum ViaQuestion {
             " nothing"),
     ICP("i", "cache peers (ICP)", "Sit succeeded", "Fit failed", " not asked"),
     PARENT("p", "parent proxy", "Sconnection opened", "Fconnection failed", " not asked"),
-    CONNECTION(
-            "s",
-            "connection to the origin",
-            "Sopened or taken from the pool",
-            "Ffailed",
-            " not needed");
+    CONNECTION("s", "connection to the origin", "Sopened or taken from the pool", "Ffailed", " not needed");
 
     private final String flag;
     private final String question;

@@ -26,14 +26,12 @@ final class ViaCommandTest {
     void printsALinePerLetter() {
         Run run = via("", "via", "[cMsSfW]");
         assertEquals(0, run.exitCode(), run.err());
-        assertEquals(
-                """
+        assertEquals("""
                 [cMsSfW]
                   cM  cache lookup                 not in the cache (miss)
                   sS  origin                       it answered
                   fW  cache fill                   written, a new copy
-                """,
-                run.out());
+                """, run.out());
     }
 
     @Test

@@ -26,15 +26,19 @@ final class ViaStringTest {
         assertEquals(11, without.letters().size());
         assertEquals("a miss", means(without, 8));
         ViaString brief = ViaString.parse("cMsSfW").get(0);
-        assertEquals(List.of('M', 'S', 'W'), brief.letters().stream().map(ViaString.Letter::letter).toList());
+        assertEquals(
+                List.of('M', 'S', 'W'),
+                brief.letters().stream().map(ViaString.Letter::letter).toList());
     }
 
     @Test
     void aHitIsReadAlsoWithoutItsLastBlank() {
-        for (String text : new String[] {"[uScHs f p eN:t cCHi p s ]", "uScHs f p eN:t cCHi p s", "uScHs f p eN:t cCHp s"}) {
+        for (String text :
+                new String[] {"[uScHs f p eN:t cCHi p s ]", "uScHs f p eN:t cCHi p s", "uScHs f p eN:t cCHp s"}) {
             ViaString via = ViaString.parse(text).get(0);
             assertEquals("in the cache, fresh (hit)", means(via, 1));
-            assertEquals("not needed", via.letters().get(via.letters().size() - 1).means());
+            assertEquals(
+                    "not needed", via.letters().get(via.letters().size() - 1).means());
         }
         assertEquals("nothing written", means(ViaString.parse("cHs f").get(0), 2));
     }
@@ -43,19 +47,22 @@ final class ViaStringTest {
     void everyProxyOfAFieldHasItsName() {
         List<ViaString> all = ViaString.parse(
                 "Via: 1.1 edge (Millrace [cHs f ]), http/1.1 parent.example (ApacheTrafficServer/10.2.0 [cMsSfW])");
-        assertEquals(List.of("1.1 edge", "http/1.1 parent.example"), all.stream().map(ViaString::proxy).toList());
+        assertEquals(
+                List.of("1.1 edge", "http/1.1 parent.example"),
+                all.stream().map(ViaString::proxy).toList());
     }
 
     @Test
     void aLetterThatIsNotKnownIsSaidToBe() {
-        assertEquals("a letter that is not known", means(ViaString.parse("cZs f ").get(0), 0));
+        assertEquals(
+                "a letter that is not known", means(ViaString.parse("cZs f ").get(0), 0));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "hello", "1.1 edge", "cHs", "[cHs f ", "uScHs f p eN:t cCHi p s more", "cHs fw"})
     void whatIsNoViaIsRefused(String text) {
-        String message =
-                assertThrows(IllegalArgumentException.class, () -> ViaString.parse(text)).getMessage();
+        String message = assertThrows(IllegalArgumentException.class, () -> ViaString.parse(text))
+                .getMessage();
         assertTrue(message.contains("Via") || message.contains("bracket"), message);
     }
 }

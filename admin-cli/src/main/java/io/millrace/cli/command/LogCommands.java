@@ -1,0 +1,254 @@
+package io.millrace.cli.command;
+
+import io.millrace.cli.log.LineSource;
+import io.millrace.cli.log.LogFilter;
+import io.millrace.cli.log.LogFollower;
+import io.millrace.cli.log.LogLine;
+import io.millrace.cli.log.LogParser;
+import io.millrace.cli.log.LogStats;
+import io.millrace.cli.render.LogView;
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.zip.GZIPInputStream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The commands that read access logs. They ask no running proxy. */
+final class LogCommands {
+    private LogCommands() {}
+
+    /** What they have in common. Confined to one thread. */
+    abstract static class Reading implements Callable<Integer> {
+        @Option(
+                names = {"-f", "--filter"},
+                paramLabel = "NAME=VALUE",
+                description = "Only lines with status=5xx, host=, cache=hit, client=10.0.0.0/8, url=REGEX, method=,"
+                        + " result=, origin=, type=, slower=500ms. May be repeated; all must hold.")
+        private List<String> filters = List.of();
+
+        @Option(
+                names = "--since",
+                paramLabel = "TIME",
+                description = "Only what arrived since 10m, 2h, 7d ago, or 2026-11-22T10:00:00Z.")
+        @Nullable
+        private String since;
+
+        private final Invocation invocation;
+        private LogFilter filter = LogFilter.of(List.of(), Long.MIN_VALUE);
+
+        Reading(Invocation invocation) {
+            this.invocation = invocation;
+        }
+
+        final Invocation invocation() {
+            return invocation;
+        }
+
+        final LogFilter filter() {
+            return filter;
+        }
+
+        @Override
+        public final Integer call() throws CommandFailure {
+            try {
+                filter = LogFilter.of(filters, LogPlaces.since(since));
+            } catch (IllegalArgumentException e) {
+                throw new CommandFailure(ExitCode.USAGE, String.valueOf(e.getMessage()));
+            }
+            try {
+                return read();
+            } catch (NoSuchFileException e) {
+                throw new CommandFailure(ExitCode.FAILED, e.getMessage() + ": no such file");
+            } catch (IOException e) {
+                throw new CommandFailure(ExitCode.FAILED, "the log cannot be read: " + e.getMessage());
+            }
+        }
+
+        abstract int read() throws IOException, CommandFailure;
+
+        /** Prints a line if it is wanted. */
+        final void show(String line) {
+            LogLine parsed = filter.isEmpty() && !invocation.isJson() ? null : LogParser.parse(line);
+            if (!filter.takes(parsed)) {
+                return;
+            }
+            if (!invocation.isJson()) {
+                invocation.console().data(List.of(LogView.line(line)));
+            } else if (parsed != null) {
+                invocation.console().json(LogView.json(parsed));
+            }
+        }
+    }
+
+    /** Those that read files from their beginning to their end. */
+    abstract static class Whole extends Reading {
+        @Parameters(
+                paramLabel = "FILE",
+                arity = "0..*",
+                description = "Logs, also .gz; - is standard input. Default: that of this machine's millrace.")
+        private List<String> files = List.of();
+
+        Whole(Invocation invocation) {
+            super(invocation);
+        }
+
+        @Override
+        final int read() throws IOException, CommandFailure {
+            List<String> names =
+                    files.isEmpty() ? List.of(LogPlaces.accessLog(invocation()).toString()) : files;
+            for (String name : names) {
+                if (name.equals("-")) {
+                    read(invocation().surroundings().input());
+                    continue;
+                }
+                InputStream opened = new BufferedInputStream(Files.newInputStream(Path.of(name)));
+                try (InputStream in = name.endsWith(".gz") ? new GZIPInputStream(opened) : opened) {
+                    read(in);
+                }
+            }
+            return finish();
+        }
+
+        private void read(InputStream in) throws IOException {
+            LineSource lines = new LineSource();
+            for (String line = lines.next(in); line != null; line = lines.next(in)) {
+                take(line);
+            }
+            String rest = lines.rest();
+            if (rest != null) {
+                take(rest);
+            }
+        }
+
+        abstract void take(String line);
+
+        int finish() {
+            return ExitCode.OK;
+        }
+    }
+
+    @Command(
+            name = "cat",
+            abbreviateSynopsis = true,
+            description = "Print access logs, with -o json a uniform object per line.",
+            footer = {"", "Example: millctl log cat access.log -f status=5xx -f host=www.example.com"})
+    static final class Cat extends Whole {
+        Cat(Invocation invocation) {
+            super(invocation);
+        }
+
+        @Override
+        void take(String line) {
+            show(line);
+        }
+    }
+
+    @Command(
+            name = "stats",
+            abbreviateSynopsis = true,
+            description = {
+                "Count requests of access logs by host: hits, misses and errors with their",
+                "result codes, status codes, methods, types, bytes and times."
+            },
+            footer = {"", "Example: millctl log stats access.log --urls 20"})
+    static final class Stats extends Whole {
+        @Option(names = "--hosts", paramLabel = "N", description = "How many hosts, most requests first. Default: 10.")
+        private int hosts = 10;
+
+        @Option(names = "--urls", paramLabel = "N", description = "The N URLs asked for most, up to 1000.")
+        private int urls;
+
+        private @Nullable LogStats stats;
+
+        Stats(Invocation invocation) {
+            super(invocation);
+        }
+
+        private LogStats stats() {
+            LogStats made = stats;
+            if (made == null) {
+                made = new LogStats(Math.max(0, Math.min(1000, urls)));
+                stats = made;
+            }
+            return made;
+        }
+
+        @Override
+        void take(String line) {
+            LogLine parsed = LogParser.parse(line);
+            if (parsed == null ? !line.isBlank() : filter().takes(parsed)) {
+                stats().add(parsed);
+            }
+        }
+
+        @Override
+        int finish() {
+            int shown = Math.max(0, hosts);
+            if (invocation().isJson()) {
+                invocation().console().json(LogView.json(stats(), shown));
+            } else {
+                invocation()
+                        .console()
+                        .data(LogView.lines(
+                                stats(), shown, invocation().console().paint()));
+            }
+            return ExitCode.OK;
+        }
+    }
+
+    @Command(
+            name = "tail",
+            abbreviateSynopsis = true,
+            description = "Print the last lines of an access log and what follows, across rotations.",
+            footer = {"", "Example: millctl log tail -f cache=miss -f url='[.]js$'"})
+    static final class Tail extends Reading {
+        private static final Duration PERIOD = Duration.ofMillis(250);
+
+        @Parameters(
+                paramLabel = "FILE",
+                arity = "0..1",
+                description = "The log. Default: that of this machine's millrace.")
+        @Nullable
+        private String file;
+
+        @Option(
+                names = {"-n", "--lines"},
+                paramLabel = "N",
+                description = "How many of the last lines first. Default: 10.")
+        private int count = 10;
+
+        @Option(names = "--no-follow", description = "End after the last lines.")
+        private boolean ends;
+
+        Tail(Invocation invocation) {
+            super(invocation);
+        }
+
+        @Override
+        int read() throws IOException, CommandFailure {
+            Path path = file == null ? LogPlaces.accessLog(invocation()) : Path.of(file);
+            if (!Files.exists(path)) {
+                throw new NoSuchFileException(path.toString());
+            }
+            try (LogFollower follower = new LogFollower(path)) {
+                follower.last(Math.max(0, count), line -> filter().isEmpty() || filter().takes(LogParser.parse(line)))
+                        .forEach(this::show);
+                while (!ends
+                        && invocation().console().flush()
+                        && invocation().pause().pass(PERIOD)) {
+                    follower.poll(this::show);
+                }
+            }
+            return ExitCode.OK;
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package io.millrace.cli.log;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import org.jspecify.annotations.Nullable;
+
+/** Addresses with the same beginning: {@code 10.0.0.0/8}, {@code 2001:db8::/32}, or one address. Immutable. */
+final class AddressRange {
+    private final byte[] address;
+    private final int bits;
+
+    private AddressRange(byte[] address, int bits) {
+        this.address = address;
+        this.bits = bits;
+    }
+
+    /**
+     * Reads one.
+     *
+     * @throws IllegalArgumentException if it is none
+     */
+    static AddressRange of(String text) {
+        int slash = text.indexOf('/');
+        byte[] address = address(slash < 0 ? text : text.substring(0, slash));
+        if (address == null) {
+            throw new IllegalArgumentException("not an address or a range such as 10.0.0.0/8: " + text);
+        }
+        long bits = slash < 0 ? address.length * 8L : LogParser.number(text.substring(slash + 1));
+        if (bits < 0 || bits > address.length * 8L) {
+            throw new IllegalArgumentException("not a range such as 10.0.0.0/8: " + text);
+        }
+        return new AddressRange(address, (int) bits);
+    }
+
+    boolean contains(String text) {
+        byte[] other = address(text);
+        if (other == null || other.length != address.length) {
+            return false;
+        }
+        for (int bit = 0; bit < bits; bit++) {
+            int mask = 0x80 >> (bit & 7);
+            if ((address[bit >> 3] & mask) != (other[bit >> 3] & mask)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Null for what is no address: names are not asked for. */
+    private static byte @Nullable [] address(String text) {
+        boolean colon = false;
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            colon |= c == ':';
+            if (c != ':' && c != '.' && Character.digit(c, 16) < 0) {
+                return null;
+            }
+        }
+        if (text.isEmpty() || (!colon && !isDotted(text))) {
+            return null;
+        }
+        try {
+            return InetAddress.getByName(colon ? "[" + text + "]" : text).getAddress();
+        } catch (UnknownHostException e) {
+            return null;
+        }
+    }
+
+    private static boolean isDotted(String text) {
+        int parts = 0;
+        int start = 0;
+        while (start <= text.length()) {
+            int end = text.indexOf('.', start);
+            end = end < 0 ? text.length() : end;
+            long number = LogParser.number(text.substring(start, end));
+            if (number < 0 || number > 255) {
+                return false;
+            }
+            parts++;
+            start = end + 1;
+        }
+        return parts == 4;
+    }
+}

@@ -1,0 +1,83 @@
+package io.millrace.cli.log;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** What a log says of one site, or of all together. Confined to one thread. */
+public final class SiteStats {
+    /** A site has some dozens of media types; what a client could make up is bounded. */
+    private static final int WORDS_MAX = 48;
+
+    private static final int WORD_LENGTH_MAX = 64;
+
+    private static final String OTHERS = "(others)";
+
+    private final Tally all = new Tally();
+    private final Map<CacheGroup, Tally> groups = new LinkedHashMap<>();
+    private final Map<CacheGroup, Map<String, Tally>> results = new LinkedHashMap<>();
+    private final Map<String, Tally> statuses = new TreeMap<>();
+    private final Map<String, Tally> methods = new TreeMap<>();
+    private final Map<String, Tally> types = new TreeMap<>();
+
+    SiteStats() {
+        for (CacheGroup group : CacheGroup.values()) {
+            groups.put(group, new Tally());
+            results.put(group, new TreeMap<>());
+        }
+    }
+
+    void add(LogLine line) {
+        all.add(line);
+        CacheGroup group = line.group();
+        group(group).add(line);
+        count(results(group), line.result(), line);
+        count(statuses, line.status() == 0 ? "none" : Integer.toString(line.status()), line);
+        count(methods, line.method(), line);
+        count(types, line.type(), line);
+    }
+
+    private static void count(Map<String, Tally> tallies, @Nullable String whole, LogLine line) {
+        if (whole == null) {
+            return;
+        }
+        String word = whole.length() > WORD_LENGTH_MAX ? whole.substring(0, WORD_LENGTH_MAX) : whole;
+        Tally tally = tallies.get(word);
+        if (tally == null) {
+            tally = tallies.computeIfAbsent(tallies.size() < WORDS_MAX ? word : OTHERS, made -> new Tally());
+        }
+        tally.add(line);
+    }
+
+    /** All requests. */
+    public Tally all() {
+        return all;
+    }
+
+    /** The requests of a group of result codes. */
+    public Tally group(CacheGroup group) {
+        return Objects.requireNonNull(groups.get(group), "group");
+    }
+
+    /** The result codes of a group. */
+    public Map<String, Tally> results(CacheGroup group) {
+        return Objects.requireNonNull(results.get(group), "group");
+    }
+
+    /** By status code; {@code none} where none was sent. */
+    public Map<String, Tally> statuses() {
+        return statuses;
+    }
+
+    /** By method. */
+    public Map<String, Tally> methods() {
+        return methods;
+    }
+
+    /** By media type; empty where the format has none. */
+    public Map<String, Tally> types() {
+        return types;
+    }
+}

@@ -1,0 +1,93 @@
+package io.millrace.cli.log;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class LogFollowerTest {
+    @TempDir
+    private Path directory;
+
+    private Path file;
+    private final List<String> lines = new ArrayList<>();
+
+    @BeforeEach
+    void name() {
+        file = directory.resolve("access.log");
+    }
+
+    private static void append(Path to, String text) throws IOException {
+        Files.writeString(to, text, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+    }
+
+    private List<String> polled(LogFollower follower) throws IOException {
+        lines.clear();
+        follower.poll(lines::add);
+        return List.copyOf(lines);
+    }
+
+    @Test
+    void theLastLinesComeFirstAndWhatFollowsOnce() throws IOException {
+        append(file, "one\ntwo\nthree\nhal");
+        try (LogFollower follower = new LogFollower(file)) {
+            assertEquals(List.of("two", "three"), follower.last(2, line -> true));
+            assertEquals(List.of(), polled(follower));
+            append(file, "f\nfour\n");
+            assertEquals(List.of("half", "four"), polled(follower));
+            assertEquals(List.of(), polled(follower));
+        }
+    }
+
+    @Test
+    void conditionsChooseAmongTheLastLines() throws IOException {
+        append(file, "a1\nb1\na2\nb2\n");
+        try (LogFollower follower = new LogFollower(file)) {
+            assertEquals(List.of("a1", "a2"), follower.last(2, line -> line.startsWith("a")));
+        }
+    }
+
+    @Test
+    void afterARenameTheOldFileIsReadToItsEndAndTheNewOneFromItsBeginning() throws IOException {
+        append(file, "one\n");
+        try (LogFollower follower = new LogFollower(file)) {
+            follower.last(1, line -> true);
+            Path renamed = directory.resolve("access.log.1");
+            Files.move(file, renamed);
+            append(renamed, "late\n");
+            assertEquals(List.of("late"), polled(follower));
+            append(renamed, "last");
+            append(file, "new\n");
+            assertEquals(List.of("last", "new"), polled(follower));
+            append(file, "newer\n");
+            assertEquals(List.of("newer"), polled(follower));
+        }
+    }
+
+    @Test
+    void aFileThatBecameShorterIsReadAnew() throws IOException {
+        append(file, "one\ntwo\n");
+        try (LogFollower follower = new LogFollower(file)) {
+            follower.last(0, line -> true);
+            Files.writeString(file, "x\n");
+            assertEquals(List.of("x"), polled(follower));
+        }
+    }
+
+    @Test
+    void aFileThatIsNotThereYetIsWaitedFor() throws IOException {
+        try (LogFollower follower = new LogFollower(file)) {
+            assertEquals(List.of(), follower.last(5, line -> true));
+            assertEquals(List.of(), polled(follower));
+            append(file, "one\n");
+            assertEquals(List.of("one"), polled(follower));
+        }
+    }
+}

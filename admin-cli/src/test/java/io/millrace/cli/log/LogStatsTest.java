@@ -1,0 +1,85 @@
+package io.millrace.cli.log;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+final class LogStatsTest {
+    private static LogLine line(String result, String url) {
+        return LogParser.parse("1700000000.123 4 10.1.2.3 " + result + "/200 100 GET " + url + " - NONE/- text/html");
+    }
+
+    @Test
+    void countsBySiteAndResult() {
+        LogStats stats = new LogStats(0);
+        stats.add(line("TCP_HIT", "http://a/x"));
+        stats.add(line("TCP_MISS", "http://a/x"));
+        stats.add(line("TCP_MISS", "http://b/x"));
+        stats.add(null);
+        assertEquals(3, stats.total().all().requests());
+        assertEquals(1, stats.unread());
+        List<LogStats.Site> sites = stats.sites(5);
+        assertEquals(
+                List.of("a", "b"), List.of(sites.get(0).host(), sites.get(1).host()));
+        assertEquals(1, sites.get(0).stats().group(CacheGroup.HIT).requests());
+        assertEquals(
+                100,
+                sites.get(0).stats().results(CacheGroup.MISS).get("TCP_MISS").bytes());
+        assertEquals(4, stats.total().all().meanMillis());
+        assertEquals(1, stats.sites(1).size());
+    }
+
+    /** Hosts that clients make up fill no memory without end, and no request is lost from the total. */
+    @Test
+    void hostsAreBounded() {
+        LogStats stats = new LogStats(0);
+        for (int i = 0; i < 12_000; i++) {
+            stats.add(line("TCP_MISS", "http://h" + i + "/"));
+        }
+        assertEquals(4000, stats.siteCount());
+        assertEquals(8000, stats.otherRequests());
+        assertEquals(12_000, stats.total().all().requests());
+    }
+
+    /** Against an exact count: who has more than the greatest error is in the list, and no count is too low. */
+    @Test
+    void theUrlsAskedForMostAreFoundInBoundedMemory() {
+        long seed = 42;
+        System.out.println("seed " + seed);
+        Random random = new Random(seed);
+        TopUrls top = new TopUrls(10);
+        Map<String, Long> exact = new HashMap<>();
+        for (int i = 0; i < 200_000; i++) {
+            boolean popular = random.nextInt(4) > 0;
+            String url = "http://a/" + (popular ? random.nextInt(10) : 100 + random.nextInt(100_000));
+            exact.merge(url, 1L, Long::sum);
+            top.add(line("TCP_HIT", url));
+        }
+        assertEquals(10, top.top().size());
+        for (TopUrls.Entry entry : top.top()) {
+            long counted = exact.getOrDefault(entry.url(), 0L);
+            assertTrue(counted > 10_000, entry.url());
+            assertTrue(entry.count() >= counted && entry.count() - entry.error() <= counted, entry.url());
+        }
+    }
+
+    @Test
+    void aLineThatIsTooLongIsCutAndTheNextOneIsWhole() throws IOException {
+        String text = "x".repeat(200_000) + "\nnext\r\nlast";
+        ByteArrayInputStream in = new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8));
+        LineSource lines = new LineSource();
+        assertEquals(LineSource.LENGTH_MAX, String.valueOf(lines.next(in)).length());
+        assertEquals("next", lines.next(in));
+        assertEquals(null, lines.next(in));
+        assertEquals("last", lines.rest());
+        assertEquals(null, lines.rest());
+    }
+}
