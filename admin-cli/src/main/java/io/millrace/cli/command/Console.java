@@ -20,6 +20,11 @@ final class Console {
         return paint;
     }
 
+    /** Standard output, for a command that draws on it. */
+    PrintStream out() {
+        return out;
+    }
+
     /** Lines of data. */
     void data(List<String> lines) {
         for (String line : lines) {

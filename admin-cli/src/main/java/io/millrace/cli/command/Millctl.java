@@ -86,6 +86,7 @@ public final class Millctl {
                         .addSubcommand(new LogCommands.Tail(invocation))
                         .addSubcommand(new LogCommands.Cat(invocation))
                         .addSubcommand(new LogCommands.Stats(invocation)))
+                .addSubcommand(new TopCommand(invocation))
                 .addSubcommand(new ViaCommand(invocation))
                 .addSubcommand(new HelpCommand());
     }

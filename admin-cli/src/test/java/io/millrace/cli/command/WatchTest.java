@@ -119,6 +119,21 @@ final class WatchTest {
     }
 
     @Test
+    void topPrintsOneFrameWhereThereIsNoTerminal() throws IOException {
+        try (ScriptedAdmin admin = admin("millrace_requests_active 2\n")) {
+            Run run = run(9, "top", "--admin", directory.toString());
+            assertEquals(0, run.exitCode(), run.err());
+            assertTrue(
+                    run.out().contains("requests  0.0/s           2 active      hits - now, - since the start\n"),
+                    run.out());
+            assertEquals(2, admin.requests().size());
+            assertEquals(List.of(Duration.ofSeconds(1)), pauses);
+            assertEquals(
+                    2, run(9, "top", "--watch", "--admin", directory.toString()).exitCode());
+        }
+    }
+
+    @Test
     void monitorShowsWhatChangesAndStopsAfterTheCount() throws IOException {
         String metrics = "# TYPE millrace_requests_total counter\nmillrace_requests_total 5.0\n"
                 + "# TYPE millrace_requests_active gauge\nmillrace_requests_active 2.0\n";

@@ -1,0 +1,80 @@
+package io.millrace.cli.client;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Metrics at two looks, to be asked for sums and rates by name and labels. Immutable. */
+public final class MetricRates {
+    private final Map<String, Double> before = new HashMap<>();
+    private final List<MetricSample> after;
+    private final double seconds;
+
+    /** @param seconds between the looks, more than 0 */
+    public MetricRates(List<MetricSample> before, List<MetricSample> after, double seconds) {
+        for (MetricSample sample : before) {
+            this.before.put(sample.name() + sample.labels(), sample.value());
+        }
+        this.after = List.copyOf(after);
+        this.seconds = seconds;
+    }
+
+    /** Seconds between the looks. */
+    public double seconds() {
+        return seconds;
+    }
+
+    /**
+     * The values at the later look together.
+     *
+     * @param labels names and values in turn, which samples must have
+     */
+    public double value(String name, String... labels) {
+        double sum = 0;
+        for (MetricSample sample : after) {
+            if (isMeant(sample, name, labels)) {
+                sum += sample.value();
+            }
+        }
+        return sum;
+    }
+
+    /** What counters have risen by in a second, together; one that fell has begun anew. */
+    public double rate(String name, String... labels) {
+        double sum = 0;
+        for (MetricSample sample : after) {
+            if (isMeant(sample, name, labels)) {
+                double earlier = before.getOrDefault(sample.name() + sample.labels(), 0.0);
+                sum += sample.value() - (sample.value() < earlier ? 0 : earlier);
+            }
+        }
+        return sum / seconds;
+    }
+
+    /** The values that a label has, in the order of the text. */
+    public List<String> labels(String name, String label) {
+        Set<String> values = new LinkedHashSet<>();
+        for (MetricSample sample : after) {
+            String value = sample.name().equals(name) ? sample.labels().get(label) : null;
+            if (value != null) {
+                values.add(value);
+            }
+        }
+        return new ArrayList<>(values);
+    }
+
+    private static boolean isMeant(MetricSample sample, String name, String... labels) {
+        if (!sample.name().equals(name)) {
+            return false;
+        }
+        for (int i = 0; i + 1 < labels.length; i += 2) {
+            if (!labels[i + 1].equals(sample.labels().get(labels[i]))) {
+                return false;
+            }
+        }
+        return true;
+    }
+}
