@@ -5,6 +5,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
@@ -20,12 +21,25 @@ final class HelpCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // set by Picocli before call()
     private CommandSpec spec;
 
+    @Option(names = "--man", description = "All of it, for man(1): millctl help --man | man -l -")
+    private boolean manual;
+
+    private final Invocation invocation;
+
+    HelpCommand(Invocation invocation) {
+        this.invocation = invocation;
+    }
+
     @Parameters(paramLabel = "COMMAND", arity = "0..*", description = "The command and the one below it.")
     private List<String> names = List.of();
 
     @Override
     public Integer call() {
         CommandLine command = spec.commandLine().getParent();
+        if (manual) {
+            invocation.console().data(ManualPage.of(command));
+            return ExitCode.OK;
+        }
         for (String name : names) {
             CommandLine next = command.getSubcommands().get(name);
             if (next == null) {

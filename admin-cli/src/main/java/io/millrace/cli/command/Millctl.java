@@ -88,7 +88,8 @@ public final class Millctl {
                         .addSubcommand(new LogCommands.Stats(invocation)))
                 .addSubcommand(new TopCommand(invocation))
                 .addSubcommand(new ViaCommand(invocation))
-                .addSubcommand(new HelpCommand());
+                .addSubcommand(new CompletionCommand(invocation))
+                .addSubcommand(new HelpCommand(invocation));
     }
 
     private static int reportUsage(ParameterException e, Console console) {
