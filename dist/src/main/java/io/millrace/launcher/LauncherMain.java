@@ -5,14 +5,14 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
 
-/** Entry point of the product: {@code millrace run}, {@code millrace check}, {@code millrace store}. */
+/** Entry point of the product: {@code millrace run}, {@code millrace check}, {@code millrace store}, {@code millrace import}. */
 @Command(
         name = "millrace",
         description = "A caching HTTP proxy.",
         mixinStandardHelpOptions = true,
         versionProvider = LauncherMain.Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {CheckCommand.class, StoreCommand.class})
+        subcommands = {CheckCommand.class, StoreCommand.class, ImportCommand.class})
 public final class LauncherMain {
     LauncherMain() {}
 

@@ -55,8 +55,10 @@ record FreshnessText(CacheSettings settings, @Nullable String cacheRules, Stored
             case MAX_AGE -> "max-age";
             case EXPIRES -> "Expires minus Date";
             case HEURISTIC ->
-                "a guess, the share " + settings.lifetimes().heuristicFactor()
-                        + " of the time between Last-Modified and Date";
+                head.fields().contains(FieldName.LAST_MODIFIED)
+                        ? "a guess, the share " + settings.lifetimes().heuristicFactor()
+                                + " of the time between Last-Modified and Date"
+                        : "a guess, the shortest, as there is no Last-Modified";
             case NEGATIVE -> "negative caching";
             case NONE -> "nothing that says one";
         };

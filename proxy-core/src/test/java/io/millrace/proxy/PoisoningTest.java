@@ -125,13 +125,15 @@ class PoisoningTest {
                 config -> config.set("access.trusted_proxies", "10.0.0.0/8")
                         .set(
                                 "access.forwarded_fields",
-                                "x-forwarded-for, x-forwarded-proto, x-forwarded-host, forwarded"));
-        String seen = proxy.get("/a", "X-Forwarded-For: 6.6.6.6\r\n", "Forwarded: for=6.6.6.6\r\n")
+                                "x-forwarded-for, x-forwarded-proto, x-forwarded-host, forwarded, client-ip"));
+        String seen = proxy.get(
+                        "/a", "X-Forwarded-For: 6.6.6.6\r\n", "Forwarded: for=6.6.6.6\r\n", "Client-IP: 6.6.6.6\r\n")
                 .text();
         for (String field : List.of(
                 "X-Forwarded-For: 127.0.0.1",
                 "X-Forwarded-Proto: http",
                 "X-Forwarded-Host: test.example",
+                "Client-IP: 127.0.0.1",
                 "Forwarded: for=127.0.0.1;proto=http;host=\"test.example\"")) {
             assertTrue(seen.contains("\r\n" + field + "\r\n"), field + " in " + seen);
         }

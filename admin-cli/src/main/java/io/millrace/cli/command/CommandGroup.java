@@ -58,6 +58,13 @@ abstract class CommandGroup implements Callable<Integer> {
     static final class Origin extends CommandGroup {}
 
     @Command(
+            name = "import",
+            customSynopsis = "millctl import COMMAND DIR [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Turn another proxy's configuration into one of Millrace.")
+    static final class Import extends CommandGroup {}
+
+    @Command(
             name = "store",
             customSynopsis = "millctl store COMMAND PATH [OPTIONS]",
             commandListHeading = "Commands:%n",

@@ -73,6 +73,8 @@ public final class Millctl {
                         .addSubcommand(new OriginListCommand(invocation))
                         .addSubcommand(new OriginDownCommand(invocation))
                         .addSubcommand(new OriginUpCommand(invocation)))
+                .addSubcommand(
+                        new CommandLine(new CommandGroup.Import()).addSubcommand(new ImportAtsCommand(invocation)))
                 .addSubcommand(new CommandLine(new CommandGroup.Store())
                         .addSubcommand(new StoreLocalCommand.Check(invocation))
                         .addSubcommand(new StoreLocalCommand.Dump(invocation))

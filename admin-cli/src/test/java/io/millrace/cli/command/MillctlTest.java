@@ -304,6 +304,25 @@ final class MillctlTest {
     }
 
     @Test
+    void importsWithTheLaunchersScriptAndPassesItsWordsAndExitCodeOn() throws IOException {
+        install("echo \"$@\"; echo '3 lines: 2 mapped' >&2; exit 1");
+        Run run = millctl("import", "ats", "/etc/trafficserver", "--out", "a.yaml", "--force", "--prefix", "/opt/ats");
+        assertEquals(1, run.exitCode());
+        assertEquals("import ats --out=a.yaml --force --prefix=/opt/ats -- /etc/trafficserver\n", run.out());
+        assertEquals("3 lines: 2 mapped\n", run.err());
+        assertEquals(
+                "import ats --json -- conf\n",
+                millctl("import", "ats", "conf", "-o", "json").out());
+    }
+
+    @Test
+    void saysThatNothingCanImport() {
+        Run run = millctl("import", "ats", "/etc/trafficserver");
+        assertEquals(1, run.exitCode());
+        assertTrue(run.err().contains("no bin/millrace beside this millctl"), run.err());
+    }
+
+    @Test
     void saysThatNothingCanCheck() {
         Run run = millctl("config", "check", "a.yaml");
         assertEquals(3, run.exitCode());

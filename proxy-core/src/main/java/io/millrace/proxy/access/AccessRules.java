@@ -19,7 +19,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AccessRules {
     private static final FieldName[] NAMES = {
-        FieldName.X_FORWARDED_FOR, FieldName.X_FORWARDED_PROTO, FieldName.X_FORWARDED_HOST, FieldName.FORWARDED
+        FieldName.X_FORWARDED_FOR,
+        FieldName.X_FORWARDED_PROTO,
+        FieldName.X_FORWARDED_HOST,
+        FieldName.FORWARDED,
+        FieldName.CLIENT_IP
     };
 
     /** Stands for the index of a rule where none maps the URL. */
@@ -164,6 +168,7 @@ public final class AccessRules {
                     }
                 }
                 case FORWARDED -> appended(name, before, forwarded(peer, target), to);
+                case CLIENT_IP -> to.add(name, before == null ? peer == null ? "unknown" : text(peer) : before);
             }
         }
     }

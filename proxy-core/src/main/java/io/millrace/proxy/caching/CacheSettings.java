@@ -46,6 +46,7 @@ public record CacheSettings(
                 .heuristicFactor(lifetimes.heuristicFactor())
                 .heuristicMinSeconds(lifetimes.heuristicMinSeconds())
                 .heuristicMaxSeconds(lifetimes.heuristicMaxSeconds())
+                .heuristicWithoutLastModified(lifetimes.heuristicWithoutLastModified())
                 .guaranteedMinSeconds(lifetimes.guaranteedMinSeconds())
                 .guaranteedMaxSeconds(lifetimes.guaranteedMaxSeconds())
                 .whenToRevalidate(lifetimes.whenToRevalidate())
@@ -90,6 +91,7 @@ public record CacheSettings(
         private double heuristicFactor = 0.1;
         private long heuristicMinSeconds = 3_600;
         private long heuristicMaxSeconds = 86_400;
+        private boolean heuristicWithoutLastModified;
         private long guaranteedMinSeconds;
         private long guaranteedMaxSeconds;
         private LifetimeRules.WhenToRevalidate whenToRevalidate = LifetimeRules.WhenToRevalidate.DIRECTIVES;
@@ -177,6 +179,11 @@ public record CacheSettings(
 
         public Builder heuristicMaxSeconds(long value) {
             heuristicMaxSeconds = value;
+            return this;
+        }
+
+        public Builder heuristicWithoutLastModified(boolean value) {
+            heuristicWithoutLastModified = value;
             return this;
         }
 
@@ -288,6 +295,7 @@ public record CacheSettings(
                             heuristicFactor,
                             heuristicMinSeconds,
                             heuristicMaxSeconds,
+                            heuristicWithoutLastModified,
                             guaranteedMinSeconds,
                             guaranteedMaxSeconds,
                             whenToRevalidate,

@@ -16,7 +16,7 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
      * The lifetime: {@code s-maxage}, else {@code max-age}, else Expires minus Date, where an Expires that is no date
      * is in the past and a missing Date is the time of receipt; else an operator's for the status code; else the
      * heuristic for status codes that allow it or
-     * with {@code public}, given a Last-Modified. Beside a targeted field Expires does not count (RFC 9213 s2.2).
+     * with {@code public}, given a Last-Modified, or the operator's word that it is not needed. Beside a targeted field Expires does not count (RFC 9213 s2.2).
      * The operator's bounds of every lifetime hold for all of these, and a forced lifetime stands in place of them.
      */
     public static Freshness of(ResponseHead response, long responseTimeMillis, CacheSettings settings) {
@@ -68,10 +68,12 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
             return new Freshness(rules.negative().lifetimeSeconds(), LifetimeSource.NEGATIVE);
         }
         long lastModified = HttpDates.parse(fields, FieldName.LAST_MODIFIED, receivedSeconds);
-        if (!isGuessed(response, control) || lastModified == HttpDates.INVALID) {
+        boolean known = lastModified != HttpDates.INVALID;
+        boolean error = response.status() >= 400 && response.status() != 410;
+        if (!isGuessed(response, control) || (!known && (error || !rules.heuristicWithoutLastModified()))) {
             return new Freshness(0, LifetimeSource.NONE);
         }
-        long share = (long) (Math.max(0, date - lastModified) * rules.heuristicFactor());
+        long share = known ? (long) (Math.max(0, date - lastModified) * rules.heuristicFactor()) : 0;
         long bounded = Math.min(Math.max(share, rules.heuristicMinSeconds()), rules.heuristicMaxSeconds());
         return new Freshness(bounded, LifetimeSource.HEURISTIC);
     }

@@ -7,6 +7,7 @@ package io.millrace.proxy.caching;
  *     (RFC 9111 s4.2.2), 0 to 1
  * @param heuristicMinSeconds lower bound of a heuristic lifetime
  * @param heuristicMaxSeconds upper bound of a heuristic lifetime; it wins over the lower one
+ * @param heuristicWithoutLastModified whether a response without Last-Modified, and no error, stays fresh for the lower bound
  * @param guaranteedMinSeconds lower bound of every lifetime
  * @param guaranteedMaxSeconds upper bound of every lifetime; 0 for none; it wins over the lower one
  * @param whenToRevalidate which stored responses count as fresh
@@ -17,6 +18,7 @@ public record LifetimeRules(
         double heuristicFactor,
         long heuristicMinSeconds,
         long heuristicMaxSeconds,
+        boolean heuristicWithoutLastModified,
         long guaranteedMinSeconds,
         long guaranteedMaxSeconds,
         WhenToRevalidate whenToRevalidate,

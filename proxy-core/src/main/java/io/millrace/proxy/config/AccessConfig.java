@@ -26,7 +26,9 @@ public record AccessConfig(
         /** The host that the client asked for. */
         X_FORWARDED_HOST,
         /** All of it in one (RFC 7239). */
-        FORWARDED
+        FORWARDED,
+        /** The client's address alone, as Traffic Server has it. */
+        CLIENT_IP
     }
 
     /** The word that stands for no field, or nobody, at all. */

@@ -66,6 +66,7 @@ final class CacheSettingsReader {
         settings.heuristicFactor(values.get(ConfigKeys.CACHE_HEURISTIC_LM_FACTOR))
                 .heuristicMinSeconds(seconds(values, ConfigKeys.CACHE_HEURISTIC_MIN_LIFETIME))
                 .heuristicMaxSeconds(seconds(values, ConfigKeys.CACHE_HEURISTIC_MAX_LIFETIME))
+                .heuristicWithoutLastModified(values.get(ConfigKeys.CACHE_HEURISTIC_WITHOUT_LAST_MODIFIED))
                 .guaranteedMinSeconds(seconds(values, CacheRuleKeys.GUARANTEED_MIN_LIFETIME))
                 .guaranteedMaxSeconds(seconds(values, CacheRuleKeys.GUARANTEED_MAX_LIFETIME))
                 .whenToRevalidate(values.get(CacheRuleKeys.WHEN_TO_REVALIDATE))

@@ -132,6 +132,15 @@ public final class ConfigKey<T> {
         return trafficServerName;
     }
 
+    /** Whether a text, as it would be written in the file, says what the key has without any setting. */
+    public boolean isDefault(String text) {
+        try {
+            return defaultValue != null && defaultValue.equals(read(text));
+        } catch (InvalidValueException e) {
+            return false;
+        }
+    }
+
     /** Reads a value and holds it against the bounds. */
     T read(String text) throws InvalidValueException {
         T value = type.read(text.trim());

@@ -68,9 +68,10 @@ public final class ConfigKeys {
     public static final ConfigKey<List<String>> ACCESS_FORWARDED_FIELDS = draft(
                     "access.forwarded_fields", ValueType.NAMES)
             .defaultsTo(List.of("x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"))
-            .like("proxy.config.http.insert_squid_x_forwarded_for, proxy.config.http.insert_forwarded")
+            .like("proxy.config.http.insert_squid_x_forwarded_for, proxy.config.http.insert_forwarded, "
+                    + "proxy.config.http.insert_client_ip")
             .says("Fields that tell the origin of the client: x-forwarded-for, x-forwarded-proto, x-forwarded-host, "
-                    + "forwarded; or none.");
+                    + "forwarded, client-ip; or none.");
 
     // via
     public static final ConfigKey<String> VIA_NAME = draft("via.name", ValueType.STRING)
@@ -239,6 +240,12 @@ public final class ConfigKeys {
             .perRule()
             .like("proxy.config.http.cache.heuristic_max_lifetime")
             .says("Longest heuristic freshness lifetime.");
+    public static final ConfigKey<Boolean> CACHE_HEURISTIC_WITHOUT_LAST_MODIFIED = draft(
+                    "cache.heuristic_without_last_modified", ValueType.BOOLEAN)
+            .defaultsTo(false)
+            .perRule()
+            .says("Whether a response without explicit lifetime and without Last-Modified stays fresh for the "
+                    + "shortest heuristic lifetime, as in Traffic Server; no error does.");
     public static final ConfigKey<Duration> CACHE_MAX_STALE_AGE = draft("cache.max_stale_age", ValueType.DURATION)
             .within(Duration.ZERO, YEARS)
             .defaultsTo(Duration.ofDays(7))

@@ -32,6 +32,7 @@ public final class FieldName {
     public static final FieldName CACHE_CONTROL = wellKnown("Cache-Control");
     public static final FieldName CACHE_STATUS = wellKnown("Cache-Status");
     public static final FieldName CDN_CACHE_CONTROL = wellKnown("CDN-Cache-Control");
+    public static final FieldName CLIENT_IP = wellKnown("Client-IP");
     public static final FieldName CONNECTION = wellKnown("Connection");
     public static final FieldName CONTENT_DISPOSITION = wellKnown("Content-Disposition");
     public static final FieldName CONTENT_ENCODING = wellKnown("Content-Encoding");

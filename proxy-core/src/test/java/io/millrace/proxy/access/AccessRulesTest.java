@@ -78,7 +78,7 @@ final class AccessRulesTest {
                 problem("methods: [CONNECT]"));
         assertEquals(
                 "millrace.yaml:5:3: access.forwarded_fields: 'x-forwarded-hos' is none of x-forwarded-for, "
-                        + "x-forwarded-proto, x-forwarded-host, forwarded (did you mean x-forwarded-host?)",
+                        + "x-forwarded-proto, x-forwarded-host, forwarded, client-ip (did you mean x-forwarded-host?)",
                 problem("access:\n  forwarded_fields: x-forwarded-hos"));
     }
 

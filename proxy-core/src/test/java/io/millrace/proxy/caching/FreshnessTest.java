@@ -77,6 +77,22 @@ final class FreshnessTest {
                         5000));
     }
 
+    @ParameterizedTest(
+            name = "RFC 9111 4.2.2: {0} without Last-Modified stays fresh for {1} where the operator says so")
+    @CsvSource({"200, 3600", "203, 3600", "301, 3600", "410, 3600", "302, 0", "404, 0", "405, 0", "501, 0"})
+    void heuristicWithoutLastModified(int status, long lifetime) {
+        CacheSettings settings =
+                CacheSettings.builder().heuristicWithoutLastModified(true).build();
+        Freshness found = Freshness.of(Heads.response(status, ""), NOW, settings);
+        assertEquals(lifetime, found.lifetimeSeconds());
+        assertEquals(lifetime == 0 ? LifetimeSource.NONE : LifetimeSource.HEURISTIC, found.source());
+        assertEquals(
+                LifetimeSource.NONE,
+                Freshness.of(Heads.response(status, ""), NOW, CacheSettings.DEFAULTS)
+                        .source());
+        assertEquals(settings.lifetimes(), settings.toBuilder().build().lifetimes());
+    }
+
     @ParameterizedTest(name = "RFC 9110 15.1: {0} is heuristically cacheable")
     @ValueSource(ints = {200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501})
     void statusCodesWithHeuristic(int status) {

@@ -69,6 +69,7 @@ final class SampleConfigTest {
                 "    enabled: true",
                 "    heuristic_min_lifetime: 2s",
                 "    heuristic_max_lifetime: 3s",
+                "    heuristic_without_last_modified: true",
                 "storage:",
                 "- path: /var/cache/millrace",
                 "  size: 1GiB"));

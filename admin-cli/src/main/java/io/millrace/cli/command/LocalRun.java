@@ -1,0 +1,62 @@
+package io.millrace.cli.command;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+/** Runs {@code bin/millrace} of the same unpacked product, and passes on what it says and its exit code. Thread-safe: no state. */
+final class LocalRun {
+    private LocalRun() {}
+
+    /**
+     * Runs it to its end.
+     *
+     * @return its exit code
+     */
+    static int run(Invocation invocation, List<String> arguments) throws CommandFailure {
+        Path millrace = invocation.surroundings().millrace();
+        if (millrace == null) {
+            throw new CommandFailure(
+                    ExitCode.FAILED,
+                    "no bin/millrace beside this millctl to do it with",
+                    "run millctl from the unpacked product");
+        }
+        List<String> command = new ArrayList<>(List.of(millrace.toString()));
+        command.addAll(arguments);
+        Console console = invocation.console();
+        try {
+            Process process = new ProcessBuilder(command).start();
+            process.getOutputStream().close();
+            List<String> talk = new ArrayList<>();
+            CompletableFuture<Void> err = CompletableFuture.runAsync(() -> each(process.getErrorStream(), talk::add));
+            // Line by line: a dump may be longer than any heap.
+            each(process.getInputStream(), line -> console.data(List.of(line)));
+            err.join();
+            talk.forEach(console::say);
+            return process.waitFor();
+        } catch (IOException | UncheckedIOException e) {
+            throw new CommandFailure(ExitCode.FAILED, command.get(0) + ": cannot be run (" + e.getMessage() + ")");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CommandFailure(ExitCode.FAILED, "interrupted while " + command.get(0) + " was running");
+        }
+    }
+
+    private static void each(InputStream stream, Consumer<String> line) {
+        try (BufferedReader lines = new BufferedReader(new InputStreamReader(stream, StandardCharsets.UTF_8))) {
+            for (String next = lines.readLine(); next != null; next = lines.readLine()) {
+                line.accept(next);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+package io.millrace.launcher;
+
+import io.millrace.launcher.ats.AtsImport;
+import io.millrace.launcher.ats.ImportReport;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code millrace import ats DIR}: another proxy's configuration as one of Millrace. */
+@Command(
+        name = "import",
+        description = "Turns another proxy's configuration into one of Millrace.",
+        mixinStandardHelpOptions = true,
+        synopsisSubcommandLabel = "COMMAND",
+        subcommands = ImportCommand.Ats.class)
+final class ImportCommand implements Runnable {
+    @Spec
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "the command is missing: ats");
+    }
+
+    @Command(
+            name = "ats",
+            description = {
+                "Turns a configuration directory of Apache Traffic Server into one",
+                "millrace.yaml, on standard output or in a file, with a report of",
+                "what became of every line."
+            },
+            mixinStandardHelpOptions = true,
+            exitCodeListHeading = "%nExit codes:%n",
+            exitCodeList = {
+                "0:every line is mapped",
+                "1:some are not; what was written can be used",
+                "2:the files are broken, or nothing could be written"
+            })
+    static final class Ats implements Callable<Integer> {
+        @Spec
+        @SuppressWarnings("NullAway.Init")
+        private CommandSpec spec;
+
+        @Parameters(paramLabel = "DIR", description = "The directory, such as /etc/trafficserver.")
+        @SuppressWarnings("NullAway.Init")
+        private Path directory;
+
+        @Option(names = "--out", paramLabel = "FILE", description = "Where to write, in place of standard output.")
+        private @Nullable Path out;
+
+        @Option(names = "--force", description = "Writes over FILE if it is there.")
+        private boolean force;
+
+        @Option(
+                names = "--prefix",
+                paramLabel = "PATH",
+                description =
+                        "Where Traffic Server is installed; its relative paths start there. Without it DIR's place says it.")
+        private @Nullable Path prefix;
+
+        @Option(names = "--json", description = "The report as JSON, with the configuration in it.")
+        private boolean json;
+
+        @Override
+        public Integer call() {
+            Path file = out;
+            if (file != null && Files.exists(file) && !force) {
+                return fail(file + " is there already; --force writes over it");
+            }
+            AtsImport.Result result = AtsImport.read(directory, prefix);
+            String yaml = result.yaml();
+            if (file != null && yaml != null) {
+                try {
+                    write(file, yaml);
+                } catch (IOException e) {
+                    return fail(file + ": cannot be written (" + e + ")");
+                }
+            }
+            report(result, file);
+            return yaml == null ? ExitCode.USAGE : result.isWhole() ? ExitCode.OK : ExitCode.FAILED;
+        }
+
+        private void report(AtsImport.Result result, @Nullable Path file) {
+            PrintWriter data = spec.commandLine().getOut();
+            PrintWriter talk = spec.commandLine().getErr();
+            String yaml = result.yaml();
+            if (json) {
+                data.println(ImportReport.json(result, file == null || yaml == null ? null : file.toString()));
+            } else if (yaml == null) {
+                result.problems().forEach(talk::println);
+            } else {
+                PrintWriter report = file == null ? talk : data;
+                ImportReport.table(result).forEach(report::println);
+                if (file == null) {
+                    data.print(yaml);
+                } else {
+                    data.println("wrote " + file);
+                }
+            }
+            data.flush();
+            talk.flush();
+        }
+
+        private int fail(String message) {
+            spec.commandLine().getErr().println("millrace: " + message);
+            return ExitCode.USAGE;
+        }
+
+        /** Whole or not at all, and without {@code --force} never over another file. */
+        private void write(Path file, String yaml) throws IOException {
+            if (!force) {
+                Files.writeString(file, yaml, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+                return;
+            }
+            Path directory = file.toAbsolutePath().getParent();
+            Path fresh = Files.createTempFile(directory == null ? Path.of("/") : directory, ".millrace", ".yaml");
+            try {
+                Files.writeString(fresh, yaml);
+                Files.move(fresh, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+            } finally {
+                Files.deleteIfExists(fresh);
+            }
+        }
+    }
+}

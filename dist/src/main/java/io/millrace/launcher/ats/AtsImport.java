@@ -1,0 +1,239 @@
+package io.millrace.launcher.ats;
+
+import io.millrace.proxy.config.ConfigLoader;
+import io.millrace.proxy.config.ConfigProblem;
+import io.millrace.proxy.config.ConfigProblem.Severity;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Turns a configuration directory of Traffic Server into a configuration of Millrace. Thread-safe: no state. */
+public final class AtsImport {
+    private static final List<String> FILES = List.of(
+            "records.yaml",
+            "records.config",
+            "remap.config",
+            "remap.yaml",
+            "cache.config",
+            "storage.config",
+            "storage.yaml",
+            "volume.config",
+            "hosting.config",
+            "parent.config",
+            "strategies.yaml",
+            "ip_allow.yaml",
+            "ip_allow.config",
+            "ssl_multicert.config",
+            "ssl_multicert.yaml",
+            "splitdns.config",
+            "plugin.config",
+            "plugin.yaml",
+            "logging.yaml",
+            "logging.config",
+            "logs_xml.config",
+            "sni.yaml",
+            "socks.config",
+            "icp.config",
+            "cluster.config",
+            "vaddrs.config",
+            "update.config",
+            "congestion.config",
+            "virtual_hosts.config");
+
+    /** Each takes out all that the validator refuses; what then refers to nothing goes in the next. */
+    private static final int ROUNDS_MAX = 50;
+
+    /**
+     * What came of a directory. Immutable.
+     *
+     * @param yaml the configuration, which the validator took; null when the directory could not be read
+     * @param lines every line of every file, in the order of the files
+     * @param problems what Traffic Server itself would refuse: {@code file:line:column: what}
+     * @param warnings what the validator says of the configuration, which names it {@code millrace.yaml}
+     * @param files what was read
+     */
+    public record Result(
+            @Nullable String yaml,
+            List<ImportedLine> lines,
+            List<String> problems,
+            List<String> warnings,
+            List<String> files) {
+        /** How many lines became what. */
+        public Map<Outcome, Integer> counts() {
+            Map<Outcome, Integer> counts = new EnumMap<>(Outcome.class);
+            for (Outcome outcome : Outcome.values()) {
+                counts.put(outcome, 0);
+            }
+            lines.forEach(line -> counts.merge(line.outcome(), 1, Integer::sum));
+            return counts;
+        }
+
+        /** Whether nothing is missing. */
+        public boolean isWhole() {
+            return lines.stream().noneMatch(line -> line.outcome() == Outcome.NOT_MAPPED);
+        }
+    }
+
+    private AtsImport() {}
+
+    /**
+     * Reads a directory.
+     *
+     * @param prefix where relative paths of Traffic Server start; null takes what the directory's place says
+     */
+    public static Result read(Path directory, @Nullable Path prefix) {
+        Input input = new Input(directory, prefix);
+        if (!Files.isDirectory(directory)) {
+            String what = Files.exists(directory) ? "is no directory" : "no such directory";
+            return new Result(null, List.of(), List.of(directory + ": " + what), List.of(), List.of());
+        }
+        if (FILES.stream().noneMatch(input::has)) {
+            return new Result(
+                    null,
+                    List.of(),
+                    List.of(directory + ": has none of Traffic Server's files, such as records.yaml or remap.config"),
+                    List.of(),
+                    List.of());
+        }
+        readAll(input);
+        input.files().values().forEach(SourceFile::sweep);
+        List<String> files = List.copyOf(input.files().keySet());
+        if (!input.problems().isEmpty()) {
+            return new Result(null, lines(input), List.copyOf(input.problems()), List.of(), files);
+        }
+        settle(input);
+        if (!input.problems().isEmpty()) {
+            return new Result(null, lines(input), List.copyOf(input.problems()), List.of(), files);
+        }
+        input.draft().tell();
+        List<ImportedLine> lines = lines(input);
+        String text = text(input, lines);
+        List<String> warnings = new ArrayList<>();
+        for (ConfigProblem problem : check(input, text)) {
+            if (problem.severity() == Severity.ERROR) {
+                throw new IllegalStateException("is refused in the end: " + problem.text());
+            }
+            warnings.add(problem.text());
+        }
+        return new Result(text, lines, List.of(), List.copyOf(warnings), files);
+    }
+
+    private static void readAll(Input input) {
+        RecordsImport records = new RecordsImport(input);
+        records.read();
+        Certificates certificates = new Certificates(input);
+        certificates.read();
+        new ListenImport(input, certificates).read();
+        certificates.finish();
+        new SpecialRecords(input).read();
+        IpAllowImport ipAllow = new IpAllowImport(input);
+        ipAllow.read();
+        StorageImport storage = new StorageImport(input);
+        storage.read();
+        RemapImport remap = new RemapImport(input, ipAllow, storage);
+        remap.read();
+        storage.finish();
+        new ParentImport(input).read(remap.forwarding());
+        new CacheConfigImport(input).read();
+        SplitDnsImport.read(input);
+        new LogImport(input).read();
+        Plugins.read(input);
+        name(input);
+        records.finish();
+    }
+
+    private static void name(Input input) {
+        input.name(
+                "strategies.yaml",
+                "strategies are not read; write a group of origins and name it in its rules, docs/origins.md");
+        input.name("sni.yaml", "there are no policies by SNI");
+        input.name("plugin.yaml", "Millrace loads no plugins of Traffic Server");
+        input.name("socks.config", "origins are not reached through SOCKS");
+        input.name("icp.config", "caches do not ask each other by ICP");
+        input.name("cluster.config", "Traffic Server itself has no cluster since version 8");
+        input.name(
+                "vaddrs.config",
+                "virtual addresses that move to another machine are the work of keepalived or the like");
+        input.name("update.config", "nothing is fetched that nobody has asked for");
+        input.name("congestion.config", "write a group of origins with markdown, docs/origins.md");
+        input.name("virtual_hosts.config", "write rules of remap for the hosts");
+    }
+
+    private static List<ImportedLine> lines(Input input) {
+        List<ImportedLine> lines = new ArrayList<>();
+        input.files().values().forEach(file -> file.entries().forEach(entry -> lines.add(entry.finish())));
+        return lines;
+    }
+
+    /** Takes out what the validator refuses until it takes the rest, and says so of the lines. */
+    private static void settle(Input input) {
+        for (int round = 0; round < ROUNDS_MAX; round++) {
+            List<ConfigProblem> errors = check(input, input.draft().text(List.of(), List.of())).stream()
+                    .filter(problem -> problem.severity() == Severity.ERROR)
+                    .toList();
+            if (errors.isEmpty()) {
+                return;
+            }
+            refuse(input, errors);
+        }
+        throw new IllegalStateException("the validator still refuses something after " + ROUNDS_MAX + " rounds");
+    }
+
+    private static List<ConfigProblem> check(Input input, String text) {
+        return ConfigLoader.parse(text, "millrace.yaml", input.directory().toAbsolutePath(), Map.of())
+                .problems();
+    }
+
+    private static void refuse(Input input, List<ConfigProblem> errors) {
+        List<Draft.Part> parts = new ArrayList<>();
+        for (ConfigProblem error : errors) {
+            Draft.Part part = input.draft().find(error.path());
+            if (part == null) {
+                throw new IllegalStateException("cannot be taken out: " + error.text());
+            }
+            boolean guards = error.path().startsWith("access.filters");
+            for (Entry source : part.node().allSources()) {
+                source.notMapped(error.message());
+                if (guards) {
+                    // Without this filter everybody would get in.
+                    input.problems()
+                            .add(input.directory().resolve(source.file()) + ":" + source.line() + ":" + source.column()
+                                    + ": " + error.message());
+                }
+            }
+            parts.add(part);
+        }
+        parts.forEach(Draft.Part::remove);
+        if (input.draft().elements("listen").isEmpty()) {
+            input.draft()
+                    .root()
+                    .element("listen")
+                    .put("address", ":8080")
+                    .remark("No address of Traffic Server's could be taken over.");
+        }
+    }
+
+    private static String text(Input input, List<ImportedLine> lines) {
+        List<String> head = new ArrayList<>();
+        head.add("Imported from Traffic Server's " + input.directory()
+                + " by millctl import ats. Behind a key stands where it comes from.");
+        List<String> tail = new ArrayList<>();
+        for (ImportedLine line : lines) {
+            if (line.outcome() == Outcome.NOT_MAPPED) {
+                tail.add(line.place() + "  " + Printable.cut(line.text(), 160) + "  -> " + line.note());
+            }
+        }
+        if (!tail.isEmpty()) {
+            head.add(tail.size()
+                    + (tail.size() == 1
+                            ? " line has no equal, or one in part only, and stands at the end."
+                            : " lines have no equal, or one in part only, and stand at the end."));
+            tail.add(0, "Not mapped, or not as a whole:");
+        }
+        return input.draft().text(head, tail);
+    }
+}

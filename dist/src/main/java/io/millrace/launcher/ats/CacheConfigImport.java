@@ -1,0 +1,94 @@
+package io.millrace.launcher.ats;
+
+import io.millrace.launcher.ats.Quantity.BadValueException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** cache.config: what holds for single sites. */
+final class CacheConfigImport {
+    private static final Map<String, String> ACTIONS = Map.of(
+            "never-cache", "never_cache",
+            "ignore-no-cache", "ignore_no_cache",
+            "ignore-client-no-cache", "ignore_client_no_cache",
+            "ignore-server-no-cache", "ignore_server_no_cache");
+
+    private final Input input;
+
+    CacheConfigImport(Input input) {
+        this.input = input;
+    }
+
+    void read() {
+        SourceFile file = input.read("cache.config");
+        if (file == null) {
+            return;
+        }
+        for (Words words : Words.of(file)) {
+            line(file, words);
+        }
+    }
+
+    private void line(SourceFile file, Words words) {
+        DraftNode rule = new DraftNode();
+        boolean decides = false;
+        for (int i = 0; i < words.words().size(); i++) {
+            String word = words.at(i);
+            int equals = word.indexOf('=');
+            String name = equals < 0 ? word : word.substring(0, equals).toLowerCase(Locale.ROOT);
+            String value = equals < 0 ? "" : word.substring(equals + 1);
+            try {
+                String refused = field(rule, name, value);
+                if (refused != null) {
+                    words.entry().notMapped(refused);
+                    return;
+                }
+                decides |= List.of("action", "cache-responses-to-cookies", "pin-in-cache", "revalidate", "ttl-in-cache")
+                        .contains(name);
+            } catch (BadValueException e) {
+                file.problem(words.entry().line(), words.columns().get(i), e.getMessage());
+                return;
+            }
+        }
+        if (!decides) {
+            file.problem(
+                    words.entry(),
+                    "says nothing of what to do: action=, revalidate=, ttl-in-cache=, pin-in-cache= or cache-responses-to-cookies=");
+            return;
+        }
+        DraftNode node = input.draft().element("cache_rules", words.entry());
+        rule.fields().forEach((name, field) -> node.fields().put(name, field));
+    }
+
+    /** @return why the rule cannot be said; null when it can */
+    private static @Nullable String field(DraftNode rule, String name, String value) throws BadValueException {
+        switch (name) {
+            case "dest_domain", "dest_host", "host_regex", "url_regex", "suffix", "port", "time" ->
+                rule.put(name, value);
+            case "scheme" -> rule.put(name, value.toLowerCase(Locale.ROOT));
+            case "prefix" -> rule.put(name, value.startsWith("/") ? value : "/" + value);
+            case "method" -> rule.put(name, value.toUpperCase(Locale.ROOT));
+            case "src_ip" -> rule.put(name, Addresses.of(value));
+            case "dest_ip" -> {
+                return "dest_ip: the origin's address is found after the cache was looked at; write dest_host or dest_domain";
+            }
+            case "internal" -> {
+                return "internal: Millrace makes no requests of its own";
+            }
+            case "action" -> {
+                String action = ACTIONS.get(value.toLowerCase(Locale.ROOT));
+                if (action == null) {
+                    return "the action '" + value + "' has no equal";
+                }
+                rule.put(name, action);
+            }
+            case "cache-responses-to-cookies" -> rule.put("cache_responses_to_cookies", value);
+            case "pin-in-cache" -> rule.put("pin_in_cache", Quantity.time(value));
+            case "revalidate" -> rule.put("revalidate", Quantity.time(value));
+            case "ttl-in-cache" -> rule.put("ttl_in_cache", Quantity.time(value));
+            default -> throw new BadValueException("'" + name + "' is nothing that cache.config has");
+        }
+        return null;
+    }
+}

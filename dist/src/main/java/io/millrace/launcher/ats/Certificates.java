@@ -1,0 +1,152 @@
+package io.millrace.launcher.ats;
+
+import io.millrace.launcher.ats.Records.Rec;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.nodes.Node;
+import org.snakeyaml.engine.v2.nodes.NodeTuple;
+
+/** ssl_multicert.config or .yaml: the one certificate that an address of Millrace has. */
+final class Certificates {
+    private record Certificate(Entry entry, String file, String key, boolean general) {}
+
+    private final Input input;
+    private final List<Certificate> all = new ArrayList<>();
+    private @Nullable Certificate chosen;
+
+    Certificates(Input input) {
+        this.input = input;
+    }
+
+    void read() {
+        SourceFile yaml = input.read("ssl_multicert.yaml");
+        SourceFile lines = input.read("ssl_multicert.config");
+        if (yaml != null) {
+            readYaml(yaml);
+        }
+        if (lines != null) {
+            readLines(lines);
+        }
+        readRecords();
+        for (Certificate each : all) {
+            if (chosen == null || (each.general && !chosen.general)) {
+                chosen = each;
+            }
+        }
+        for (Certificate each : all) {
+            if (!each.equals(chosen)) {
+                each.entry.notMapped("an address of listen has one certificate, and that is "
+                        + (chosen == null ? "another" : chosen.entry.place())
+                        + "; put all names into one certificate, or give this one an address of its own");
+            }
+        }
+    }
+
+    boolean isThere() {
+        return chosen != null;
+    }
+
+    /** Gives it to an address. */
+    void use(DraftNode listener) {
+        Certificate use = chosen;
+        if (use != null) {
+            listener.put("tls.certificate", use.file).from(use.entry);
+            listener.put("tls.key", use.key);
+        }
+    }
+
+    /** Says of a certificate that no address has. */
+    void finish() {
+        Certificate unused = chosen;
+        boolean used = input.draft().elements("listen").stream().anyMatch(node -> node.find("tls") != null);
+        if (unused != null && !used) {
+            unused.entry.note("no port has ssl, so it is not needed");
+        }
+    }
+
+    private void readRecords() {
+        Rec certificate = input.records().take("ssl.server.cert.filename");
+        Rec key = input.records().take("ssl.server.private_key.filename");
+        if (certificate != null && certificate.value() != null) {
+            add(certificate.entry(), certificate.value(), key == null ? "" : key.text(), true);
+            if (key != null) {
+                key.entry()
+                        .note("taken into account with " + certificate.entry().place());
+            }
+        } else if (key != null) {
+            key.entry().note("the certificate with it is not named");
+        }
+    }
+
+    private void readLines(SourceFile file) {
+        for (Words words : Words.of(file)) {
+            Map<String, String> fields = new HashMap<>();
+            for (String word : words.words()) {
+                int equals = word.indexOf('=');
+                if (equals < 0) {
+                    file.problem(words.entry(), "'" + word + "' is not NAME=VALUE");
+                } else {
+                    fields.put(word.substring(0, equals), word.substring(equals + 1));
+                }
+            }
+            add(words.entry(), fields);
+        }
+    }
+
+    private void readYaml(SourceFile file) {
+        NodeTuple top = Yaml.pairs(Yaml.root(file)).get("ssl_multicert");
+        if (top == null) {
+            return;
+        }
+        Yaml.section(file, top.getKeyNode());
+        for (Node element : Yaml.elements(top.getValueNode())) {
+            Map<String, String> fields = new HashMap<>();
+            Yaml.pairs(element).forEach((name, pair) -> fields.put(name, Yaml.text(pair.getValueNode())));
+            add(Yaml.entry(file, element, element), fields);
+        }
+    }
+
+    private void add(Entry entry, Map<String, String> fields) {
+        String names = fields.getOrDefault("ssl_cert_name", "");
+        if (names.isEmpty()) {
+            entry.notMapped("names no certificate");
+            return;
+        }
+        String first = names.split(",", -1)[0].strip();
+        if (!first.equals(names)) {
+            entry.notMapped("of several certificates only the first is used");
+        }
+        for (String other : List.of("ssl_ca_name", "ssl_ocsp_name", "ssl_key_dialog", "action")) {
+            if (fields.containsKey(other)) {
+                entry.notMapped(other
+                        + (other.equals("ssl_ca_name")
+                                ? ": put the chain into the certificate's file"
+                                : " has no equal"));
+            }
+        }
+        for (String ticket : List.of("ssl_ticket_enabled", "ssl_ticket_number")) {
+            if (fields.containsKey(ticket)) {
+                entry.note(ticket + ": tickets are as BoringSSL makes them");
+            }
+        }
+        String key = fields.getOrDefault("ssl_key_name", "").split(",", -1)[0].strip();
+        add(entry, first, key, fields.getOrDefault("dest_ip", "*").equals("*"));
+    }
+
+    private void add(Entry entry, String certificate, String key, boolean general) {
+        String file = path("ssl.server.cert.path", certificate);
+        all.add(new Certificate(entry, file, key.isEmpty() ? file : path("ssl.server.private_key.path", key), general));
+    }
+
+    /** Without the record they lie in the configuration directory. */
+    private String path(String record, String name) {
+        Rec at = input.records().take(record);
+        if (at != null) {
+            at.entry().note("taken into account for the files of certificates");
+        }
+        return at == null || at.value() == null ? input.configured(name) : input.installed(at.value() + "/" + name);
+    }
+}

@@ -1,0 +1,162 @@
+package io.millrace.launcher.ats;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** A scalar, a list of words, a section or a list of the configuration that is being written, with where it came from. */
+final class DraftNode {
+    private @Nullable String text;
+    private @Nullable List<String> words;
+    private final Map<String, DraftNode> fields = new LinkedHashMap<>();
+    private final List<DraftNode> elements = new ArrayList<>();
+    private final List<Entry> sources = new ArrayList<>();
+    private final Set<String> remarks = new LinkedHashSet<>();
+    private boolean element;
+    private boolean optional;
+
+    /** Writes a scalar below this section; {@code cache.volume} goes into the section {@code cache}. */
+    DraftNode put(String path, String value) {
+        DraftNode node = place(path);
+        node.text = value;
+        return node;
+    }
+
+    /** The same of a list of words, which may be empty. */
+    DraftNode putWords(String path, List<String> values) {
+        DraftNode node = place(path);
+        node.words = List.copyOf(values);
+        return node;
+    }
+
+    private DraftNode place(String path) {
+        DraftNode at = this;
+        for (String name : path.split("\\.", -1)) {
+            at = at.fields.computeIfAbsent(name, n -> new DraftNode());
+        }
+        return at;
+    }
+
+    /** A new section at the end of a list below this one. */
+    DraftNode element(String path) {
+        DraftNode node = new DraftNode();
+        node.element = true;
+        place(path).elements.add(node);
+        return node;
+    }
+
+    /** A new word at the end of a list of sections and words, such as a filter's name. */
+    DraftNode elementWord(String path, String word) {
+        DraftNode node = element(path);
+        node.text = word;
+        return node;
+    }
+
+    /** Remembers where it came from. */
+    DraftNode from(Entry entry) {
+        if (!sources.contains(entry)) {
+            sources.add(entry);
+        }
+        return this;
+    }
+
+    /** Marks what may be taken out alone without changing the meaning of what is around it. */
+    DraftNode optional() {
+        optional = true;
+        return this;
+    }
+
+    DraftNode remark(String remark) {
+        remarks.add(remark);
+        return this;
+    }
+
+    @Nullable
+    DraftNode field(String name) {
+        return fields.get(name);
+    }
+
+    @Nullable
+    DraftNode find(String path) {
+        DraftNode at = this;
+        for (String name : path.split("\\.", -1)) {
+            at = at == null ? null : at.fields.get(name);
+        }
+        return at;
+    }
+
+    @Nullable
+    DraftNode at(int index) {
+        return index < elements.size() ? elements.get(index) : null;
+    }
+
+    void remove(DraftNode node) {
+        fields.values().remove(node);
+        elements.remove(node);
+    }
+
+    boolean isElement() {
+        return element;
+    }
+
+    boolean isOptional() {
+        return optional;
+    }
+
+    boolean isLeaf() {
+        return text != null || words != null;
+    }
+
+    /** Nothing is in it. */
+    boolean isEmpty() {
+        return !isLeaf()
+                && elements.stream().allMatch(DraftNode::isEmpty)
+                && fields.values().stream().allMatch(DraftNode::isEmpty);
+    }
+
+    @Nullable
+    String text() {
+        return text;
+    }
+
+    @Nullable
+    List<String> words() {
+        return words;
+    }
+
+    Map<String, DraftNode> fields() {
+        return fields;
+    }
+
+    List<DraftNode> elements() {
+        return elements;
+    }
+
+    List<Entry> sources() {
+        return sources;
+    }
+
+    Set<String> remarks() {
+        return remarks;
+    }
+
+    /** All that it and what is in it came from. */
+    Set<Entry> allSources() {
+        Set<Entry> all = new LinkedHashSet<>(sources);
+        fields.values().forEach(field -> all.addAll(field.allSources()));
+        elements.forEach(each -> all.addAll(each.allSources()));
+        return all;
+    }
+
+    void tell(String path) {
+        sources.forEach(source -> source.became(path));
+        fields.forEach((name, field) -> field.tell(path.isEmpty() ? name : path + "." + name));
+        for (int i = 0; i < elements.size(); i++) {
+            elements.get(i).tell(path + "[" + i + "]");
+        }
+    }
+}

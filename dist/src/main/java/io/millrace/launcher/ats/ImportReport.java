@@ -1,0 +1,119 @@
+package io.millrace.launcher.ats;
+
+import io.millrace.launcher.ats.AtsImport.Result;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** What was imported, for people and for programs. */
+public final class ImportReport {
+    private static final int TEXT_MAX = 100;
+
+    private ImportReport() {}
+
+    /** A table by file, and what it comes to. */
+    public static List<String> table(Result result) {
+        List<String> out = new ArrayList<>();
+        String file = "";
+        for (ImportedLine line : result.lines()) {
+            if (!line.file().equals(file)) {
+                file = line.file();
+                out.add(Printable.text(file));
+            }
+            out.add(String.format(
+                    "%6d  %-11s  %s", line.line(), line.outcome().label(), Printable.cut(line.text(), TEXT_MAX)));
+            String what = String.join(", ", line.keys());
+            if (!what.isEmpty()) {
+                out.add("                     = " + Printable.text(what));
+            }
+            if (!line.note().isEmpty()) {
+                out.add("                     " + Printable.text(line.note()));
+            }
+        }
+        result.problems().forEach(problem -> out.add(Printable.text(problem)));
+        if (result.yaml() == null) {
+            return out;
+        }
+        Map<Outcome, Integer> counts = result.counts();
+        out.add("");
+        out.add(result.lines().size() + " lines: " + counts.get(Outcome.MAPPED) + " mapped, "
+                + counts.get(Outcome.SAME_AS_DEFAULT) + " are Millrace's default, " + counts.get(Outcome.NO_EFFECT)
+                + " without effect here, " + counts.get(Outcome.NOT_MAPPED) + " not mapped or in part only");
+        result.warnings().forEach(out::add);
+        out.add("checked: ok" + (result.isWhole() ? "" : "; it can be used as it is, without what is not mapped"));
+        return out;
+    }
+
+    /**
+     * One object.
+     *
+     * @param written where the configuration was written to; null for nowhere
+     */
+    public static String json(Result result, @Nullable String written) {
+        StringBuilder out = new StringBuilder("{\"checked\":").append(result.yaml() != null);
+        out.append(",\"out\":").append(written == null ? "null" : quoted(written));
+        out.append(",\"counts\":{");
+        String separator = "";
+        for (Map.Entry<Outcome, Integer> count : result.counts().entrySet()) {
+            out.append(separator)
+                    .append(quoted(count.getKey().word()))
+                    .append(':')
+                    .append(count.getValue());
+            separator = ",";
+        }
+        out.append("},\"files\":").append(array(result.files()));
+        out.append(",\"lines\":[");
+        separator = "";
+        for (ImportedLine line : result.lines()) {
+            out.append(separator)
+                    .append("{\"file\":")
+                    .append(quoted(line.file()))
+                    .append(",\"line\":")
+                    .append(line.line())
+                    .append(",\"column\":")
+                    .append(line.column())
+                    .append(",\"text\":")
+                    .append(quoted(line.text()))
+                    .append(",\"outcome\":")
+                    .append(quoted(line.outcome().word()))
+                    .append(",\"keys\":")
+                    .append(array(line.keys()))
+                    .append(",\"note\":")
+                    .append(quoted(line.note()))
+                    .append('}');
+            separator = ",";
+        }
+        out.append("],\"problems\":").append(array(result.problems()));
+        out.append(",\"warnings\":").append(array(result.warnings()));
+        String yaml = result.yaml();
+        return out.append(",\"yaml\":")
+                .append(yaml == null ? "null" : quoted(yaml))
+                .append('}')
+                .toString();
+    }
+
+    private static String array(List<String> texts) {
+        return texts.stream().map(ImportReport::quoted).collect(Collectors.joining(",", "[", "]"));
+    }
+
+    private static String quoted(String text) {
+        StringBuilder out = new StringBuilder("\"");
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            switch (c) {
+                case '"', '\\' -> out.append('\\').append(c);
+                case '\n' -> out.append("\\n");
+                default -> {
+                    if (c < ' ' || Character.isSurrogate(c) || Character.getType(c) == Character.FORMAT || c == 0x7f) {
+                        out.append(String.format("\\u%04x", (int) c));
+                    } else {
+                        out.append(c);
+                    }
+                }
+            }
+        }
+        return out.append('"').toString();
+    }
+}

@@ -1,0 +1,116 @@
+package io.millrace.launcher.ats;
+
+import java.io.IOException;
+import java.nio.charset.MalformedInputException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The directory that is imported: its files, what is wrong in them, and what has been made of them so far. Confined to one thread. */
+final class Input {
+    private static final long LENGTH_MAX = 64 << 20;
+
+    private final Path directory;
+    private final Path prefix;
+    private final Map<String, SourceFile> files = new LinkedHashMap<>();
+    private final List<String> problems = new ArrayList<>();
+    private final Draft draft = new Draft();
+    private final Records records = new Records();
+
+    /** @param prefix where relative paths of Traffic Server start; null takes what the directory's place says */
+    Input(Path directory, @Nullable Path prefix) {
+        this.directory = directory;
+        this.prefix = prefix == null ? usualPrefix(directory.toAbsolutePath().normalize()) : prefix;
+    }
+
+    /** Traffic Server is configured in {@code PREFIX/etc/trafficserver}. */
+    private static Path usualPrefix(Path directory) {
+        Path etc = directory.getParent();
+        Path above = etc == null ? null : etc.getParent();
+        boolean usual = directory.endsWith(Path.of("etc", "trafficserver")) && above != null;
+        return usual && above != null ? above : directory;
+    }
+
+    Path directory() {
+        return directory;
+    }
+
+    Draft draft() {
+        return draft;
+    }
+
+    Records records() {
+        return records;
+    }
+
+    List<String> problems() {
+        return problems;
+    }
+
+    Map<String, SourceFile> files() {
+        return files;
+    }
+
+    /** A path that is relative to where Traffic Server is installed. */
+    String installed(String path) {
+        return prefix.toAbsolutePath().normalize().resolve(path).normalize().toString();
+    }
+
+    /** A path that is relative to the configuration directory. */
+    String configured(String path) {
+        return directory.toAbsolutePath().normalize().resolve(path).normalize().toString();
+    }
+
+    boolean has(String name) {
+        return Files.isRegularFile(directory.resolve(name));
+    }
+
+    /** The file of that name; null when there is none, which is no error. */
+    @Nullable
+    SourceFile read(String name) {
+        Path path = directory.resolve(name);
+        if (!Files.exists(path)) {
+            return null;
+        }
+        SourceFile known = files.get(name);
+        if (known != null) {
+            return known;
+        }
+        SourceFile file = new SourceFile(path, name, textOf(path), problems);
+        files.put(name, file);
+        return file;
+    }
+
+    private String textOf(Path path) {
+        try {
+            if (Files.isDirectory(path)) {
+                problems.add(path + ": is a directory");
+            } else if (Files.size(path) > LENGTH_MAX) {
+                problems.add(path + ": is longer than the limit of 64 MiB");
+            } else {
+                return Files.readString(path, StandardCharsets.UTF_8);
+            }
+        } catch (MalformedInputException e) {
+            problems.add(path + ": is not UTF-8");
+        } catch (IOException e) {
+            problems.add(path + ": cannot be read (" + e.getMessage() + ")");
+        }
+        return "";
+    }
+
+    /** Reports a file that is known and not imported, a line for each of its own. */
+    void name(String file, String why) {
+        SourceFile source = read(file);
+        for (int i = 0; source != null && i < source.lines().size(); i++) {
+            String text = source.lines().get(i).strip();
+            if (!text.isEmpty() && !text.startsWith("#")) {
+                source.entry(i + 1, i + 1, 1, text).notMapped(why);
+            }
+        }
+    }
+}

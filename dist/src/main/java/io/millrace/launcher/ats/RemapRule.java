@@ -1,0 +1,89 @@
+package io.millrace.launcher.ats;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** One rule of remap.config while it is read. Confined to one thread. */
+final class RemapRule {
+    private final Entry entry;
+    private final String verb;
+    private final String from;
+    private final String to;
+    private final List<String> activeFilters;
+    private final Map<String, String> settings = new LinkedHashMap<>();
+    private List<String> referers = List.of();
+    private String refused = "";
+    private @Nullable DraftNode node;
+
+    RemapRule(Entry entry, String verb, String from, String to, List<String> activeFilters) {
+        this.entry = entry;
+        this.verb = verb;
+        this.from = from;
+        this.to = to;
+        this.activeFilters = activeFilters;
+    }
+
+    Entry entry() {
+        return entry;
+    }
+
+    String verb() {
+        return verb;
+    }
+
+    String from() {
+        return from;
+    }
+
+    String to() {
+        return to;
+    }
+
+    /** Filters by name that held where it stands. */
+    List<String> activeFilters() {
+        return activeFilters;
+    }
+
+    void refuse(String redirect, List<String> expressions) {
+        refused = redirect;
+        referers = List.copyOf(expressions);
+    }
+
+    List<String> referers() {
+        return referers;
+    }
+
+    String refused() {
+        return refused;
+    }
+
+    /** Settings of its own, by their keys; a list stands in brackets. */
+    Map<String, String> settings() {
+        return settings;
+    }
+
+    void at(DraftNode written) {
+        node = written;
+    }
+
+    @Nullable
+    DraftNode node() {
+        return node;
+    }
+
+    /** Scheme and host that requests go to, without the port. */
+    String toScheme() {
+        return to.contains("://") ? to.substring(0, to.indexOf("://")).toLowerCase(Locale.ROOT) : "http";
+    }
+
+    String toHost() {
+        String rest = to.contains("://") ? to.substring(to.indexOf("://") + 3) : to;
+        int slash = rest.indexOf('/');
+        String authority = slash < 0 ? rest : rest.substring(0, slash);
+        int colon = authority.endsWith("]") ? -1 : authority.lastIndexOf(':');
+        return (colon < 0 ? authority : authority.substring(0, colon)).toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,88 @@
+package io.millrace.launcher.ats;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Sample directories in {@code src/test/resources/ats}; {@code -Dmillrace.golden.write=true} writes what is expected of them anew. */
+final class AtsGoldenTest {
+    private static final Path SAMPLES = Path.of("src/test/resources/ats");
+    private static final Path EXPECTED = Path.of("src/test/resources/ats-expected");
+
+    private static AtsImport.Result read(String sample) {
+        return AtsImport.read(SAMPLES.resolve(sample), Path.of("/opt/ats"));
+    }
+
+    /** Places on this machine stand for those of an installation. */
+    private static String anywhere(String text, String sample) {
+        return text.replace(SAMPLES.resolve(sample).toAbsolutePath().toString(), "/etc/trafficserver");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"article-000", "article-001", "article-002", "article-004", "lines", "yaml"})
+    void samplesBecomeWhatIsExpected(String sample) throws IOException {
+        AtsImport.Result result = read(sample);
+        String yaml = anywhere(String.valueOf(result.yaml()), sample);
+        String report = anywhere(String.join("\n", ImportReport.table(result)) + "\n", sample);
+        Path expectedYaml = EXPECTED.resolve(sample + ".yaml");
+        Path expectedReport = EXPECTED.resolve(sample + ".txt");
+        if (Boolean.getBoolean("millrace.golden.write")) {
+            Files.createDirectories(EXPECTED);
+            Files.writeString(expectedYaml, yaml);
+            Files.writeString(expectedReport, report);
+        }
+        assertEquals(Files.readString(expectedYaml), yaml);
+        assertEquals(Files.readString(expectedReport), report);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"article-000", "article-001", "article-002", "article-004", "lines", "yaml"})
+    void everyLineOfEveryFileIsInTheReport(String sample) throws IOException {
+        AtsImport.Result result = read(sample);
+        int counted = 0;
+        try (Stream<Path> files = Files.list(SAMPLES.resolve(sample))) {
+            for (Path path : files.sorted().toList()) {
+                String name = path.getFileName().toString();
+                String reported = result.lines().stream()
+                        .filter(line -> line.file().equals(name))
+                        .map(ImportedLine::text)
+                        .collect(Collectors.joining("\n"))
+                        .replaceAll("\\s+", " ");
+                for (String line : saying(path)) {
+                    assertTrue(reported.contains(line), () -> name + " has lost: " + line);
+                    counted++;
+                }
+            }
+        }
+        assertTrue(counted > 5, "counted " + counted);
+        assertEquals(
+                result.lines().size(),
+                result.counts().values().stream().mapToInt(Integer::intValue).sum());
+    }
+
+    /** The lines that say something: neither blank nor a comment, nor the opening of a section. */
+    private static List<String> saying(Path path) throws IOException {
+        List<String> saying = new ArrayList<>();
+        boolean comment = false;
+        for (String line : Files.readAllLines(path)) {
+            String text = line.strip();
+            comment |= text.startsWith("<!--");
+            boolean section = path.toString().endsWith(".yaml") && text.endsWith(":");
+            if (!comment && !text.isEmpty() && !text.startsWith("#") && !section) {
+                String said = text.endsWith("\\") ? text.substring(0, text.length() - 1) : text;
+                saying.add(said.strip().replaceAll("\\s+", " "));
+            }
+            comment &= !text.endsWith("-->");
+        }
+        return saying;
+    }
+}

@@ -1,0 +1,58 @@
+package io.millrace.launcher.ats;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** A directory of Traffic Server that a test writes, and what came of it. */
+final class Samples {
+    private final Path directory;
+    private AtsImport.@Nullable Result result;
+
+    Samples(Path directory) {
+        this.directory = directory;
+    }
+
+    /** Writes a file, line by line. */
+    Samples file(String name, String... lines) {
+        try {
+            Files.writeString(directory.resolve(name), String.join("\n", lines) + "\n");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        result = null;
+        return this;
+    }
+
+    AtsImport.Result result() {
+        AtsImport.Result known = result == null ? AtsImport.read(directory, Path.of("/opt/ats")) : result;
+        result = known;
+        return known;
+    }
+
+    /** The configuration, which there must be, without its comments. */
+    String yaml() {
+        String yaml = result().yaml();
+        assertNotNull(yaml, () -> String.join("\n", result().problems()));
+        return yaml.lines()
+                .map(line -> line.replaceAll("(^| +)# .*", ""))
+                .filter(line -> !line.isBlank())
+                .collect(Collectors.joining("\n", "", "\n"));
+    }
+
+    /** The one line of a file that begins there. */
+    ImportedLine line(String file, int number) {
+        List<ImportedLine> found = result().lines().stream()
+                .filter(line -> line.file().equals(file) && line.line() == number)
+                .toList();
+        assertEquals(1, found.size(), () -> file + ":" + number + " in " + result().lines());
+        return found.get(0);
+    }
+}
