@@ -21,9 +21,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The groups of origins of a proxy for its operators. Thread-safe. */
 final class OriginAdmin implements OriginControl {
+    private static final Logger log = LoggerFactory.getLogger(OriginAdmin.class);
+
     private final OriginGroups groups;
     private final WallClock clock;
     private final @Nullable OriginMarks marks;
@@ -74,6 +78,15 @@ final class OriginAdmin implements OriginControl {
             return CompletableFuture.failedFuture(unknown(origin));
         }
         return write().thenApply(written -> report((group, host) -> isMeant(origin, group, host)));
+    }
+
+    /** Other groups are in force: what is kept of those before goes by their names. */
+    void groupsChanged() {
+        write().whenComplete((written, failure) -> {
+            if (failure != null) {
+                log.warn("which origins are put down is not kept by the names of this configuration", failure);
+            }
+        });
     }
 
     /** Writes what is down when its turn comes, on a thread that may block. */
@@ -160,6 +173,7 @@ final class OriginAdmin implements OriginControl {
                 host.toString(),
                 config.weight(),
                 config.backup(),
+                group.isSelf(index),
                 put != null ? "put_down" : health.state().name().toLowerCase(Locale.ROOT),
                 TimeUnit.MILLISECONDS.toSeconds(put != null ? put.since() : health.since()),
                 until == Long.MAX_VALUE ? 0 : TimeUnit.MILLISECONDS.toSeconds(until),

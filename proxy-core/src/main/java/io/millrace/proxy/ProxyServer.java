@@ -106,6 +106,7 @@ public final class ProxyServer implements AutoCloseable {
     private final HealthChecks healthChecks;
     private final OverloadWatch overloadWatch;
     private final @Nullable OriginRecords originRecords;
+    private final OriginAdmin originAdmin;
     private final @Nullable AdminSide admin;
 
     private volatile Live live;
@@ -171,7 +172,8 @@ public final class ProxyServer implements AutoCloseable {
         overloadWatch = new OverloadWatch(loops.get(0).loop(), shared.overload());
         healthChecks =
                 new HealthChecks(loops.get(0).loop(), loops.get(0).origins(), shared.groups(), builder.clock()::millis);
-        admin = AdminSide.of(this, builder, new OriginAdmin(shared.groups(), builder.clock(), marks));
+        originAdmin = new OriginAdmin(shared.groups(), builder.clock(), marks);
+        admin = AdminSide.of(this, builder, originAdmin);
     }
 
     /** Begins to build a proxy. */
@@ -263,6 +265,7 @@ public final class ProxyServer implements AutoCloseable {
         shared.groups().apply(config.originGroups(), SelfDetection.of(config, ownAddresses));
         shared.overload().apply(config.remap());
         originMetrics.follow(shared.groups());
+        originAdmin.groupsChanged();
         live = live(config, live.exchange().forward(), shared.clock().millis());
         store.scrubRate(config.store().scrubBytesPerSecond());
         return new ReloadReport(settings);

@@ -16,6 +16,7 @@ import io.millrace.proxy.origin.HostHistory;
 import io.millrace.proxy.origin.OriginGroups;
 import io.millrace.proxy.origin.OriginHost;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -227,5 +228,23 @@ class OriginAdminTest {
         Files.writeString(file, "shop http://10.0.0.1:8080 x 1 2 3 4\nshop\n\n");
         new OriginRecords(file, groups).restore();
         assertEquals(HostHistory.NONE, first(groups).history());
+    }
+
+    @Test
+    void theFileHasTheNamesThatGroupsHaveAfterAReload() {
+        now(admin.down("shop", "deploy", 0));
+        Path file = directory.resolve("origins.down");
+        groups.apply(ProxyConfig.builder()
+                .origins("store", ConfigValues.empty(), List.of("http://10.0.0.1:8080"))
+                .build()
+                .originGroups());
+        admin.groupsChanged();
+        ProxyExtension.await("the new name", () -> {
+            try {
+                return Files.readString(file).startsWith("store http://10.0.0.1:8080 ");
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
     }
 }

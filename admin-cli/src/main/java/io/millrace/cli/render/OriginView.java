@@ -23,7 +23,8 @@ public final class OriginView {
                 group = name;
             }
             lines.add("  " + state(host, paint) + Printable.of(host.text("host", "?")) + ", weight "
-                    + host.number("weight", 1) + (host.isTrue("backup") ? ", backup" : ""));
+                    + host.number("weight", 1) + (host.isTrue("backup") ? ", backup" : "")
+                    + (host.isTrue("self") ? ", this proxy" : ""));
             why(host, nowSeconds, lines);
             long latency = host.number("latency_us", 0);
             lines.add(indent()

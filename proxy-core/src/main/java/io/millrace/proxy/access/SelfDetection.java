@@ -5,9 +5,9 @@ import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.RuleUrl;
 import io.millrace.proxy.http.IpAddress;
 import io.netty.util.NetUtil;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
-import java.util.ArrayList;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Predicate;
@@ -18,45 +18,59 @@ import org.jspecify.annotations.Nullable;
  * name. Names that only a name server knows to be this machine's are not found out. Immutable.
  */
 public final class SelfDetection implements Predicate<RuleUrl> {
+    private static final Path HOSTNAME = Path.of("/proc/sys/kernel/hostname");
+
     private final List<ListenerConfig> listeners;
     private final OwnAddresses own;
-    private final List<String> names;
+    /** Of this machine, in lower case; empty when it has none. */
+    private final String name;
 
-    SelfDetection(List<ListenerConfig> listeners, OwnAddresses own, List<String> names) {
+    SelfDetection(List<ListenerConfig> listeners, OwnAddresses own, String name) {
         this.listeners = listeners;
         this.own = own;
-        this.names = names;
+        this.name = name;
     }
 
     /** For a configuration. Asks the system for this machine's name and addresses; not for event loops. */
     public static SelfDetection of(ProxyConfig config, OwnAddresses own) {
         if (config.originGroups().isEmpty()) {
-            return new SelfDetection(List.of(), own, List.of());
+            return new SelfDetection(List.of(), own, "");
         }
         own.read();
-        List<String> names = new ArrayList<>(List.of("localhost"));
+        return new SelfDetection(config.listeners(), own, machineName());
+    }
+
+    /** As the system has it, without a question to name servers; empty where it tells none. */
+    private static String machineName() {
         try {
-            names.add(InetAddress.getLocalHost().getHostName().toLowerCase(Locale.ROOT));
-        } catch (UnknownHostException e) {
-            // A machine whose name leads nowhere; its addresses do.
+            return Files.readString(HOSTNAME).strip().toLowerCase(Locale.ROOT);
+        } catch (IOException e) {
+            String told = System.getenv("HOSTNAME");
+            return told == null ? "" : told.toLowerCase(Locale.ROOT);
         }
-        return new SelfDetection(config.listeners(), own, names);
     }
 
     @Override
     public boolean test(RuleUrl url) {
         String host = String.valueOf(url.host());
-        byte[] literal =
-                NetUtil.createByteArrayFromIpAddressString(host.replace("[", "").replace("]", ""));
+        boolean isName = !name.isEmpty() && host.equals(name);
+        byte[] literal = NetUtil.createByteArrayFromIpAddressString(
+                host.equals("localhost") ? "127.0.0.1" : host.replace("[", "").replace("]", ""));
         for (ListenerConfig listener : listeners) {
+            String ip = listener.address().ip();
             if (listener.address().port() == url.effectivePort()
-                    && (literal == null
-                            ? names.contains(host)
-                            : reaches(IpAddress.of(literal), listener.address().ip()))) {
+                    && (literal == null ? isName && !isLoopback(ip) : reaches(IpAddress.of(literal), ip))) {
                 return true;
             }
         }
         return false;
+    }
+
+    /** Where others do not come, whatever this machine is called. */
+    private static boolean isLoopback(@Nullable String ip) {
+        byte[] bytes = ip == null ? null : NetUtil.createByteArrayFromIpAddressString(ip);
+        IpAddress address = bytes == null ? null : IpAddress.of(bytes);
+        return address != null && !isAny(address) && Destinations.isLoopbackOrNone(address);
     }
 
     /** @param ip that is listened on; null for all */

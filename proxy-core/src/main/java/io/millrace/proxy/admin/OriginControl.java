@@ -34,6 +34,7 @@ public interface OriginControl {
      * @param host its URL
      * @param weight of the configuration
      * @param backup whether it is for when no other is up
+     * @param self whether it is this proxy itself, which is never asked
      * @param state {@code up}, {@code down}, {@code suspect}, or {@code put_down} by an operator
      * @param since when that began; 0 for since the start
      * @param until when it is tried again, or the operator's word ends; 0 when that is not known
@@ -55,6 +56,7 @@ public interface OriginControl {
             String host,
             int weight,
             boolean backup,
+            boolean self,
             String state,
             long since,
             long until,

@@ -41,6 +41,7 @@ public final class OriginsResource implements AdminResource {
             json.writeStringProperty("host", host.host());
             json.writeNumberProperty("weight", host.weight());
             json.writeBooleanProperty("backup", host.backup());
+            json.writeBooleanProperty("self", host.self());
             json.writeStringProperty("state", host.state());
             json.writeNumberProperty("since", host.since());
             json.writeNumberProperty("until", host.until());

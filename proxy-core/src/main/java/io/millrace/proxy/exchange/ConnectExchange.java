@@ -93,15 +93,12 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         report.failed(failure, null);
         try {
             boolean denied = failure.reason() == OriginFailure.Reason.DESTINATION;
-            boolean timeout = failure.reason().isTimeout();
             answer(
-                    denied ? 403 : failure.reason().isUnavailable() ? 503 : timeout ? 504 : 502,
+                    FailureAnswer.status(failure.reason()),
                     denied
                             ? DESTINATION
                             : "there is no connection: " + failure.reason().text(),
-                    denied
-                            ? ExchangeOutcome.DENIED
-                            : timeout ? ExchangeOutcome.ORIGIN_TIMEOUT : ExchangeOutcome.ORIGIN_FAILED,
+                    FailureAnswer.outcome(failure.reason()),
                     null);
         } catch (RuntimeException | Error e) {
             onFault(e);

@@ -328,18 +328,20 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
         report.failed(failure, from.host());
         if (failure.reason() == OriginFailure.Reason.DESTINATION) {
             // No failure of the origin's, for which what is stale may stand in.
-            answerLocally(403, ConnectExchange.DESTINATION, ExchangeOutcome.DENIED);
+            answerLocally(
+                    FailureAnswer.status(failure.reason()),
+                    ConnectExchange.DESTINATION,
+                    FailureAnswer.outcome(failure.reason()));
             return;
         }
         if (mayServeStale()) {
             sendStale(failure.reason().text());
             return;
         }
-        boolean timeout = failure.reason().isTimeout();
         answerLocally(
-                failure.reason().isUnavailable() ? 503 : timeout ? 504 : 502,
+                FailureAnswer.status(failure.reason()),
                 "the origin gave no answer: " + failure.reason().text(),
-                timeout ? ExchangeOutcome.ORIGIN_TIMEOUT : ExchangeOutcome.ORIGIN_FAILED);
+                FailureAnswer.outcome(failure.reason()));
     }
 
     private boolean mayServeStale() {

@@ -6,7 +6,6 @@ import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.RuleUrl;
 import io.millrace.proxy.http.IpAddress;
 import io.netty.util.NetUtil;
-import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -17,8 +16,7 @@ class SelfDetectionTest {
         OwnAddresses own = new OwnAddresses(() -> Set.of(ip("10.0.0.1"), ip("fd00::1")));
         own.read();
         ProxyConfig config = ProxyConfig.builder().listen(listen).build();
-        return new SelfDetection(config.listeners(), own, List.of("localhost", "cache1"))
-                .test(new RuleUrl("http", host, port, "/"));
+        return new SelfDetection(config.listeners(), own, "cache1").test(new RuleUrl("http", host, port, "/"));
     }
 
     private static IpAddress ip(String text) {
@@ -42,6 +40,10 @@ class SelfDetectionTest {
         "10.0.0.1:8080, 10.0.0.1, 8080, true",
         "10.0.0.1:8080, 127.0.0.1, 8080, false",
         "127.0.0.1:8080, 10.0.0.1, 8080, false",
+        "127.0.0.1:8080, cache1, 8080, false",
+        "127.0.0.1:8080, localhost, 8080, true",
+        "10.0.0.1:8080, cache1, 8080, true",
+        "10.0.0.1:8080, localhost, 8080, false",
     })
     void isWhereItsPortAndAddressReachAListener(String listen, String host, int port, boolean expected) {
         assertEquals(expected, isSelf(listen, host, port));

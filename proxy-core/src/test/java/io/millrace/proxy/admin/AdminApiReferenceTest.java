@@ -75,7 +75,26 @@ class AdminApiReferenceTest {
 
     private static final OriginControl ORIGINS = new OriginControl() {
         private static final Host HOST = new Host(
-                "shop", "sticky", "http://a:80", 1, true, "down", 1, 2, "reset", 3, 4, 5, 6, 7, 8, "1.1", 9, 10, 11);
+                "shop",
+                "sticky",
+                "http://a:80",
+                1,
+                true,
+                false,
+                "down",
+                1,
+                2,
+                "reset",
+                3,
+                4,
+                5,
+                6,
+                7,
+                8,
+                "1.1",
+                9,
+                10,
+                11);
 
         @Override
         public long nowSeconds() {
