@@ -79,7 +79,12 @@ final class ImportCommand implements Runnable {
             if (file != null && Files.exists(file) && !force) {
                 return fail(file + " is there already; --force writes over it");
             }
-            AtsImport.Result result = AtsImport.read(directory, prefix);
+            AtsImport.Result result;
+            try {
+                result = AtsImport.read(directory, prefix);
+            } catch (RuntimeException e) {
+                return fail("failed in an unforeseen way, which is a defect of millrace; nothing was written: " + e);
+            }
             String yaml = result.yaml();
             if (file != null && yaml != null) {
                 try {

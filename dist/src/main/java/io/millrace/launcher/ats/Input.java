@@ -1,7 +1,8 @@
 package io.millrace.launcher.ats;
 
 import java.io.IOException;
-import java.nio.charset.MalformedInputException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -93,14 +94,25 @@ final class Input {
             } else if (Files.size(path) > LENGTH_MAX) {
                 problems.add(path + ": is longer than the limit of 64 MiB");
             } else {
-                return Files.readString(path, StandardCharsets.UTF_8);
+                return decoded(path);
             }
-        } catch (MalformedInputException e) {
-            problems.add(path + ": is not UTF-8");
         } catch (IOException e) {
             problems.add(path + ": cannot be read (" + e.getMessage() + ")");
         }
         return "";
+    }
+
+    /** Files of old have comments in Latin-1, which Traffic Server never looked at. */
+    private static String decoded(Path path) throws IOException {
+        byte[] bytes = Files.readAllBytes(path);
+        try {
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(bytes))
+                    .toString();
+        } catch (CharacterCodingException e) {
+            return new String(bytes, StandardCharsets.ISO_8859_1);
+        }
     }
 
     /** Reports a file that is known and not imported, a line for each of its own. */

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.config.ConfigLoader;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -351,6 +352,14 @@ final class AtsImportTest {
     void brokenFilesAreNamedByPlaceAndNothingIsWritten(String file, String line, String place, String said) {
         samples.file(file, line);
         assertProblem(place, said);
+    }
+
+    @Test
+    void commentsInLatin1AreNoError() throws IOException {
+        Files.write(
+                directory.resolve("remap.config"),
+                "# f\u00fcr alle\nmap / http://o.example/\n".getBytes(StandardCharsets.ISO_8859_1));
+        assertHas("- map: /");
     }
 
     @Test
