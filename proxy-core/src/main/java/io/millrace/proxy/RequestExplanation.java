@@ -34,38 +34,23 @@ final class RequestExplanation implements ExplainSource {
 
     @Override
     public CompletionStage<Explanation> explain(Question question) {
-        CompletableFuture<Explanation> answer = new CompletableFuture<>();
         try {
             RequestHead request = request(question);
             ClientConnection client = client(question, request.target());
             long contentLength = contentLength(request.fields());
             ServingLoop loop = proxy.loops().get(0);
-            loop.loop().execute(() -> {
-                try {
-                    loop.exchanges()
-                            .foresee(
-                                    request,
-                                    contentLength,
-                                    client,
-                                    foreseen -> tell(answer, request, client, foreseen));
-                } catch (RuntimeException e) {
-                    answer.completeExceptionally(e);
-                }
-            });
+            return CompletableFuture.supplyAsync(
+                            () -> loop.exchanges().foresee(request, contentLength, client), loop.loop())
+                    .thenCompose(foreseen -> foreseen)
+                    .thenApply(foreseen -> text(request, client, foreseen));
         } catch (AdminException e) {
-            answer.completeExceptionally(e);
+            return CompletableFuture.failedFuture(e);
         }
-        return answer;
     }
 
-    private void tell(
-            CompletableFuture<Explanation> answer, RequestHead request, ClientConnection client, Foreseen foreseen) {
-        try {
-            long nowMillis = proxy.shared().clock().millis();
-            answer.complete(new ExplanationText(proxy.config(), request, client, foreseen, nowMillis).explanation());
-        } catch (RuntimeException e) {
-            answer.completeExceptionally(e);
-        }
+    private Explanation text(RequestHead request, ClientConnection client, Foreseen foreseen) {
+        long nowMillis = proxy.shared().clock().millis();
+        return new ExplanationText(proxy.config(), request, client, foreseen, nowMillis).explanation();
     }
 
     private static RequestHead request(Question question) throws AdminException {

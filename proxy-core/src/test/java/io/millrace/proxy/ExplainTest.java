@@ -230,6 +230,18 @@ class ExplainTest {
         assertNull(explained.key());
     }
 
+    /** A fault is an answer, and lets go of what it holds: else the question would wait for ever. */
+    @Test
+    void aFaultOnTheWayIsTheAnswer() throws Exception {
+        start("Cache-Control: max-age=60\r\n");
+        proxy.get("/a");
+        for (int look = 1; look <= 3; look++) {
+            proxy.failClockAt(look);
+            assertThrows(ExecutionException.class, () -> explain("/a"));
+        }
+        assertEquals("hit", explain("/a").outcome());
+    }
+
     @ParameterizedTest
     @CsvSource({
         "nohost, GET, , 0, not an absolute http or https URL: nohost",

@@ -29,7 +29,7 @@ final class LogCommands {
     /** What they have in common. Confined to one thread. */
     abstract static class Reading implements Callable<Integer> {
         @Option(
-                names = {"-f", "--filter"},
+                names = {"-F", "--filter"},
                 paramLabel = "NAME=VALUE",
                 description = "Only lines with status=5xx, host=, cache=hit, client=10.0.0.0/8, url=REGEX, method=,"
                         + " result=, origin=, type=, slower=500ms. May be repeated; all must hold.")
@@ -91,6 +91,8 @@ final class LogCommands {
 
     /** Those that read files from their beginning to their end. */
     abstract static class Whole extends Reading {
+        private static final int LINES_PER_LOOK = 1024;
+
         @Parameters(
                 paramLabel = "FILE",
                 arity = "0..*",
@@ -120,8 +122,13 @@ final class LogCommands {
 
         private void read(InputStream in) throws IOException {
             LineSource lines = new LineSource();
+            long count = 0;
             for (String line = lines.next(in); line != null; line = lines.next(in)) {
                 take(line);
+                count++;
+                if (count % LINES_PER_LOOK == 0 && !invocation().console().flush()) {
+                    return; // nobody reads what is printed
+                }
             }
             String rest = lines.rest();
             if (rest != null) {
@@ -140,7 +147,7 @@ final class LogCommands {
             name = "cat",
             abbreviateSynopsis = true,
             description = "Print access logs, with -o json a uniform object per line.",
-            footer = {"", "Example: millctl log cat access.log -f status=5xx -f host=www.example.com"})
+            footer = {"", "Example: millctl log cat access.log -F status=5xx -F host=www.example.com"})
     static final class Cat extends Whole {
         Cat(Invocation invocation) {
             super(invocation);
@@ -209,7 +216,7 @@ final class LogCommands {
             name = "tail",
             abbreviateSynopsis = true,
             description = "Print the last lines of an access log and what follows, across rotations.",
-            footer = {"", "Example: millctl log tail -f cache=miss -f url='[.]js$'"})
+            footer = {"", "Example: millctl log tail -F cache=miss -F url='[.]js$'"})
     static final class Tail extends Reading {
         private static final Duration PERIOD = Duration.ofMillis(250);
 
@@ -225,6 +232,12 @@ final class LogCommands {
                 paramLabel = "N",
                 description = "How many of the last lines first. Default: 10.")
         private int count = 10;
+
+        @Option(
+                names = {"-f", "--follow"},
+                description = "Follow what is written, as it does anyway.")
+        @SuppressWarnings("UnusedVariable") // for those who are used to tail -f
+        private boolean follows;
 
         @Option(names = "--no-follow", description = "End after the last lines.")
         private boolean ends;

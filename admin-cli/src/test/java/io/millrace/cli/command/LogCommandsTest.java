@@ -44,7 +44,7 @@ final class LogCommandsTest {
 
     @Test
     void catPrintsTheLinesThatAreWanted() throws IOException {
-        Run run = millctl("", "log", "cat", file(HIT + "odd\n" + MISS), "-f", "status=4xx");
+        Run run = millctl("", "log", "cat", file(HIT + "odd\n" + MISS), "-F", "status=4xx");
         assertEquals(MISS, run.out());
         assertEquals(0, run.exitCode(), run.err());
         assertEquals(HIT + "odd\n", millctl(HIT + "odd\n", "log", "cat", "-").out());
@@ -134,6 +134,7 @@ final class LogCommandsTest {
                 "-n",
                 "1",
                 "-f",
+                "-F",
                 "cache=miss",
                 file);
         assertEquals(MISS + MISS, run.out());
@@ -170,7 +171,7 @@ final class LogCommandsTest {
         Run absent = millctl("", "log", "tail", directory.resolve("absent.log").toString());
         assertEquals(1, absent.exitCode());
         assertEquals("millctl: " + directory.resolve("absent.log") + ": no such file\n", absent.err());
-        Run filter = millctl("", "log", "cat", "-", "-f", "status=x");
+        Run filter = millctl("", "log", "cat", "-", "-F", "status=x");
         assertEquals(2, filter.exitCode());
         assertEquals("millctl: not a status such as 404, 5xx or 400-499: x\n", filter.err());
         assertEquals(2, millctl("", "log", "cat", "-", "--since", "yesterday").exitCode());

@@ -40,7 +40,7 @@ import io.netty.channel.EventLoop;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.function.Consumer;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -148,10 +148,10 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
      * What would become of a request, without doing any of it.
      *
      * @param contentLength as {@link #onRequest} has it
-     * @param listener called once on this event loop, now or when the disk was read
+     * @return completes on this event loop, now or when the disk was read
      */
-    public void foresee(RequestHead request, long contentLength, ClientConnection client, Consumer<Foreseen> listener) {
-        Foresight.of(this, shared, request, contentLength, client, listener);
+    public CompletionStage<Foreseen> foresee(RequestHead request, long contentLength, ClientConnection client) {
+        return Foresight.of(this, shared, request, contentLength, client);
     }
 
     @Override

@@ -15,7 +15,8 @@ import io.millrace.proxy.remap.RemapResult;
 import io.millrace.store.CacheStore;
 import io.millrace.store.StoredObject;
 import java.nio.charset.StandardCharsets;
-import java.util.function.Consumer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +31,7 @@ final class Foresight {
     private final ExchangeLoop.Shared shared;
     private final ClientConnection client;
     private final long contentLength;
-    private final Consumer<Foreseen> listener;
+    private final CompletableFuture<Foreseen> answer = new CompletableFuture<>();
     private final RequestDecider decider;
     private final Decision decision;
     private Foreseen.@Nullable Found found;
@@ -40,29 +41,42 @@ final class Foresight {
             ExchangeLoop.Shared shared,
             RequestHead request,
             long contentLength,
-            ClientConnection client,
-            Consumer<Foreseen> listener) {
+            ClientConnection client) {
         this.home = home;
         this.shared = shared;
         this.client = client;
         this.contentLength = contentLength;
-        this.listener = listener;
         decider = new RequestDecider(shared, new LoopCounters());
         decision = new Decision(request);
     }
 
-    /** Begins; the listener is called once on the event loop, now or when the disk was read. */
-    static void of(
+    /** Begins on the event loop; the answer completes there, now or when the disk was read. */
+    static CompletionStage<Foreseen> of(
             ExchangeLoop home,
             ExchangeLoop.Shared shared,
             RequestHead request,
             long contentLength,
-            ClientConnection client,
-            Consumer<Foreseen> listener) {
-        Foresight foresight = new Foresight(home, shared, request, contentLength, client, listener);
-        foresight.decider.decide(
-                foresight.decision, contentLength, client, shared.clock().millis());
-        foresight.goOn();
+            ClientConnection client) {
+        Foresight foresight = new Foresight(home, shared, request, contentLength, client);
+        foresight.carefully(() -> {
+            foresight.decider.decide(
+                    foresight.decision, contentLength, client, shared.clock().millis());
+            foresight.goOn();
+        });
+        return foresight.answer;
+    }
+
+    /** A fault is the answer, also one that comes when the disk was read. */
+    private void carefully(Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException e) {
+            StoredObject<StoredHead> object = decision.takeObjectOrNull();
+            if (object != null) {
+                object.release();
+            }
+            answer.completeExceptionally(e);
+        }
     }
 
     private void goOn() {
@@ -73,15 +87,17 @@ final class Foresight {
         if (found == null && decision.primaryKey() != null) {
             lookInRam(shared.store());
         }
-        listener.accept(tell());
+        answer.complete(tell());
     }
 
     private void opened(@Nullable StoredObject<StoredHead> object) {
         if (object != null && !object.head().isVaryMarker()) {
             found = found(object, false);
         }
-        decider.afterOpen(decision, object);
-        goOn();
+        carefully(() -> {
+            decider.afterOpen(decision, object);
+            goOn();
+        });
     }
 
     /** What was looked at and let go, since it is not used, is shown all the same. */
