@@ -1,9 +1,10 @@
 package io.millrace.launcher;
 
+import io.millrace.proxy.config.ConfigDocument;
 import io.millrace.proxy.config.ConfigLoader;
 import io.millrace.proxy.config.ConfigResult;
+import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.worker.control.ConfigSource;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -23,7 +24,16 @@ final class ConfigReader {
      * @param source for the worker
      * @param result of checking it here
      */
-    record Reading(ConfigSource source, ConfigResult result) {}
+    record Reading(ConfigSource source, ConfigResult result) {
+        /** What was read, when it can be used. */
+        ProxyConfig config() {
+            ProxyConfig config = result.config();
+            if (config == null) {
+                throw new IllegalStateException("the configuration has problems: " + result.problems());
+            }
+            return config;
+        }
+    }
 
     private final @Nullable Path file;
     private final @Nullable String origin;
@@ -80,26 +90,35 @@ final class ConfigReader {
         return file == null ? ConfigSource.COMMAND_LINE : file.toString();
     }
 
+    /** The file; null where options say everything. */
+    @Nullable
+    Path file() {
+        return file;
+    }
+
     /** Reads and checks it as it is now. */
     Reading read() {
-        if (origin != null) {
-            String text = "listen: " + flowSequence(listen) + "\nremap:\n  - map: /\n    to: " + quoted(origin) + "\n";
-            ConfigSource source =
-                    new ConfigSource(ConfigSource.COMMAND_LINE, Path.of("").toAbsolutePath(), text, overrides);
-            // The same settings; but here problems name the options that brought them.
-            return new Reading(source, ConfigLoader.forOrigin(listen, origin, overrides));
+        return file == null ? readOptions(String.valueOf(origin)) : read(file);
+    }
+
+    private Reading readOptions(String to) {
+        String text = "listen: " + flowSequence(listen) + "\nremap:\n  - map: /\n    to: " + quoted(to) + "\n";
+        ConfigDocument document =
+                new ConfigDocument(ConfigSource.COMMAND_LINE, Path.of("").toAbsolutePath(), text, Map.of());
+        // The same settings; but here problems name the options that brought them.
+        return new Reading(
+                new ConfigSource(document, overrides, Map.of()), ConfigLoader.forOrigin(listen, to, overrides));
+    }
+
+    /** Reads and checks {@code other} as though it were the file of this run. */
+    Reading read(Path other) {
+        ConfigResult result = ConfigLoader.load(other, overrides);
+        ConfigDocument document = result.document();
+        if (document == null) {
+            // It could not be read, which is among the problems.
+            document = new ConfigDocument(other.toString(), Path.of("/"), "", Map.of());
         }
-        Path path = Path.of(name());
-        ConfigResult result = ConfigLoader.load(path, overrides);
-        Path directory = path.toAbsolutePath().getParent();
-        try {
-            ConfigSource source = new ConfigSource(
-                    path.toString(), directory == null ? Path.of("/") : directory, Files.readString(path), overrides);
-            return new Reading(source, result.config() == null ? result : source.load());
-        } catch (IOException e) {
-            // The loader has met the same trouble, and says so in the operator's words.
-            return new Reading(new ConfigSource(path.toString(), Path.of("/"), "", overrides), result);
-        }
+        return new Reading(new ConfigSource(document, overrides, Map.of()), result);
     }
 
     private static String flowSequence(List<String> values) {

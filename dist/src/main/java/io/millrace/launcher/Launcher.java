@@ -56,7 +56,7 @@ final class Launcher {
         try (InstanceLock held = InstanceLock.acquire(state.lock())) {
             LOG.debug("state directory {} is locked: {}", state.state(), held);
             Workplace workplace = new Workplace(state, workerClass);
-            try (Supervision supervision = Supervision.start(reader, reading.source(), config, workplace)) {
+            try (Supervision supervision = Supervision.start(reader, reading, workplace)) {
                 return supervision.untilStopped(options.demo(), out);
             }
         }

@@ -2,8 +2,13 @@ package io.millrace.launcher;
 
 import io.millrace.proxy.admin.AdminServer;
 import io.millrace.proxy.admin.AdminToken;
+import io.millrace.proxy.admin.ConfigChangeResource;
 import io.millrace.proxy.admin.ConfigCheckResource;
+import io.millrace.proxy.admin.ConfigDiffResource;
+import io.millrace.proxy.admin.ConfigHistoryResource;
 import io.millrace.proxy.admin.ConfigReloadResource;
+import io.millrace.proxy.admin.ConfigSchemaResource;
+import io.millrace.proxy.admin.ConfigSettingsResource;
 import io.millrace.proxy.admin.ProcessStatus;
 import io.millrace.proxy.admin.ProxyStatus;
 import io.millrace.proxy.admin.RestartResource;
@@ -38,13 +43,27 @@ final class LauncherAdmin implements AutoCloseable {
     }
 
     /** Listens where {@code config} says, else on the socket of the state directory. */
-    static LauncherAdmin start(ProxyConfig config, Workplace workplace, Supervisor supervisor, RunningConfig running)
+    static LauncherAdmin start(
+            ProxyConfig config,
+            Workplace workplace,
+            Supervisor supervisor,
+            RunningConfig running,
+            ConfigChanges changes)
             throws IOException, LaunchException {
         Status status = new Status(supervisor, running, workplace, Instant.now());
+        ConfigInspection inspection = new ConfigInspection(running);
         AdminServer.Builder builder = AdminServer.builder()
                 .unixSocket(workplace.adminSocket(config))
-                .resource(new ConfigCheckResource(running))
-                .resource(new ConfigReloadResource(running))
+                .resource(new ConfigCheckResource(changes))
+                .resource(new ConfigReloadResource(changes))
+                .resource(ConfigChangeResource.plan(changes))
+                .resource(ConfigChangeResource.set(changes))
+                .resource(ConfigChangeResource.reset(changes))
+                .resource(ConfigChangeResource.rollback(changes))
+                .resource(new ConfigSettingsResource(inspection))
+                .resource(new ConfigDiffResource(inspection))
+                .resource(new ConfigHistoryResource(inspection))
+                .resource(new ConfigSchemaResource())
                 .resource(new RestartResource(new WorkerRestart(supervisor, running)))
                 .forwardStatus(status::workerSocket, status::processes, status::withoutWorker)
                 .forward("POST", "/v1/cache/purge", status::workerSocket, PURGE_TIMEOUT)

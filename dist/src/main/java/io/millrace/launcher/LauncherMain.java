@@ -24,6 +24,7 @@ public final class LauncherMain {
     static CommandLine commandLine(String workerClass) {
         CommandLine line = new CommandLine(new LauncherMain());
         line.addSubcommand(new RunCommand(workerClass));
+        line.addSubcommand(new SchemaCommand());
         line.setExecutionExceptionHandler((exception, command, parsed) -> {
             if (exception instanceof LaunchException launch) {
                 command.getErr().println("millrace: " + launch.getMessage());

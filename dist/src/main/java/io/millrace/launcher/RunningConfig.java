@@ -1,67 +1,88 @@
 package io.millrace.launcher;
 
-import io.millrace.proxy.admin.ConfigControl;
+import io.millrace.proxy.admin.ConfigControl.ReloadReport;
+import io.millrace.proxy.admin.ConfigControl.Result;
+import io.millrace.proxy.admin.ConfigControl.Setting;
 import io.millrace.proxy.admin.ProxyStatus;
 import io.millrace.proxy.config.ConfigChange;
 import io.millrace.proxy.config.ConfigKey;
 import io.millrace.proxy.config.ConfigKeys;
-import io.millrace.proxy.config.ConfigLoader;
-import io.millrace.proxy.config.ConfigProblem;
-import io.millrace.proxy.config.ConfigResult;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.ListenerSockets;
 import io.millrace.worker.control.SettingChange;
-import java.nio.file.Path;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The configuration that runs, and how it changes into another: settings that the worker can take over at once go to it;
- * one that needs a new worker brings a new worker; what only a new launcher can change is said to wait for it. A
- * configuration with a problem changes nothing.
+ * The configuration that runs, and how another takes its place: settings that the worker can take over at once go to it;
+ * one that needs a new worker brings a new worker; what only a new launcher can change is said to wait for it.
  *
- * <p>Thread-safe: a change that is under way refuses the next one.
+ * <p>Thread-safe, save that {@link #apply} is called on one thread, that of {@link ConfigChanges}.
  */
-final class RunningConfig implements ConfigControl {
+final class RunningConfig {
     private static final Logger LOG = LoggerFactory.getLogger(RunningConfig.class);
 
-    /** What holds now. */
-    private record Current(ProxyConfig config, WorkerPlan plan, Instant loadedAt) {}
+    /**
+     * What holds now. Immutable.
+     *
+     * @param config all of it
+     * @param places where keys were set
+     * @param source what it was read from, the overlay included
+     * @param plan what workers are started with
+     * @param loadedAt when it began to hold
+     * @param under for each key of the overlay what the file gives; without an entry it gives none
+     * @param rolledBackTo number of the entry of the history that runs in place of the file; 0 for the file
+     */
+    record Current(
+            ProxyConfig config,
+            Map<String, String> places,
+            ConfigSource source,
+            WorkerPlan plan,
+            Instant loadedAt,
+            Map<String, String> under,
+            int rolledBackTo) {}
 
     private final ConfigReader reader;
     private final Workplace workplace;
-    private final Supervisor supervisor;
+    private final ServingWorker worker;
+    private final ConfigHistory history;
     private volatile @Nullable Current current;
+    private volatile Map<String, String> atLaunch = Map.of();
+    private volatile int socketsPerAddress;
     private volatile ProxyStatus.@Nullable LastReload lastReload;
 
-    RunningConfig(ConfigReader reader, Workplace workplace, Supervisor supervisor) {
+    RunningConfig(ConfigReader reader, Workplace workplace, ServingWorker worker) {
         this.reader = reader;
         this.workplace = workplace;
-        this.supervisor = supervisor;
+        this.worker = worker;
+        history = new ConfigHistory(workplace.state().state().resolve("config-history"));
     }
 
     /** What {@link #serve} will serve. */
-    void begin(ProxyConfig config, WorkerPlan plan) {
-        current = new Current(config, plan, Instant.now());
+    void begin(ConfigReader.Reading reading, WorkerPlan plan) {
+        ProxyConfig config = reading.config();
+        current = new Current(config, reading.result().places(), reading.source(), plan, Instant.now(), Map.of(), 0);
+        socketsPerAddress = Workplace.socketsPerAddress(config);
+        atLaunch = SettingTexts.ofLauncher(config);
+        history.begin(reading.source(), config);
     }
 
     /** Starts the first worker. */
     void serve() {
-        supervisor.start(running().plan(), drainNanos());
+        worker.start(running().plan(), drainNanos());
     }
 
-    private Current running() {
+    Current running() {
         Current running = current;
         if (running == null) {
             throw new IllegalStateException("not started");
@@ -75,6 +96,19 @@ final class RunningConfig implements ConfigControl {
 
     Instant loadedAt() {
         return running().loadedAt();
+    }
+
+    ConfigReader reader() {
+        return reader;
+    }
+
+    ConfigHistory history() {
+        return history;
+    }
+
+    /** The text that the launcher was started with of each key that only its start can change. */
+    Map<String, String> atLaunch() {
+        return atLaunch;
     }
 
     /** What the operator calls it. */
@@ -114,52 +148,79 @@ final class RunningConfig implements ConfigControl {
                 demo);
     }
 
-    @Override
-    public CheckReport check(Path file) {
-        return new CheckReport(problems(ConfigLoader.load(file, Map.of())));
-    }
-
     /** What the last reload came to, null before the first. */
     ProxyStatus.@Nullable LastReload lastReload() {
         return lastReload;
     }
 
-    @Override
-    public CompletionStage<ReloadReport> reload() {
-        return readAndApply().whenComplete((report, failure) -> {
-            List<String> wrong = new ArrayList<>();
-            if (failure != null) {
-                wrong.add(String.valueOf(failure.getMessage()));
-            } else {
-                report.problems().forEach(problem -> wrong.add(problem.text()));
-                report.settings().stream()
-                        .filter(setting -> setting.result() == Result.REJECTED)
-                        .forEach(setting -> wrong.add(setting.key() + ": " + setting.detail()));
-            }
-            boolean ok = failure == null && report.ok();
-            lastReload = new ProxyStatus.LastReload(
-                    ok, Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(), wrong);
-        });
+    void lastReload(ProxyStatus.LastReload report) {
+        lastReload = report;
     }
 
-    private CompletionStage<ReloadReport> readAndApply() {
-        ConfigReader.Reading reading = reader.read();
-        ProxyConfig changed = reading.result().config();
+    /**
+     * Applies a configuration wholly or not at all. Blocks until the worker, or a new one, has it.
+     *
+     * @param by for the history
+     */
+    ReloadReport apply(ConfigTarget target, String by) {
+        ProxyConfig changed = target.config();
         if (changed == null) {
-            return CompletableFuture.completedStage(new ReloadReport(false, List.of(), problems(reading.result())));
+            return new ReloadReport(false, List.of(), target.problems(), target.notes());
         }
         Current running = running();
         List<ConfigChange> changes = ConfigChange.between(running.config(), changed);
-        boolean rolls = changes.stream().anyMatch(RunningConfig::needsNewWorker);
         try {
-            ConfigSource source = pinned(reading.source(), running.config(), changes);
-            if (changes.isEmpty()) {
-                return CompletableFuture.completedStage(new ReloadReport(true, List.of(), List.of()));
+            ConfigSource source = pinned(target.source(), changed);
+            List<Setting> settings = new ArrayList<>();
+            WorkerPlan plan = running.plan().with(source);
+            if (changes.stream().anyMatch(RunningConfig::needsNewWorker)) {
+                plan = roll(running, changed, source);
+                changes.forEach(change -> settings.add(setting(change, costOf(change))));
+            } else if (!changes.isEmpty()) {
+                settings.addAll(handOver(source, changes));
             }
-            return rolls ? roll(running, changed, source, changes) : handOver(running, changed, source, changes);
+            if (settings.stream().anyMatch(setting -> setting.result() == Result.REJECTED)) {
+                return new ReloadReport(false, settings, List.of(), target.notes());
+            }
+            current = new Current(
+                    changed,
+                    target.places(),
+                    target.source(),
+                    plan,
+                    Instant.now(),
+                    target.under(),
+                    target.rolledBackTo());
+            List<String> notes = new ArrayList<>(target.notes());
+            history.record(target.source(), changed, by, changes, notes);
+            return new ReloadReport(true, List.copyOf(settings), List.of(), notes);
         } catch (LaunchException e) {
-            return CompletableFuture.completedStage(rejected(changes, e.getMessage()));
+            return rejected(changes, e.getMessage(), target.notes());
+        } catch (CompletionException e) {
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            String reason =
+                    cause instanceof TimeoutException ? "the worker did not answer in time" : cause.getMessage();
+            return rejected(changes, reason, target.notes());
         }
+    }
+
+    /** What {@link #apply} would answer, were nothing to go wrong. */
+    ReloadReport plan(ConfigTarget target) {
+        ProxyConfig changed = target.config();
+        if (changed == null) {
+            return new ReloadReport(false, List.of(), target.problems(), target.notes());
+        }
+        List<Setting> settings = new ArrayList<>();
+        for (ConfigChange change : ConfigChange.between(config(), changed)) {
+            settings.add(setting(change, costOf(change)));
+        }
+        return new ReloadReport(true, settings, target.problems(), target.notes());
+    }
+
+    private Result costOf(ConfigChange change) {
+        if (needsNewLauncher(change)) {
+            return Result.RELAUNCH;
+        }
+        return needsNewWorker(change) ? Result.ROLLED : Result.APPLIED;
     }
 
     /** A list of listeners is the launcher's own, but it can bind and unbind; the worker is then a new one. */
@@ -171,114 +232,78 @@ final class RunningConfig implements ConfigControl {
         return change.key().equals(ConfigKeys.LISTEN.path());
     }
 
-    private static boolean needsNewLauncher(ConfigChange change) {
+    private boolean needsNewLauncher(ConfigChange change) {
+        return isOfLauncher(change) && !isAtLaunch(change);
+    }
+
+    private static boolean isOfLauncher(ConfigChange change) {
         return change.apply() == ConfigKey.Apply.RELAUNCH && !isListen(change);
     }
 
-    /** {@code source} with the settings held that only another launcher may change. */
-    private static ConfigSource pinned(ConfigSource source, ProxyConfig running, List<ConfigChange> changes) {
-        Map<String, String> overrides = new HashMap<>(source.overrides());
-        for (ConfigChange change : changes) {
-            String transport = ConfigKeys.WORKER_TRANSPORT.path();
-            if (change.key().equals(transport)) {
-                overrides.put(transport, running.worker().transport().name().toLowerCase(Locale.ROOT));
-            }
-        }
-        return new ConfigSource(source.name(), source.directory(), source.text(), overrides);
+    /** Whether a value that was to wait for another launcher goes back to what this one has. */
+    private boolean isAtLaunch(ConfigChange change) {
+        return String.valueOf(change.after()).equals(String.valueOf(atLaunch.get(change.key())));
     }
 
-    private CompletionStage<ReloadReport> roll(
-            Current running, ProxyConfig changed, ConfigSource source, List<ConfigChange> changes)
-            throws LaunchException {
+    /** {@code source} with the worker's settings held that only another launcher may change. */
+    private ConfigSource pinned(ConfigSource source, ProxyConfig changed) {
+        Map<String, String> overlay = new HashMap<>(source.overlay());
+        SettingTexts.ofLauncher(changed).forEach((key, text) -> {
+            String held = atLaunch.get(key);
+            if (key.startsWith("worker.") && held != null && !held.equals(text)) {
+                overlay.put(key, held);
+            }
+        });
+        return source.withOverlay(overlay);
+    }
+
+    private WorkerPlan roll(Current running, ProxyConfig changed, ConfigSource source) throws LaunchException {
         ListeningSockets held = running.plan().sockets();
-        ListeningSockets sockets = held == null
-                ? null
-                : held.with(Workplace.addresses(changed), Workplace.socketsPerAddress(running.config()));
+        ListeningSockets sockets = held == null ? null : held.with(Workplace.addresses(changed), socketsPerAddress);
         WorkerPlan plan = new WorkerPlan(source, workplace.starter(changed), sockets);
-        return supervisor.roll(plan, running.config().timeouts().drainNanos()).handle((nothing, failure) -> {
-            if (failure != null) {
-                return rejected(changes, failure.getMessage());
-            }
-            current = new Current(changed, plan, Instant.now());
-            List<Setting> settings = new ArrayList<>();
-            for (ConfigChange change : changes) {
-                Result result = needsNewLauncher(change)
-                        ? Result.RELAUNCH
-                        : needsNewWorker(change) ? Result.ROLLED : Result.APPLIED;
-                settings.add(new Setting(change.key(), result, detail(change)));
-            }
-            return report(settings);
-        });
+        worker.roll(plan, running.config().timeouts().drainNanos()).join();
+        return plan;
     }
 
-    private CompletionStage<ReloadReport> handOver(
-            Current running, ProxyConfig changed, ConfigSource source, List<ConfigChange> changes) {
-        return supervisor.reload(source).handle((answers, failure) -> {
-            if (failure != null) {
-                return rejected(changes, failure.getMessage());
-            }
-            Map<String, SettingChange> byKey = new HashMap<>();
-            answers.forEach(answer -> byKey.put(answer.key(), answer));
-            List<Setting> settings = new ArrayList<>();
-            for (ConfigChange change : changes) {
-                SettingChange answer = byKey.getOrDefault(change.key(), byKey.get("*"));
-                Result result = Result.APPLIED;
-                String detail = detail(change);
-                if (needsNewLauncher(change)) {
-                    result = Result.RELAUNCH;
-                } else if (answer != null) {
-                    result = Result.valueOf(answer.result().toUpperCase(Locale.ROOT));
-                    detail = answer.detail().isEmpty() ? detail : answer.detail();
-                }
-                settings.add(new Setting(change.key(), result, detail));
-            }
-            if (settings.stream().noneMatch(setting -> setting.result() == Result.REJECTED)) {
-                current = new Current(changed, running.plan().with(source), Instant.now());
-            }
-            return report(settings);
-        });
-    }
-
-    private static String detail(ConfigChange change) {
-        if (needsNewLauncher(change)) {
-            return "holds from the next start of the launcher";
+    private List<Setting> handOver(ConfigSource source, List<ConfigChange> changes) {
+        Map<String, SettingChange> byKey = new HashMap<>();
+        for (SettingChange answer : worker.reload(source).join()) {
+            byKey.put(answer.key(), answer);
         }
-        return change.before() == null && change.after() == null
+        List<Setting> settings = new ArrayList<>();
+        for (ConfigChange change : changes) {
+            SettingChange answer = byKey.getOrDefault(change.key(), byKey.get("*"));
+            if (answer == null || isOfLauncher(change)) {
+                settings.add(setting(change, costOf(change)));
+            } else {
+                Result result = Result.valueOf(answer.result().toUpperCase(Locale.ROOT));
+                String detail = answer.detail();
+                settings.add(detail.isEmpty() ? setting(change, result) : new Setting(change.key(), result, detail));
+            }
+        }
+        return settings;
+    }
+
+    private Setting setting(ConfigChange change, Result result) {
+        String detail = change.before() == null && change.after() == null
                 ? "changed"
                 : "was " + value(change.before()) + ", is " + value(change.after());
+        if (result == Result.RELAUNCH) {
+            detail += ", from the next start of the launcher on";
+        }
+        return new Setting(change.key(), result, detail);
     }
 
     private static String value(@Nullable String text) {
-        return text == null ? "the default" : text;
+        return text == null ? "not set" : text;
     }
 
-    private static ReloadReport rejected(List<ConfigChange> changes, @Nullable String reason) {
+    private static ReloadReport rejected(List<ConfigChange> changes, @Nullable String reason, List<String> notes) {
         LOG.error("the changed configuration is not used: {}", reason);
         String detail = String.valueOf(reason);
-        return new ReloadReport(
-                false,
-                changes.stream()
-                        .map(change -> new Setting(change.key(), Result.REJECTED, detail))
-                        .toList(),
-                List.of());
-    }
-
-    private static ReloadReport report(List<Setting> settings) {
-        boolean ok = settings.stream().noneMatch(setting -> setting.result() == Result.REJECTED);
-        return new ReloadReport(ok, List.copyOf(settings), List.of());
-    }
-
-    private static List<Problem> problems(ConfigResult result) {
-        return result.problems().stream()
-                .filter(problem -> problem.severity() == ConfigProblem.Severity.ERROR)
-                .map(problem -> new Problem(
-                        problem.file() == null ? "" : problem.file(),
-                        problem.line(),
-                        problem.column(),
-                        problem.path(),
-                        problem.message(),
-                        problem.suggestion(),
-                        problem.text()))
+        List<Setting> settings = changes.stream()
+                .map(change -> new Setting(change.key(), Result.REJECTED, detail))
                 .toList();
+        return new ReloadReport(false, settings, List.of(), notes);
     }
 }

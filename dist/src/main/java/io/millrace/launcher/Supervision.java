@@ -1,7 +1,6 @@
 package io.millrace.launcher;
 
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.ControlTransport;
 import io.millrace.worker.control.ListenerSockets;
 import io.millrace.worker.control.ProcessSignals;
@@ -38,6 +37,7 @@ final class Supervision implements AutoCloseable {
     private final Supervisor supervisor;
     private final ControlServer server;
     private final RunningConfig config;
+    private final ConfigChanges changes;
     private final CompletableFuture<WorkerStatus> firstReady = new CompletableFuture<>();
     private final CompletableFuture<Integer> exitCode = new CompletableFuture<>();
     private final AtomicBoolean stopping = new AtomicBoolean();
@@ -55,19 +55,22 @@ final class Supervision implements AutoCloseable {
                 this::workerIsReady);
         server = new ControlServer(group.next(), transport, workplace.state().control(), supervisor);
         config = new RunningConfig(reader, workplace, supervisor);
+        changes = new ConfigChanges(config);
         rehearsal = new RehearsalRun(workplace.state().control().rehearsal());
         service = ServiceNotifier.of(System.getenv(), ProcessHandle.current().pid(), group.next());
     }
 
     /** Binds the sockets and starts the worker, or takes over the one that a dead launcher has left. */
-    static Supervision start(ConfigReader reader, ConfigSource source, ProxyConfig first, Workplace workplace)
+    static Supervision start(ConfigReader reader, ConfigReader.Reading reading, Workplace workplace)
             throws LaunchException, IOException {
+        ProxyConfig first = reading.config();
         Supervision supervision = new Supervision(reader, first, workplace);
         try {
             supervision.server.open();
             ListeningSockets sockets = supervision.listen(first, workplace);
-            supervision.config.begin(first, new WorkerPlan(source, workplace.starter(first), sockets));
-            supervision.admin = LauncherAdmin.start(first, workplace, supervision.supervisor, supervision.config);
+            supervision.config.begin(reading, new WorkerPlan(reading.source(), workplace.starter(first), sockets));
+            supervision.admin = LauncherAdmin.start(
+                    first, workplace, supervision.supervisor, supervision.config, supervision.changes);
             supervision.config.serve();
             return supervision;
         } catch (LaunchException | IOException e) {
@@ -146,7 +149,7 @@ final class Supervision implements AutoCloseable {
             service.reloading();
         }
         supervisor.reopenLogs();
-        config.reload().whenComplete((report, failure) -> {
+        changes.reload().whenComplete((report, failure) -> {
             if (serving) {
                 service.ready(statusOf(supervisor.status()));
             }
@@ -154,6 +157,7 @@ final class Supervision implements AutoCloseable {
                 LOG.error("the reload failed: {}", failure.getMessage());
             } else {
                 report.problems().forEach(problem -> LOG.error("{}", problem.text()));
+                report.notes().forEach(note -> LOG.info("{}", note));
                 report.settings().forEach(setting -> {
                     String result = setting.result().name().toLowerCase(Locale.ROOT);
                     LOG.info("{} {}: {}", result, setting.key(), setting.detail());
@@ -166,6 +170,7 @@ final class Supervision implements AutoCloseable {
     public void close() {
         rehearsal.close();
         service.close();
+        changes.close();
         if (admin != null) {
             admin.close();
         }

@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Confined to the event loop, except {@link #status()} and the methods that say so.
  */
-final class Supervisor implements ControlServer.Peers, Workforce.Listener {
+final class Supervisor implements ControlServer.Peers, Workforce.Listener, ServingWorker {
     private static final Logger LOG = LoggerFactory.getLogger(Supervisor.class);
 
     /** Beyond the drain's own deadline, for the worker to close its store and exit. */
@@ -87,7 +87,8 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener {
      * @param first what to serve; the supervisor takes ownership of the sockets
      * @param drainNanos for the adopted worker
      */
-    void start(WorkerPlan first, long drainNanos) {
+    @Override
+    public void start(WorkerPlan first, long drainNanos) {
         loop.execute(() -> {
             plan = first;
             if (current == null) {
@@ -143,7 +144,8 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener {
      *
      * @return what became of each setting
      */
-    CompletableFuture<List<SettingChange>> reload(ConfigSource changed) {
+    @Override
+    public CompletableFuture<List<SettingChange>> reload(ConfigSource changed) {
         CompletableFuture<List<SettingChange>> result = new CompletableFuture<>();
         loop.execute(() -> {
             WorkerProcess worker = current;
@@ -178,7 +180,8 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener {
      *
      * @param changed the supervisor takes ownership of its sockets
      */
-    CompletableFuture<Void> roll(WorkerPlan changed, long drainNanos) {
+    @Override
+    public CompletableFuture<Void> roll(WorkerPlan changed, long drainNanos) {
         Roll requested = new Roll(changed, drainNanos, new CompletableFuture<>());
         loop.execute(() -> {
             WorkerProcess worker = current;

@@ -3,6 +3,8 @@ package io.millrace.worker;
 import io.millrace.proxy.ProxyServer;
 import io.millrace.proxy.ProxyServerBuilder;
 import io.millrace.proxy.ReloadReport;
+import io.millrace.proxy.config.ConfigCatalog;
+import io.millrace.proxy.config.ConfigKey;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.worker.control.SettingChange;
 import java.io.IOException;
@@ -47,10 +49,19 @@ final class MillraceProxy implements ServedProxy {
     @Override
     public List<SettingChange> reload(ProxyConfig config) {
         return proxy.reload(config).settings().stream()
-                .map(setting -> setting.result() == ReloadReport.Result.APPLIED
-                        ? new SettingChange(setting.key(), "applied", "")
-                        : new SettingChange(setting.key(), "rejected", "needs a new worker"))
+                .map(setting -> change(setting.key(), setting.result()))
                 .toList();
+    }
+
+    static SettingChange change(String path, ReloadReport.Result result) {
+        if (result == ReloadReport.Result.APPLIED) {
+            return new SettingChange(path, "applied", "");
+        }
+        ConfigKey<?> key = ConfigCatalog.find(path);
+        // What waits for another launcher is no reason to refuse the rest.
+        return key != null && key.apply() == ConfigKey.Apply.RELAUNCH
+                ? new SettingChange(path, "relaunch", "")
+                : new SettingChange(path, "rejected", "needs a new worker");
     }
 
     @Override

@@ -14,6 +14,7 @@ import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
@@ -188,6 +189,49 @@ class LauncherTest {
                 assertTrue(launcher.client().get("/").origin().contains("one.example"), launcher::describe);
                 assertEquals(0, load.count(Outcome.REFUSED), () -> load.counts() + launcher.describe());
             }
+        }
+    }
+
+    @Test
+    void whatIsSetOutlivesItsWorkerAndNotItsLauncher() throws IOException {
+        Path file = config("http://one.example", "1s");
+        try (CannedLauncher first = CannedLauncher.run(directory, "--config", file.toString())) {
+            first.awaitListening();
+            String answer =
+                    admin("/v1/config/set", "{\"settings\":{\"remap\":\"[{map: /, to: http://set.example}]\"}}");
+            assertTrue(answer.contains("\"result\":\"applied\""), answer);
+            assertTrue(first.client().get("/").origin().contains("set.example"));
+            long killed = first.worker();
+            ProcessHandle.of(killed).orElseThrow().destroyForcibly();
+            assertNotEquals(killed, first.worker());
+            assertTrue(first.client().get("/").origin().contains("set.example"), first::describe);
+            answer = admin("/v1/config/set", "{\"settings\":{\"store.sync_interval\":\"2s\"}}");
+            assertTrue(answer.contains("\"result\":\"rolled\""), answer);
+            assertTrue(first.client().get("/").origin().contains("set.example"), "in the worker that was rolled, too");
+
+            first.process().destroyForcibly();
+            await().until(() -> !first.process().isAlive());
+            assertTrue(first.client().get("/").origin().contains("set.example"), "the worker serves on as it is");
+            try (CannedLauncher second = CannedLauncher.run(directory, "--config", file.toString())) {
+                second.awaitListening();
+                await().atMost(CannedLauncher.PATIENCE)
+                        .until(() -> second.client().get("/").origin().contains("one.example"));
+            }
+        }
+    }
+
+    /** Asks the launcher over its admin socket, and returns the whole answer. */
+    private String admin(String path, String body) throws IOException {
+        try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            channel.connect(UnixDomainSocketAddress.of(directory.resolve("state/admin.sock")));
+            String request = "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: "
+                    + body.length() + "\r\n\r\n" + body;
+            channel.write(ByteBuffer.wrap(request.getBytes(StandardCharsets.US_ASCII)));
+            ByteBuffer answer = ByteBuffer.allocate(1 << 16);
+            while (channel.read(answer) >= 0) {
+                // Until the launcher closes.
+            }
+            return new String(answer.array(), 0, answer.position(), StandardCharsets.UTF_8);
         }
     }
 

@@ -138,9 +138,6 @@ public final class ProxyServer implements AutoCloseable {
         shared = ExchangeLoop.Shared.over(store, builder.clock(), () -> live.exchange());
         shared.groups().apply(config.originGroups(), SelfDetection.of(config, ownAddresses));
         shared.overload().apply(config.remap());
-        int connectionsMax = config.limits().connections() <= 0
-                ? Integer.MAX_VALUE
-                : Math.max(1, config.limits().connections() / loopCount);
         for (EventExecutor executor : group) {
             loops.add(new ServingLoop(
                     (EventLoop) executor,
@@ -150,7 +147,7 @@ public final class ProxyServer implements AutoCloseable {
                     shared,
                     () -> live.dns(),
                     () -> live.http1(),
-                    connectionsMax,
+                    () -> connectionsMax(live.config(), loopCount),
                     () -> live.config().worker().fastLane(),
                     transport.hasPlainSockets()));
         }
@@ -174,6 +171,11 @@ public final class ProxyServer implements AutoCloseable {
                 new HealthChecks(loops.get(0).loop(), loops.get(0).origins(), shared.groups(), builder.clock()::millis);
         originAdmin = new OriginAdmin(shared.groups(), builder.clock(), marks);
         admin = AdminSide.of(this, builder, originAdmin);
+    }
+
+    private static int connectionsMax(ProxyConfig config, int loopCount) {
+        int all = config.limits().connections();
+        return all <= 0 ? Integer.MAX_VALUE : Math.max(1, all / loopCount);
     }
 
     /** Begins to build a proxy. */
@@ -528,6 +530,11 @@ public final class ProxyServer implements AutoCloseable {
 
     ExchangeLoop.Shared shared() {
         return shared;
+    }
+
+    /** All that a reload swaps, for tests that look into it. */
+    Record snapshot() {
+        return live;
     }
 
     ExchangeSettings settings() {

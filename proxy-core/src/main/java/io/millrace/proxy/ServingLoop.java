@@ -25,6 +25,7 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.util.concurrent.Future;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -57,7 +58,7 @@ final class ServingLoop {
             ExchangeLoop.Shared shared,
             Supplier<DnsSettings> dns,
             Supplier<Http1Settings> http1,
-            int connectionsMax,
+            IntSupplier connectionsMax,
             Supplier<Boolean> fastLaneOpen,
             boolean hasPlainSockets) {
         this.loop = loop;

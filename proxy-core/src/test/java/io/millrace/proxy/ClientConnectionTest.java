@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.observe.Counter;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -379,9 +380,16 @@ class ClientConnectionTest {
         assertEquals(200, first.get("/a").response().status());
         RawClient second = proxy.client();
         assertThrows(IOException.class, () -> second.get("/a").response());
+        ProxyConfig raised = proxy.proxy().config().toBuilder()
+                .set("limits.connections", "2")
+                .build();
+        proxy.proxy().reload(raised);
+        RawClient third = proxy.client();
+        assertEquals(200, third.get("/a").response().status());
+        third.close();
         first.close();
         ProxyExtension.await(
-                "the first is gone",
+                "they are gone",
                 () -> proxy.proxy().loops().get(0).connections().size() == 0);
         assertEquals(200, proxy.client().get("/a").response().status());
     }

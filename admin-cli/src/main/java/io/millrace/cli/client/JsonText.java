@@ -37,6 +37,38 @@ public final class JsonText {
         });
     }
 
+    /** {@code {"settings":{...},"save":...}}. */
+    public static byte[] configSet(Map<String, String> settings, boolean save) {
+        return object(json -> {
+            json.writeObjectPropertyStart("settings");
+            settings.forEach(json::writeStringProperty);
+            json.writeEndObject();
+            json.writeBooleanProperty("save", save);
+        });
+    }
+
+    /** {@code {"keys":[...]}}, or of none {@code {"all":true}}. */
+    public static byte[] configReset(List<String> keys) {
+        return object(json -> {
+            if (keys.isEmpty()) {
+                json.writeBooleanProperty("all", true);
+                return;
+            }
+            json.writeArrayPropertyStart("keys");
+            keys.forEach(json::writeString);
+            json.writeEndArray();
+        });
+    }
+
+    /** {@code {"to":...}}, empty for 0. */
+    public static byte[] configRollback(int number) {
+        return object(json -> {
+            if (number > 0) {
+                json.writeNumberProperty("to", number);
+            }
+        });
+    }
+
     /** {@code {"metrics":[{"name","labels","value"}]}}; a value that JSON has no number for is a string. */
     public static byte[] metrics(List<MetricSample> samples) {
         return object(json -> {

@@ -26,7 +26,7 @@ abstract class CommandGroup implements Callable<Integer> {
             name = "config",
             customSynopsis = "millctl config COMMAND [OPTIONS]",
             commandListHeading = "Commands:%n",
-            description = "Check and reload the configuration.")
+            description = "Look at the configuration and change it.")
     static final class Config extends CommandGroup {}
 
     @Command(

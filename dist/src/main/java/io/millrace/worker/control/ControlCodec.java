@@ -1,5 +1,6 @@
 package io.millrace.worker.control;
 
+import io.millrace.proxy.config.ConfigDocument;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
@@ -148,26 +149,36 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
 
     private static void writeConfig(ConfigSource config, ByteBuf out) {
         writeText(config.name(), out);
-        writeText(config.directory().toString(), out);
-        writeText(config.text(), out);
-        out.writeInt(config.overrides().size());
-        for (Map.Entry<String, String> override : config.overrides().entrySet()) {
-            writeText(override.getKey(), out);
-            writeText(override.getValue(), out);
-        }
+        writeText(config.document().directory().toString(), out);
+        writeText(config.document().text(), out);
+        writeTexts(config.document().included(), out);
+        writeTexts(config.overrides(), out);
+        writeTexts(config.overlay(), out);
     }
 
     private static ConfigSource readConfig(ByteBuf in) {
         String name = readText(in);
         Path directory = Path.of(readText(in));
-        String text = readText(in);
+        ConfigDocument document = new ConfigDocument(name, directory, readText(in), readTexts(in));
+        return new ConfigSource(document, readTexts(in), readTexts(in));
+    }
+
+    private static void writeTexts(Map<String, String> texts, ByteBuf out) {
+        out.writeInt(texts.size());
+        for (Map.Entry<String, String> text : texts.entrySet()) {
+            writeText(text.getKey(), out);
+            writeText(text.getValue(), out);
+        }
+    }
+
+    private static Map<String, String> readTexts(ByteBuf in) {
         int size = readCount(in);
-        Map<String, String> overrides = new LinkedHashMap<>();
+        Map<String, String> texts = new LinkedHashMap<>();
         for (int i = 0; i < size; i++) {
             String key = readText(in);
-            overrides.put(key, readText(in));
+            texts.put(key, readText(in));
         }
-        return new ConfigSource(name, directory, text, overrides);
+        return texts;
     }
 
     private static void writeSettings(List<SettingChange> settings, ByteBuf out) {

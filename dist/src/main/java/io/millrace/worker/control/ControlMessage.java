@@ -9,7 +9,7 @@ import java.util.List;
 public sealed interface ControlMessage {
 
     /** Raised with every change of the messages; a launcher and a worker of different versions do not talk. */
-    int PROTOCOL_VERSION = 1;
+    int PROTOCOL_VERSION = 2;
 
     /**
      * First words of a worker.

@@ -3,6 +3,7 @@ package io.millrace.worker.control;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.millrace.proxy.config.ConfigDocument;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -20,10 +21,13 @@ class ControlCodecTest {
             List.of(new ListenerSockets(":0", ":8080", 2), new ListenerSockets("[::1]:81", "[::1]:81", 1));
 
     private static final ConfigSource CONFIG = new ConfigSource(
-            "millrace.yaml",
-            Path.of("/etc/millrace"),
-            "listen: [\":8080\"] # Grüße\n",
-            Map.of("cache.ram_size", "1GiB"));
+            new ConfigDocument(
+                    "millrace.yaml",
+                    Path.of("/etc/millrace"),
+                    "listen: [\":8080\"] # Grüße\n",
+                    Map.of("rules.d/a.yaml", "remap: []")),
+            Map.of("cache.ram_size", "1GiB"),
+            Map.of("cache.enabled", "false"));
 
     static Stream<ControlMessage> messages() {
         return Stream.of(

@@ -42,7 +42,7 @@ public final class ConfigCheckResource implements AdminResource {
         }));
     }
 
-    private static Path file(String name) throws AdminException {
+    static Path file(String name) throws AdminException {
         try {
             Path file = Path.of(name);
             if (file.isAbsolute()) {

@@ -42,8 +42,16 @@ public interface ConfigControl {
             @Nullable String suggestion,
             String text) {}
 
-    /** What became of each changed setting, and the problems when nothing was taken over. */
-    record ReloadReport(boolean ok, List<Setting> settings, List<Problem> problems) {}
+    /**
+     * What became of each changed setting, the problems when nothing was taken over, and what else there is to know, a
+     * sentence each.
+     */
+    record ReloadReport(boolean ok, List<Setting> settings, List<Problem> problems, List<String> notes) {
+        /** A report of which nothing else is to be known. */
+        public ReloadReport(boolean ok, List<Setting> settings, List<Problem> problems) {
+            this(ok, settings, problems, List.of());
+        }
+    }
 
     /** A changed setting, what became of it, and a sentence. */
     record Setting(String key, Result result, String detail) {}

@@ -8,9 +8,6 @@ import tools.jackson.core.JsonGenerator;
 
 /** {@code POST /v1/config/reload}: reads the configuration again and says per setting what became of it. Thread-safe. */
 public final class ConfigReloadResource implements AdminResource {
-    /** A rolling change starts a worker, which may have a large store to open. */
-    private static final Duration TIMEOUT = Duration.ofMinutes(5);
-
     private final ConfigControl control;
 
     /** The resource over a control. */
@@ -35,7 +32,7 @@ public final class ConfigReloadResource implements AdminResource {
 
     @Override
     public Duration timeout() {
-        return TIMEOUT;
+        return ConfigChangeResource.TIMEOUT;
     }
 
     @Override
@@ -44,7 +41,7 @@ public final class ConfigReloadResource implements AdminResource {
         responder.replyWhen(control.reload(), report -> AdminReply.json(json -> write(json, report)));
     }
 
-    private static void write(JsonGenerator json, ReloadReport report) {
+    static void write(JsonGenerator json, ReloadReport report) {
         json.writeBooleanProperty("ok", report.ok());
         json.writeArrayPropertyStart("settings");
         for (Setting setting : report.settings()) {
@@ -56,5 +53,8 @@ public final class ConfigReloadResource implements AdminResource {
         }
         json.writeEndArray();
         ConfigCheckResource.write(json, report.problems());
+        json.writeArrayPropertyStart("notes");
+        report.notes().forEach(json::writeString);
+        json.writeEndArray();
     }
 }

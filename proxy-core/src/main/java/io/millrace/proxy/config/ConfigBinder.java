@@ -57,16 +57,51 @@ final class ConfigBinder {
         }
     }
 
+    /** Reads a file that another includes: its lists go on with those read before. */
+    void bindIncluded(Node root, ConfigValues.Builder into) {
+        if (!(root instanceof MappingNode mapping)) {
+            problems.error(place(root), "", "an included file is made of lists such as remap:, this is " + kind(root));
+            return;
+        }
+        Map<String, Place> seen = new HashMap<>();
+        for (NodeTuple tuple : mapping.getValue()) {
+            Place place = place(tuple.getKeyNode());
+            String name = tuple.getKeyNode() instanceof ScalarNode scalar ? scalar.getValue() : "";
+            Place first = seen.putIfAbsent(name, place);
+            ConfigKey<?> key = ConfigShape.root().key(name);
+            if (first != null) {
+                problems.error(place, name, "set twice; the first is on line " + first.line());
+            } else if (key == null || !ConfigIncludes.INCLUDABLE.contains(key)) {
+                problems.error(
+                        place,
+                        name,
+                        "cannot stand in an included file, which has "
+                                + String.join(
+                                        ", ",
+                                        ConfigIncludes.INCLUDABLE.stream()
+                                                .map(ConfigKey::path)
+                                                .toList()) + " only");
+            } else {
+                bindList(tuple.getValueNode(), key, name, into.elements(key), into);
+            }
+        }
+    }
+
     /** Reads the value of one list key that stands at a path. */
     void bindList(Node node, ConfigKey<?> key, String path, ConfigValues.Builder into) {
         problems.setAt(path, place(node));
-        List<ConfigValues> elements = new ArrayList<>();
+        bindList(node, key, path, List.of(), into);
+    }
+
+    private void bindList(
+            Node node, ConfigKey<?> key, String path, List<ConfigValues> before, ConfigValues.Builder into) {
+        List<ConfigValues> elements = new ArrayList<>(before);
         if (node instanceof SequenceNode sequence) {
             for (Node element : sequence.getValue()) {
                 bindElement(element, key, path + "[" + elements.size() + "]", elements);
             }
         } else if (ConfigShape.ofWord(key) != null && node instanceof ScalarNode && !isNull(node)) {
-            bindElement(node, key, path + "[0]", elements);
+            bindElement(node, key, path + "[" + elements.size() + "]", elements);
         } else if (!isNull(node)) {
             String hint = node instanceof MappingNode ? "; put a dash before the first key of each element" : "";
             problems.error(place(node), path, "must be a list, this is " + kind(node) + hint);

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ConfigCatalog {
     private static final List<ConfigKey<?>> KEYS = List.of(
+            FileKeys.INCLUDE,
             LISTEN,
             LISTEN_ADDRESS,
             ProxyProtocolKeys.LISTEN,
@@ -193,6 +194,7 @@ public final class ConfigCatalog {
             ADMIN_SOCKET,
             ADMIN_LISTEN,
             ADMIN_TOKEN_FILE,
+            FileKeys.HISTORY,
             TIMEOUTS_CLIENT_HEADER,
             TIMEOUTS_CLIENT_KEEP_ALIVE,
             TIMEOUTS_CLIENT_BODY,
@@ -248,6 +250,7 @@ public final class ConfigCatalog {
                 throw new IllegalStateException("two entries for " + key.path());
             }
         }
+        SECTIONS.put("include", "Rules in files of their own.");
         SECTIONS.put("listen", "Where clients connect.");
         SECTIONS.put("listen[].tls", "TLS on this address; without it the address speaks plain HTTP.");
         SECTIONS.put("remap", "Which origin answers for which URLs.");
@@ -297,6 +300,15 @@ public final class ConfigCatalog {
     /** The key of this full path, such as {@code cache.ram_size} or {@code storage[].size}; null when there is none. */
     public static @Nullable ConfigKey<?> find(String path) {
         return BY_PATH.get(path);
+    }
+
+    /** The key of this path, and those below it as a section or a list; none when there is nothing of that path. */
+    public static List<ConfigKey<?>> below(String path) {
+        return KEYS.stream()
+                .filter(key -> key.path().equals(path)
+                        || key.path().startsWith(path + ".")
+                        || key.path().startsWith(path + "[]."))
+                .toList();
     }
 
     /** The full path nearest to a mistyped one; null when none is near. */

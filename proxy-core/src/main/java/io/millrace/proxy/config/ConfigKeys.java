@@ -427,7 +427,7 @@ public final class ConfigKeys {
             .within(1, 10_000_000)
             .defaultsTo(30_000)
             .like("proxy.config.net.max_connections_in")
-            .says("Client connections open at the same time; further ones wait in the kernel's queue.");
+            .says("Client connections open at the same time; further ones are closed at once.");
     public static final ConfigKey<Integer> LIMITS_REQUESTS_PER_CONNECTION = draft(
                     "limits.requests_per_connection", ValueType.INTEGER)
             .within(0, Integer.MAX_VALUE)

@@ -1,13 +1,6 @@
 package io.millrace.proxy.config;
 
 import io.millrace.proxy.config.ConfigProblems.Place;
-import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -19,10 +12,15 @@ import org.snakeyaml.engine.v2.nodes.Node;
  * wrote; it comes back as {@link ConfigProblem}s. Thread-safe: its methods are static and share nothing.
  */
 public final class ConfigLoader {
+    /** Begins the place of what the command line set. */
+    private static final String SET = "--set ";
+
     private final Environment environment;
     private final Path workingDirectory;
     private final ConfigProblems problems = new ConfigProblems();
+    private final ConfigIncludes files = new ConfigIncludes(problems);
     private final ConfigValues.Builder values = ConfigValues.builder();
+    private @Nullable ConfigDocument document;
 
     private ConfigLoader(Environment environment) {
         this.environment = environment;
@@ -42,12 +40,12 @@ public final class ConfigLoader {
     static ConfigResult load(Path file, Map<String, String> overrides, Environment environment) {
         ConfigLoader loader = new ConfigLoader(environment);
         String name = file.toString();
-        String text = loader.readFile(file, name);
+        String text = loader.files.read(file, name);
         if (text != null) {
             Path directory = file.toAbsolutePath().getParent();
-            loader.bindText(text, name, directory == null ? loader.workingDirectory : directory);
+            loader.bindText(text, name, directory == null ? loader.workingDirectory : directory, null);
         }
-        loader.bindOverrides(overrides);
+        loader.bindOverrides(overrides, SET);
         return loader.result(new Place(name, 0, 0));
     }
 
@@ -62,22 +60,37 @@ public final class ConfigLoader {
     }
 
     /**
-     * Reads the text of a file that was read before, and may have changed or gone since.
+     * Reads text that stands, or will stand, in a directory.
      *
-     * @param directory where relative paths in it start: the file's
+     * @param directory where relative paths in it start
      * @param overrides as for {@link #load}
      */
     public static ConfigResult parse(String text, String name, Path directory, Map<String, String> overrides) {
         ConfigLoader loader = new ConfigLoader(Environment.ofProcess());
-        loader.bindText(text, name, directory);
-        loader.bindOverrides(overrides);
+        loader.bindText(text, name, directory, null);
+        loader.bindOverrides(overrides, SET);
         return loader.result(new Place(name, 0, 0));
+    }
+
+    /**
+     * Reads a document that was read before; its files are not looked at again.
+     *
+     * @param overrides as for {@link #load}
+     * @param overlay what was set while running; it wins over both, and its problems name {@code config set KEY}
+     */
+    public static ConfigResult parse(
+            ConfigDocument document, Map<String, String> overrides, Map<String, String> overlay) {
+        ConfigLoader loader = new ConfigLoader(Environment.ofProcess());
+        loader.bindText(document.text(), document.name(), document.directory(), document.included());
+        loader.bindOverrides(overrides, SET);
+        loader.bindOverrides(overlay, ConfigResult.OVERLAY);
+        return loader.result(new Place(document.name(), 0, 0));
     }
 
     static ConfigResult parse(String text, String name, Map<String, String> overrides, Environment environment) {
         ConfigLoader loader = new ConfigLoader(environment);
-        loader.bindText(text, name, loader.workingDirectory);
-        loader.bindOverrides(overrides);
+        loader.bindText(text, name, loader.workingDirectory, null);
+        loader.bindOverrides(overrides, SET);
         return loader.result(new Place(name, 0, 0));
     }
 
@@ -99,7 +112,7 @@ public final class ConfigLoader {
         rule.set(RemapKeys.MAP, new RuleUrl(null, null, -1, "/"));
         loader.values.put(ConfigKeys.LISTEN, addresses);
         loader.values.put(ConfigKeys.REMAP, List.of(rule.build()));
-        loader.bindOverrides(overrides);
+        loader.bindOverrides(overrides, SET);
         return loader.result(new Place("--listen", 0, 0));
     }
 
@@ -115,57 +128,39 @@ public final class ConfigLoader {
         return element;
     }
 
-    private @Nullable String readFile(Path file, String name) {
-        Place place = new Place(name, 0, 0);
-        try {
-            if (Files.isDirectory(file)) {
-                problems.error(place, "", "is a directory");
-                return null;
-            }
-            byte[] bytes = Files.readAllBytes(file);
-            if (bytes.length > YamlText.LENGTH_MAX) {
-                problems.error(place, "", "is longer than the limit of " + Units.formatSize(YamlText.LENGTH_MAX));
-                return null;
-            }
-            return decode(bytes, name);
-        } catch (NoSuchFileException e) {
-            problems.error(place, "", "no such file");
-        } catch (AccessDeniedException e) {
-            problems.error(place, "", "permission denied");
-        } catch (IOException e) {
-            problems.error(place, "", "cannot be read: " + e.getMessage());
-        }
-        return null;
-    }
-
-    private @Nullable String decode(byte[] bytes, String name) {
-        ByteBuffer in = ByteBuffer.wrap(bytes);
-        try {
-            return StandardCharsets.UTF_8.newDecoder().decode(in).toString();
-        } catch (CharacterCodingException e) {
-            String before = new String(bytes, 0, in.position(), StandardCharsets.UTF_8);
-            int length = before.codePointCount(0, before.length());
-            problems.error(YamlText.placeOf(before, name, length), "", "is not UTF-8 from here on");
-            return null;
-        }
-    }
-
-    private void bindText(String text, String name, Path directory) {
-        String withoutMark = text.startsWith("\uFEFF") ? text.substring(1) : text;
-        Node root = YamlText.compose(withoutMark, name, problems);
+    /** @param given the files it includes, as they were read before; null to read them now */
+    private void bindText(String text, String name, Path directory, @Nullable Map<String, String> given) {
+        problems.begin(name);
+        Node root = YamlText.compose(withoutMark(text), name, problems);
         if (root != null) {
             binder(name, null, directory).bindRoot(root, values);
         } else if (!problems.hasErrors()) {
             problems.error(new Place(name, 1, 1), "", "is empty; a configuration has at least listen and remap");
         }
+        List<String> patterns = values.find(FileKeys.INCLUDE);
+        Map<String, String> included =
+                given == null ? files.included(patterns == null ? List.of() : patterns, name, directory) : given;
+        included.forEach((file, more) -> {
+            problems.begin(file);
+            Node node = YamlText.compose(withoutMark(more), file, problems);
+            if (node != null) {
+                binder(file, null, directory).bindIncluded(node, values);
+            }
+        });
+        document = new ConfigDocument(name, directory, text, included);
     }
 
-    private void bindOverrides(Map<String, String> overrides) {
-        overrides.forEach(this::bindOverride);
+    private static String withoutMark(String text) {
+        return text.startsWith("\uFEFF") ? text.substring(1) : text;
     }
 
-    private void bindOverride(String path, String text) {
-        String flag = "--set " + path;
+    private void bindOverrides(Map<String, String> overrides, String by) {
+        overrides.forEach((path, text) -> bindOverride(path, text, by));
+    }
+
+    /** @param by begins the place, before the path */
+    private void bindOverride(String path, String text, String by) {
+        String flag = by + path;
         Place place = new Place(flag, 0, 0);
         if (path.indexOf('[') >= 0) {
             String list = path.substring(0, path.indexOf('['));
@@ -179,6 +174,8 @@ public final class ConfigLoader {
             problems.error(place, path, "is a section; set one of its keys, such as " + one);
         } else if (!(found instanceof ConfigKey<?> key)) {
             problems.error(place, path, "unknown key", ConfigCatalog.suggest(path));
+        } else if (key == FileKeys.INCLUDE) {
+            problems.error(place, path, "stands in a file only, or the place of its rules would be unknown");
         } else if (key.type() == ValueType.LIST) {
             bindListOverride(binder, key, flag, text);
         } else {
@@ -206,7 +203,7 @@ public final class ConfigLoader {
         ConfigValues bound = values.build();
         new ConfigChecks(problems, whole).check(bound);
         if (problems.hasErrors()) {
-            return new ConfigResult(null, problems.sorted());
+            return new ConfigResult(null, problems.sorted(), problems.places(), document);
         }
         ProxyConfig config = new ProxyConfig(bound);
         new RemapChecks(problems, whole).warn(config);
@@ -215,6 +212,6 @@ public final class ConfigLoader {
         new CacheKeyChecks(problems, whole).check(config);
         new CacheRulesChecks(problems, whole).checkReach(config);
         new FilterChecks(problems, whole).checkReach(config);
-        return new ConfigResult(config, problems.sorted());
+        return new ConfigResult(config, problems.sorted(), problems.places(), document);
     }
 }

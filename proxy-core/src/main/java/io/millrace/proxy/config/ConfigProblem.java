@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
  * One thing that is wrong with a configuration, or worth a second look. Immutable.
  *
  * @param severity an error keeps the configuration from being used
- * @param file name as it was given, or {@code --set KEY}, or null for settings made in code
+ * @param file name as it was given, or {@code --set KEY} or {@code config set KEY}, or null for settings made in code
  * @param line from 1; 0 when it has no place in a file
  * @param column from 1; 0 when it has no place in a file
  * @param path full name of the key, elements by number: {@code remap[2].to}; empty for the file as a whole
@@ -43,7 +43,7 @@ public record ConfigProblem(
             text.append("warning: ");
         }
         // An override names its key already.
-        if (!path.isEmpty() && (file == null || !file.equals("--set " + path))) {
+        if (!path.isEmpty() && !(("--set " + path).equals(file) || (ConfigResult.OVERLAY + path).equals(file))) {
             text.append(path).append(": ");
         }
         text.append(message);

@@ -20,6 +20,10 @@ final class ConfigProblems {
 
     private final List<ConfigProblem> problems = new ArrayList<>();
     private final Map<String, Place> places = new HashMap<>();
+
+    /** Files in the order in which they were read. */
+    private final Map<String, Integer> files = new HashMap<>();
+
     private final Set<String> broken = new HashSet<>();
 
     void error(Place place, String path, String message, @Nullable String suggestion) {
@@ -44,6 +48,22 @@ final class ConfigProblems {
     /** Remembers that the key at {@code path} was set here; a later place wins. */
     void setAt(String path, Place place) {
         places.put(path, place);
+    }
+
+    /** Problems of this file come after those of the files before it. */
+    void begin(String file) {
+        files.putIfAbsent(file, files.size());
+    }
+
+    /** Where each key was set, those in elements of lists apart, in words. */
+    Map<String, String> places() {
+        Map<String, String> texts = new HashMap<>();
+        places.forEach((path, place) -> {
+            if (path.indexOf('[') < 0) {
+                texts.put(path, place.text());
+            }
+        });
+        return Map.copyOf(texts);
     }
 
     /** Where the key was set, else {@code otherwise}. */
@@ -81,7 +101,9 @@ final class ConfigProblems {
     /** What stands in the file first, in its order; then the rest as it was found. */
     List<ConfigProblem> sorted() {
         List<ConfigProblem> sorted = new ArrayList<>(problems);
-        sorted.sort(Comparator.<ConfigProblem>comparingInt(p -> p.line() > 0 ? p.line() : Integer.MAX_VALUE)
+        sorted.sort(Comparator.<ConfigProblem>comparingInt(p -> p.line() > 0 ? 0 : 1)
+                .thenComparingInt(p -> files.getOrDefault(p.file(), 0))
+                .thenComparingInt(ConfigProblem::line)
                 .thenComparingInt(ConfigProblem::column));
         return List.copyOf(sorted);
     }

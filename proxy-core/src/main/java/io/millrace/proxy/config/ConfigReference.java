@@ -139,6 +139,10 @@ public final class ConfigReference {
               replaced, and a variable's value is never read as YAML.
             - `--set KEY=VALUE` on the command line sets any key and wins over the file. A list is set as a whole:
               `--set 'listen=[":8080", ":8081"]'`.
+            - `include` names further files with rules. `millctl config set` changes a key while the proxy runs, `millctl config
+              describe` says all of this page about one key, with its present value: see
+              [operations.md](operations.md#change-the-configuration).
+            - Secrets are in files that keys name, never in values.
             - Where a key takes words that Traffic Server numbers, its number does as well.
             - A relative path starts at the directory of the file that names it.
             - `change` says what a new value takes: *live*, the running worker takes it over; *rolling*, a new worker starts

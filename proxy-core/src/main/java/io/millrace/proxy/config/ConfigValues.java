@@ -1,6 +1,7 @@
 package io.millrace.proxy.config;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,11 @@ public final class ConfigValues {
     /** Whether the key was set, to whatever value. */
     public boolean isSet(ConfigKey<?> key) {
         return values.containsKey(key);
+    }
+
+    /** How many keys were set. */
+    int size() {
+        return values.size();
     }
 
     /** The value that was set, else the default, else null. */
@@ -150,6 +156,18 @@ public final class ConfigValues {
 
         boolean isSet(ConfigKey<?> key) {
             return values.containsKey(key);
+        }
+
+        /** What was set so far; null when nothing was. */
+        <T> @Nullable T find(ConfigKey<T> key) {
+            Object value = values.get(key);
+            return value == null ? null : key.type().cast(value);
+        }
+
+        /** The elements of a list so far. */
+        List<ConfigValues> elements(ConfigKey<?> list) {
+            Object value = values.get(list);
+            return value == null ? List.of() : ValueType.LIST.cast(value);
         }
 
         public ConfigValues build() {

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,7 +42,7 @@ public final class ConnectionSet {
     }
 
     private final EventLoop loop;
-    private final int limit;
+    private final IntSupplier limit;
     private final List<Member> members = new ArrayList<>();
     private final Runnable onRefused;
     private volatile int size;
@@ -53,11 +54,16 @@ public final class ConnectionSet {
 
     private io.netty.util.concurrent.@Nullable Future<?> ticking;
 
+    /** The same with a limit that stays. */
+    public ConnectionSet(EventLoop loop, int limit, Runnable onRefused) {
+        this(loop, () -> limit, onRefused);
+    }
+
     /**
-     * @param limit the most connections this loop accepts
+     * @param limit the most connections this loop accepts, asked at each
      * @param onRefused told of each connection beyond it
      */
-    public ConnectionSet(EventLoop loop, int limit, Runnable onRefused) {
+    public ConnectionSet(EventLoop loop, IntSupplier limit, Runnable onRefused) {
         this.loop = loop;
         this.limit = limit;
         this.onRefused = onRefused;
@@ -84,7 +90,7 @@ public final class ConnectionSet {
      * @return false when the limit is reached or the proxy drains: the caller closes it
      */
     public boolean add(Member member) {
-        if (members.size() >= limit) {
+        if (members.size() >= limit.getAsInt()) {
             onRefused.run();
             return false;
         }

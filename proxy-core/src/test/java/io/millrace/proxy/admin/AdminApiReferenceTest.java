@@ -3,6 +3,8 @@ package io.millrace.proxy.admin;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 
+import io.millrace.proxy.config.ConfigKey;
+import io.millrace.proxy.config.ConfigKeys;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -50,6 +52,53 @@ class AdminApiReferenceTest {
         public CompletionStage<ReloadReport> reload() {
             return CompletableFuture.completedFuture(
                     new ReloadReport(false, List.of(new Setting("k", Result.REJECTED, "d")), List.of(PROBLEM)));
+        }
+    };
+
+    private static final ConfigChanger CHANGER = new ConfigChanger() {
+        @Override
+        public CompletionStage<ConfigControl.ReloadReport> plan(Path file) {
+            return CONFIG.reload();
+        }
+
+        @Override
+        public CompletionStage<ConfigControl.ReloadReport> set(Map<String, String> settings, boolean save) {
+            return CONFIG.reload();
+        }
+
+        @Override
+        public CompletionStage<ConfigControl.ReloadReport> reset(List<String> keys) {
+            return CONFIG.reload();
+        }
+
+        @Override
+        public CompletionStage<ConfigControl.ReloadReport> rollback(int entry) {
+            return CONFIG.reload();
+        }
+    };
+
+    private static final ConfigInspector INSPECTOR = new ConfigInspector() {
+        private static final Difference DIFFERENCE =
+                new Difference("k", "b", "a", Source.OVERLAY, "p", ConfigKey.Apply.LIVE);
+
+        @Override
+        public List<KeyValue> settings(List<String> names) {
+            return List.of(new KeyValue(ConfigKeys.CACHE_RAM_SIZE, "v", Source.OVERLAY, "p", "u", "i"));
+        }
+
+        @Override
+        public DiffReport diff() {
+            return new DiffReport(List.of(DIFFERENCE), List.of(DIFFERENCE), List.of("n"));
+        }
+
+        @Override
+        public DiffReport diff(int from, int to) {
+            return diff();
+        }
+
+        @Override
+        public List<Entry> history() {
+            return List.of(new Entry(1, "t", "set", "f", List.of("o"), List.of("c"), true));
         }
     };
 
@@ -142,6 +191,18 @@ class AdminApiReferenceTest {
                 new Documented("Status", new StatusResource(() -> ResourcesTest.STATUS), "", ""),
                 new Documented("CheckReport", new ConfigCheckResource(CONFIG), "", "{\"file\":\"/f\"}"),
                 new Documented("ReloadReport", new ConfigReloadResource(CONFIG), "", "{}"),
+                new Documented("ReloadReport", ConfigChangeResource.plan(CHANGER), "", "{\"file\":\"/f\"}"),
+                new Documented(
+                        "ReloadReport",
+                        ConfigChangeResource.set(CHANGER),
+                        "",
+                        "{\"settings\":{\"k\":\"v\"},\"save\":true}"),
+                new Documented("ReloadReport", ConfigChangeResource.reset(CHANGER), "", "{\"keys\":[\"k\"]}"),
+                new Documented("ReloadReport", ConfigChangeResource.rollback(CHANGER), "", "{\"to\":1}"),
+                new Documented("SettingsReport", new ConfigSettingsResource(INSPECTOR), "?key=k", ""),
+                new Documented("DiffReport", new ConfigDiffResource(INSPECTOR), "?from=1&to=2", ""),
+                new Documented("HistoryReport", new ConfigHistoryResource(INSPECTOR), "", ""),
+                new Documented("", new ConfigSchemaResource(), "", ""),
                 new Documented(
                         "PurgeReport",
                         new PurgeResource(

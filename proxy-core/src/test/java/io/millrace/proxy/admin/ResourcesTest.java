@@ -309,7 +309,8 @@ class ResourcesTest {
         String expected =
                 "{\"ok\":true,\"settings\":[{\"key\":\"remap\",\"result\":\"applied\",\"detail\":\"2 rules\"},"
                         + "{\"key\":\"worker.heap_size\",\"result\":\"rolled\",\"detail\":\"worker 12\"},"
-                        + "{\"key\":\"listen\",\"result\":\"relaunch\",\"detail\":\"after a relaunch\"}],\"problems\":[]}";
+                        + "{\"key\":\"listen\",\"result\":\"relaunch\",\"detail\":\"after a relaunch\"}],\"problems\":[],"
+                        + "\"notes\":[]}";
         assertEquals(expected, post("/v1/config/reload", "{}").body());
         assertEquals(expected, post("/v1/config/reload", "").body());
         assertEquals(400, post("/v1/config/reload", "{\"file\":\"/x\"}").status());
@@ -323,7 +324,7 @@ class ResourcesTest {
         assertEquals(200, rejected.status());
         assertEquals(
                 "{\"ok\":false,\"settings\":[{\"key\":\"listen\",\"result\":\"rejected\",\"detail\":\"port in use\"}],"
-                        + "\"problems\":[" + PROBLEM_JSON + "]}",
+                        + "\"problems\":[" + PROBLEM_JSON + "],\"notes\":[]}",
                 rejected.body());
 
         config.reload = CompletableFuture.failedFuture(new AdminException(409, "in-progress", "a reload runs"));

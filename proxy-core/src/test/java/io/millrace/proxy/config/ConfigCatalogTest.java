@@ -28,6 +28,7 @@ final class ConfigCatalogTest {
                 TunnelKeys.class,
                 ProxyProtocolKeys.class,
                 ForwardProxyKeys.class,
+                FileKeys.class,
                 ConfigKeys.class)) {
             List<ConfigKey<?>> constants = constants(holder);
             assertEquals(

@@ -1,0 +1,25 @@
+package io.millrace.cli.command;
+
+import io.millrace.cli.client.AdminClient;
+import io.millrace.cli.client.AdminClientException;
+import io.millrace.cli.client.AdminResponse;
+import io.millrace.cli.render.HistoryView;
+import picocli.CommandLine.Command;
+
+@Command(
+        name = "history",
+        abbreviateSynopsis = true,
+        description = "List the configurations that were applied: when, how, and what they changed.",
+        footer = {"", "admin.config_history says how many are kept.", "Example: millctl config history"})
+final class ConfigHistoryCommand extends ApiCommand {
+    ConfigHistoryCommand(Invocation invocation) {
+        super(invocation, Invocation.CHANGE_TIMEOUT);
+    }
+
+    @Override
+    int run(AdminClient client) throws AdminClientException, CommandFailure {
+        AdminResponse response = client.get("/v1/config/history");
+        show(response, HistoryView.lines(answered(response), console().paint()));
+        return ExitCode.OK;
+    }
+}

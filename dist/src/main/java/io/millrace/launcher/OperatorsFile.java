@@ -1,0 +1,143 @@
+package io.millrace.launcher;
+
+import io.millrace.proxy.config.ConfigDocument;
+import io.millrace.proxy.config.ConfigEdit;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The operator's configuration file while a setting is written into it: it is replaced as a whole, keeps owner and mode,
+ * and is left alone when it is not what was loaded. What it throws says why, and can be shown to the operator. Confined to
+ * one thread.
+ */
+final class OperatorsFile implements AutoCloseable {
+    private final Path file;
+    private final ConfigDocument loaded;
+    private byte[] edited = new byte[0];
+    private @Nullable Path unfinished;
+
+    private OperatorsFile(Path file, ConfigDocument loaded) {
+        this.file = file;
+        this.loaded = loaded;
+    }
+
+    /** Refuses when the file is not what runs, or does not decide about {@code keys}. */
+    static OperatorsFile open(ConfigReader reader, RunningConfig.Current running, Set<String> keys) throws IOException {
+        Path named = reader.file();
+        if (named == null) {
+            throw new IOException("there is no file: options say what to serve");
+        }
+        if (running.rolledBackTo() > 0) {
+            throw new IOException("configuration " + running.rolledBackTo()
+                    + " of the history runs, and not the file: reload first, or make it the file");
+        }
+        for (String key : keys) {
+            if (running.source().overrides().containsKey(key)) {
+                throw new IOException(key + " is set on the command line, which wins over the file");
+            }
+        }
+        // A link stays one: what it leads to is replaced.
+        Path file = named.toRealPath();
+        OperatorsFile opened = new OperatorsFile(file, running.source().document());
+        opened.checkUnchanged();
+        Object names = Files.getAttribute(file, "unix:nlink");
+        if (names instanceof Integer count && count > 1) {
+            throw new IOException(file + " has " + count + " names (hard links), of which one would be replaced");
+        }
+        return opened;
+    }
+
+    private void checkUnchanged() throws IOException {
+        byte[] loadedBytes = loaded.text().getBytes(StandardCharsets.UTF_8);
+        if (!Arrays.equals(loadedBytes, Files.readAllBytes(file))) {
+            throw new IOException(file + " has changed since it was loaded; reload first");
+        }
+    }
+
+    Path path() {
+        return file;
+    }
+
+    /** The file with other values, and what it includes. */
+    ConfigDocument edit(Map<String, String> settings) throws IOException {
+        String text = loaded.text();
+        for (Map.Entry<String, String> setting : settings.entrySet()) {
+            ConfigEdit edit = ConfigEdit.of(text, loaded.name(), setting.getKey(), setting.getValue());
+            if (edit.text() == null) {
+                throw new IOException(edit.obstacle());
+            }
+            text = edit.text();
+        }
+        edited = text.getBytes(StandardCharsets.UTF_8);
+        return new ConfigDocument(loaded.name(), loaded.directory(), text, loaded.included());
+    }
+
+    /** Writes what {@link #edit} made beside the file. */
+    void prepare() throws IOException {
+        Path beside = file.resolveSibling("." + file.getFileName() + ".millrace-new");
+        PosixFileAttributes attributes = Files.readAttributes(file, PosixFileAttributes.class);
+        Files.deleteIfExists(beside);
+        try (FileChannel channel = FileChannel.open(
+                beside,
+                Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
+            unfinished = beside;
+            PosixFileAttributeView view = Files.getFileAttributeView(beside, PosixFileAttributeView.class);
+            PosixFileAttributes own = view.readAttributes();
+            if (!own.owner().equals(attributes.owner())) {
+                view.setOwner(attributes.owner());
+            }
+            if (!own.group().equals(attributes.group())) {
+                view.setGroup(attributes.group());
+            }
+            view.setPermissions(attributes.permissions());
+            ByteBuffer bytes = ByteBuffer.wrap(edited);
+            while (bytes.hasRemaining()) {
+                channel.write(bytes);
+            }
+            channel.force(true);
+        } catch (FileSystemException e) {
+            String why = e.getReason() == null ? e.getClass().getSimpleName() : e.getReason();
+            throw new IOException(
+                    file + " cannot be replaced by a file of the same owner and mode: " + beside + ": " + why, e);
+        }
+    }
+
+    /** Puts it in place of the file. */
+    void replace() throws IOException {
+        Path beside = unfinished;
+        if (beside == null) {
+            throw new IllegalStateException("not prepared");
+        }
+        checkUnchanged();
+        Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        unfinished = null;
+        Path directory = file.getParent();
+        if (directory != null) {
+            try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+                channel.force(true);
+            }
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        if (unfinished != null) {
+            Files.deleteIfExists(unfinished);
+        }
+    }
+}

@@ -1,0 +1,24 @@
+package io.millrace.launcher;
+
+import io.millrace.proxy.config.ConfigSchema;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code millrace schema}: the JSON Schema of the configuration file, without a running proxy. */
+@Command(
+        name = "schema",
+        description = "Prints the JSON Schema of the configuration file.",
+        mixinStandardHelpOptions = true)
+final class SchemaCommand implements Callable<Integer> {
+    @Spec
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        spec.commandLine().getOut().println(ConfigSchema.json());
+        return ExitCode.OK;
+    }
+}

@@ -1,0 +1,23 @@
+package io.millrace.launcher;
+
+import io.millrace.worker.control.ConfigSource;
+import io.millrace.worker.control.SettingChange;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/** The worker as its configuration sees it. Thread-safe. */
+interface ServingWorker {
+    /**
+     * Serves from now on.
+     *
+     * @param first what to serve; its sockets' ownership goes along
+     * @param drainNanos for a worker that serves already
+     */
+    void start(WorkerPlan first, long drainNanos);
+
+    /** Hands a configuration to the worker, and says what became of each setting. Without a worker the next one has it. */
+    CompletableFuture<List<SettingChange>> reload(ConfigSource changed);
+
+    /** Replaces the worker by one with another plan; fails when that one does not come up, and the old plan stays. */
+    CompletableFuture<Void> roll(WorkerPlan changed, long drainNanos);
+}

@@ -1,0 +1,98 @@
+package io.millrace.proxy.admin;
+
+import io.millrace.proxy.admin.ConfigControl.ReloadReport;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * {@code POST /v1/config/plan}, {@code set}, {@code reset} and {@code rollback}: each answers as a reload does, with what
+ * became, or would become, of each setting. Thread-safe.
+ */
+public final class ConfigChangeResource implements AdminResource {
+    /** A rolling change starts a worker, which may have a large store to open. */
+    static final Duration TIMEOUT = Duration.ofMinutes(5);
+
+    private interface Change {
+        CompletionStage<ReloadReport> ask(Map<String, Object> body) throws AdminException;
+    }
+
+    private final String verb;
+    private final Change change;
+
+    private ConfigChangeResource(String verb, Change change) {
+        this.verb = verb;
+        this.change = change;
+    }
+
+    /** What a reload of a file would do. */
+    public static AdminResource plan(ConfigChanger changer) {
+        return new ConfigChangeResource("plan", body -> {
+            Json.onlyMembers(body, List.of("file"));
+            String file = Json.member(body, "file", String.class);
+            Path path = file == null ? null : ConfigCheckResource.file(file);
+            return changer.plan(path);
+        });
+    }
+
+    /** Sets keys. */
+    public static AdminResource set(ConfigChanger changer) {
+        return new ConfigChangeResource("set", body -> {
+            Json.onlyMembers(body, List.of("settings", "save"));
+            Map<String, String> settings = Json.strings(body, "settings");
+            if (settings.isEmpty()) {
+                throw new AdminException(400, "bad-request", "the member 'settings' is needed: values by key");
+            }
+            return changer.set(settings, Boolean.TRUE.equals(Json.member(body, "save", Boolean.class)));
+        });
+    }
+
+    /** Takes away what was set. */
+    public static AdminResource reset(ConfigChanger changer) {
+        return new ConfigChangeResource("reset", body -> {
+            Json.onlyMembers(body, List.of("keys", "all"));
+            List<String> keys = Json.list(body, "keys");
+            boolean all = Boolean.TRUE.equals(Json.member(body, "all", Boolean.class));
+            if (keys.isEmpty() != all) {
+                throw new AdminException(400, "bad-request", "either 'keys', a list of keys, or 'all' is needed");
+            }
+            return changer.reset(keys);
+        });
+    }
+
+    /** Runs an earlier configuration. */
+    public static AdminResource rollback(ConfigChanger changer) {
+        return new ConfigChangeResource("rollback", body -> {
+            Json.onlyMembers(body, List.of("to"));
+            Long to = Json.member(body, "to", Long.class);
+            if (to != null && (to < 1 || to > Integer.MAX_VALUE)) {
+                throw new AdminException(400, "bad-request", "the member 'to' is the number of an entry, from 1");
+            }
+            return changer.rollback(to == null ? 0 : to.intValue());
+        });
+    }
+
+    @Override
+    public String method() {
+        return "POST";
+    }
+
+    @Override
+    public String path() {
+        return "/v1/config/" + verb;
+    }
+
+    @Override
+    public Duration timeout() {
+        return TIMEOUT;
+    }
+
+    @Override
+    public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
+        responder.replyWhen(
+                change.ask(Json.members(request.body())),
+                report -> AdminReply.json(json -> ConfigReloadResource.write(json, report)));
+    }
+}

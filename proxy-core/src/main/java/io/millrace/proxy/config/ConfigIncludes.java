@@ -1,0 +1,160 @@
+package io.millrace.proxy.config;
+
+import io.millrace.proxy.config.ConfigProblems.Place;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.PatternSyntaxException;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the configuration file and those that its {@code include} names. Confined to one thread. */
+final class ConfigIncludes {
+    /** Files that one configuration may include; each is opened at every reload. */
+    static final int FILES_MAX = 1000;
+
+    /** What an included file may hold: lists that go on. */
+    static final List<ConfigKey<List<ConfigValues>>> INCLUDABLE =
+            List.of(ConfigKeys.REMAP, OriginGroupKeys.ORIGINS, FilterKeys.FILTERS, CacheRulesKeys.CACHE_RULES);
+
+    private static final String GLOB = "*?[{";
+    private static final String OF_A_DIRECTORY = "*.{yaml,yml}";
+
+    private final ConfigProblems problems;
+    private long left = YamlText.LENGTH_MAX;
+
+    ConfigIncludes(ConfigProblems problems) {
+        this.problems = problems;
+    }
+
+    /** The text of a file; null when it could not be read, which is then among the problems. */
+    @Nullable
+    String read(Path file, String name) {
+        Place place = new Place(name, 0, 0);
+        try {
+            if (Files.isDirectory(file)) {
+                problems.error(place, "", "is a directory");
+                return null;
+            }
+            byte[] bytes = Files.readAllBytes(file);
+            left -= bytes.length;
+            if (left < 0) {
+                problems.error(place, "", "is longer than the limit of " + Units.formatSize(YamlText.LENGTH_MAX));
+                return null;
+            }
+            return decode(bytes, name);
+        } catch (NoSuchFileException e) {
+            problems.error(place, "", "no such file");
+        } catch (AccessDeniedException e) {
+            problems.error(place, "", "permission denied");
+        } catch (IOException e) {
+            problems.error(place, "", "cannot be read: " + e.getMessage());
+        }
+        return null;
+    }
+
+    private @Nullable String decode(byte[] bytes, String name) {
+        ByteBuffer in = ByteBuffer.wrap(bytes);
+        try {
+            return StandardCharsets.UTF_8.newDecoder().decode(in).toString();
+        } catch (CharacterCodingException e) {
+            String before = new String(bytes, 0, in.position(), StandardCharsets.UTF_8);
+            int length = before.codePointCount(0, before.length());
+            problems.error(YamlText.placeOf(before, name, length), "", "is not UTF-8 from here on");
+            return null;
+        }
+    }
+
+    /**
+     * The texts of the files that {@code patterns} name: pattern by pattern, each in the order of its names.
+     *
+     * @param name of the file that includes them
+     * @param directory where relative patterns start
+     */
+    Map<String, String> included(List<String> patterns, String name, Path directory) {
+        String key = FileKeys.INCLUDE.path();
+        Place place = problems.placeOf(key, new Place(name, 0, 0));
+        Map<String, String> texts = new LinkedHashMap<>();
+        for (String pattern : patterns) {
+            for (Path file : matching(pattern, directory, place)) {
+                // Named as the operator names the file that includes it.
+                String shown = Path.of(pattern).isAbsolute() ? file.toString() : shown(file, name, directory);
+                if (shown.equals(name)) {
+                    problems.error(place, key, pattern + " includes " + name + " itself");
+                } else if (texts.size() == FILES_MAX) {
+                    problems.error(place, key, pattern + " passes the limit of " + FILES_MAX + " files");
+                    return texts;
+                } else if (!texts.containsKey(shown)) {
+                    String text = read(file, shown);
+                    if (text != null) {
+                        texts.put(shown, text);
+                    }
+                }
+            }
+        }
+        return texts;
+    }
+
+    private static String shown(Path file, String name, Path directory) {
+        Path relative = directory.toAbsolutePath().normalize().relativize(file);
+        return Path.of(name).resolveSibling(relative).normalize().toString();
+    }
+
+    private List<Path> matching(String pattern, Path directory, Place place) {
+        String key = FileKeys.INCLUDE.path();
+        try {
+            Path file = directory.toAbsolutePath().resolve(pattern).normalize();
+            Path last = file.getFileName();
+            Path parent = file.getParent();
+            if (last == null || parent == null || isGlob(parent.toString())) {
+                problems.error(place, key, "'" + pattern + "' has a pattern before its last part");
+            } else if (isGlob(last.toString())) {
+                return listed(parent, last.toString());
+            } else if (Files.isDirectory(file)) {
+                return listed(file, OF_A_DIRECTORY);
+            } else {
+                return List.of(file);
+            }
+        } catch (InvalidPathException | PatternSyntaxException e) {
+            problems.error(place, key, "'" + pattern + "' is not a path or pattern");
+        } catch (NoSuchFileException | NotDirectoryException e) {
+            problems.error(place, key, e.getMessage() + ": no such directory");
+        } catch (AccessDeniedException e) {
+            problems.error(place, key, e.getMessage() + ": permission denied");
+        } catch (IOException | DirectoryIteratorException e) {
+            problems.error(place, key, pattern + " cannot be listed: " + e.getMessage());
+        }
+        return List.of();
+    }
+
+    private static List<Path> listed(Path directory, String glob) throws IOException {
+        List<Path> files = new ArrayList<>();
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory, glob)) {
+            for (Path entry : entries) {
+                Path name = entry.getFileName();
+                boolean hidden = name != null && name.toString().startsWith(".");
+                if (!hidden && !Files.isDirectory(entry)) {
+                    files.add(entry);
+                }
+            }
+        }
+        files.sort((one, other) -> one.toString().compareTo(other.toString()));
+        return files;
+    }
+
+    private static boolean isGlob(String text) {
+        return text.chars().anyMatch(c -> GLOB.indexOf(c) >= 0);
+    }
+}

@@ -1,0 +1,21 @@
+package io.millrace.proxy.config;
+
+import static io.millrace.proxy.config.ConfigKey.draft;
+
+import java.util.List;
+
+/** The catalogue's entries of the configuration itself: what it includes, and what is kept of it. */
+public final class FileKeys {
+    public static final ConfigKey<List<String>> INCLUDE = draft("include", ValueType.NAMES)
+            .like("remap.config (.include)")
+            .says("Files that go on with the lists remap, origins, filters and cache_rules: paths, directories (their"
+                    + " *.yaml and *.yml) and patterns such as rules.d/*.yaml, each in the order of its names. They"
+                    + " hold nothing else, and include no others.");
+    public static final ConfigKey<Integer> HISTORY = draft("admin.config_history", ValueType.INTEGER)
+            .within(1, 1000)
+            .defaultsTo(20)
+            .like("proxy.config.admin.number_config_bak")
+            .says("Applied configurations that the launcher keeps, for config history and config rollback.");
+
+    private FileKeys() {}
+}

@@ -1,0 +1,185 @@
+package io.millrace.proxy.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What the catalogue says of a key holds in a file, for every key. */
+class EveryKeyTest {
+    private static final String NEEDED = "listen: [':1']\nremap: [{map: /, to: http://o/}]\n";
+
+    static Stream<ConfigKey<?>> keys() {
+        return ConfigCatalog.keys().stream();
+    }
+
+    static Stream<ConfigKey<?>> bounded() {
+        return keys().filter(key -> key.minText() != null);
+    }
+
+    static Stream<ConfigKey<?>> settings() {
+        return keys().filter(key -> key.path().indexOf('[') < 0 && key.type() != ValueType.LIST);
+    }
+
+    /** A file, and where the value stands in it. */
+    private record Written(String text, String path, int line, int column) {
+        ConfigResult read() {
+            return ConfigLoader.parse(text, "m.yaml", Map.of());
+        }
+
+        Optional<ConfigProblem> problem() {
+            return read().problems().stream()
+                    .filter(problem ->
+                            problem.path().equals(path) || problem.path().startsWith(path + "["))
+                    .findFirst();
+        }
+    }
+
+    /** One key in a file: {@code a[].b.c} as the key {@code c} in the section {@code b} of the one element of {@code a}. */
+    private static Written write(ConfigKey<?> key, String value) {
+        List<String> lines = new ArrayList<>();
+        StringBuilder path = new StringBuilder();
+        String indent = "";
+        String dash = "";
+        String[] parts = key.path().split("\\.", -1);
+        int column = 0;
+        for (int i = 0; i < parts.length; i++) {
+            boolean list = parts[i].endsWith("[]");
+            String name = list ? parts[i].substring(0, parts[i].length() - 2) : parts[i];
+            boolean last = i == parts.length - 1;
+            String start = indent + dash + name + ":" + (last ? " " : "");
+            lines.add(last ? start + value : start);
+            column = start.length() + 1;
+            path.append(i == 0 ? "" : ".").append(name).append(list ? "[0]" : "");
+            indent = " ".repeat(indent.length() + dash.length() + 2);
+            dash = list ? "- " : "";
+        }
+        int line = lines.size();
+        String needed = NEEDED.lines()
+                .filter(needs -> !needs.startsWith(parts[0].replace("[]", "") + ":"))
+                .reduce("", (all, one) -> all + one + "\n");
+        return new Written(String.join("\n", lines) + "\n" + needed, path.toString(), line, column);
+    }
+
+    private static void assertRefused(Written written, String because) {
+        ConfigProblem problem = written.problem().orElse(null);
+        assertNotNull(problem, () -> written.text() + written.read().text());
+        String place = "m.yaml:" + written.line() + ":" + written.column() + ": ";
+        assertTrue(problem.text().startsWith(place + problem.path() + ": "), () -> place + " but " + problem);
+        assertTrue(problem.message().contains(because), () -> because + " but " + problem);
+        assertEquals(ConfigProblem.Severity.ERROR, problem.severity());
+    }
+
+    @ParameterizedTest
+    @MethodSource("keys")
+    void aValueOfAnotherKindIsRefusedAtItsPlace(ConfigKey<?> key) {
+        boolean list = key.type() == ValueType.LIST;
+        assertRefused(write(key, "{no: [value]}"), list ? "must be a list" : "takes a");
+    }
+
+    @ParameterizedTest
+    @MethodSource("keys")
+    void aValueThatIsNotOfTheTypeIsRefusedAtItsPlace(ConfigKey<?> key) {
+        String bad =
+                switch (key.type().name()) {
+                    case "list" -> null;
+                    // Any text is a path, and nearly any a text; only none is none.
+                    case "path", "text", "names", "expressions" -> "''";
+                    case "field names", "cookie names", "protocol names" -> "'a b(c'";
+                    case "expression" -> "'('";
+                    case "parameter names" -> "'a*b'";
+                    case "status codes" -> "'99'";
+                    default -> "'~?!'";
+                };
+        if (bad != null) {
+            assertRefused(write(key, bad), "");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("bounded")
+    void boundsAreWithinAndWhatIsBeyondIsRefusedAtItsPlace(ConfigKey<?> key) {
+        assertEquals(Optional.empty(), boundProblem(write(key, quoted(key.minText()))));
+        assertEquals(Optional.empty(), boundProblem(write(key, quoted(key.maxText()))));
+        String above = beyond(key, true);
+        if (above != null) {
+            assertRefused(write(key, quoted(above)), "above the limit of " + key.maxText());
+        }
+        String below = beyond(key, false);
+        if (below != null) {
+            assertRefused(write(key, quoted(below)), "below the limit of " + key.minText());
+        }
+    }
+
+    private static Optional<ConfigProblem> boundProblem(Written written) {
+        return written.problem()
+                .filter(problem -> problem.line() == written.line()
+                        && problem.message().matches(".*(above|below) the limit of [^a-z]*[0-9].*"));
+    }
+
+    private static String quoted(String text) {
+        return "'" + text + "'";
+    }
+
+    /** The value next to a bound, on the other side of it; null where the type has none. */
+    private static String beyond(ConfigKey<?> key, boolean above) {
+        Object bound = above ? key.max() : key.min();
+        int step = above ? 1 : -1;
+        if (bound instanceof Integer number) {
+            boolean zero = number + step == 0 && key.isOrZero();
+            return number == Integer.MAX_VALUE || zero ? null : Integer.toString(number + step);
+        } else if (bound instanceof Long bytes) {
+            return bytes == 0 && !above ? null : bytes + step + "B";
+        } else if (bound instanceof Duration time) {
+            long nanos = time.toNanos() + step;
+            boolean zero = nanos == 0 && key.isOrZero();
+            return nanos < 0 || zero ? null : nanos + "ns";
+        } else if (bound instanceof Double number) {
+            String text = BigDecimal.valueOf(number)
+                    .add(BigDecimal.valueOf(step * 0.01))
+                    .toPlainString();
+            boolean percent = key.type() == ValueType.PERCENT;
+            return percent ? BigDecimal.valueOf(number * 100 + step).toPlainString() + "%" : text;
+        }
+        throw new AssertionError(key + " has bounds of an unknown type");
+    }
+
+    @ParameterizedTest
+    @MethodSource("settings")
+    void theDefaultHoldsWhereNothingIsSetAndSettingItIsNoChange(ConfigKey<?> key) {
+        ProxyConfig config = ConfigLoader.parse(NEEDED, "m.yaml", Map.of()).config();
+        assertNotNull(config);
+        assertEquals(key.defaultValue(), config.values().find(key));
+        if (key.defaultValue() != null) {
+            ProxyConfig set = new ProxyConfig(with(config, key, key.defaultValue()));
+            assertEquals(List.of(), ConfigChange.between(config, set));
+        }
+    }
+
+    private static ConfigValues with(ProxyConfig config, ConfigKey<?> key, Object value) {
+        ConfigValues.Builder values = config.values().toBuilder();
+        values.put(key, value);
+        return values.build();
+    }
+
+    @ParameterizedTest
+    @MethodSource("settings")
+    void anotherValueIsOneChangeOfTheDeclaredKind(ConfigKey<?> key) {
+        ProxyConfig config = ConfigLoader.parse(NEEDED, "m.yaml", Map.of()).config();
+        assertNotNull(config);
+        List<ConfigChange> changes = ConfigChange.between(config, OtherValues.with(config, key));
+        assertEquals(1, changes.size(), changes::toString);
+        assertEquals(
+                key.path() + " " + key.apply(),
+                changes.get(0).key() + " " + changes.get(0).apply());
+    }
+}

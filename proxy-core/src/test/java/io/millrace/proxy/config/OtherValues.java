@@ -1,0 +1,119 @@
+package io.millrace.proxy.config;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** For each key a valid value that is not the default. Thread-safe: its methods are static and share nothing. */
+public final class OtherValues {
+    /** Where the type alone does not say what is valid. */
+    private static final Map<String, String> BY_KEY = Map.ofEntries(
+            Map.entry("access.forwarded_fields", "forwarded"),
+            Map.entry("access.trusted_proxies", "10.0.0.0/8"),
+            Map.entry("purge.allow", "10.0.0.0/8"),
+            Map.entry("methods", "GET"),
+            Map.entry("include", "rules.d"),
+            Map.entry("dns.name_servers", "192.0.2.53"),
+            Map.entry("forward_proxy.connect_ports", "8443"));
+
+    private static final Map<String, String> BY_TYPE = Map.ofEntries(
+            Map.entry("path", "/some/path"),
+            Map.entry("host", "other.example"),
+            Map.entry("URL", "http://other.example/"),
+            Map.entry("text", "other"),
+            Map.entry("address", ":1"),
+            Map.entry("format", "combined"),
+            Map.entry("addresses", "10.9.0.0/16"),
+            Map.entry("field names", "x-other"),
+            Map.entry("cookie names", "other"),
+            Map.entry("parameter names", "other"),
+            Map.entry("protocol names", "websocket"),
+            Map.entry("status codes", "404"));
+
+    private static final Map<String, String> LISTS = Map.of(
+            "listen", "listen: [':2']\nremap: [{map: /, to: http://o/}]\n",
+            "remap", "remap: [{map: /other/, to: http://o/}]\n",
+            "origins", "origins: [{name: shop, hosts: ['http://10.0.0.1:80']}]\n",
+            "filters", "filters: [{name: inside, action: allow, src_ip: 10.0.0.0/8}]\n",
+            "access.filters", "access: {filters: [{action: deny, src_ip: 10.0.0.0/8}]}\n",
+            "storage", "storage: [{path: /var/cache/other, size: 1GiB}]\n",
+            "volumes", "volumes: [{name: other, share: 10%}]\nstorage: [{path: /var/cache/other, size: 1GiB}]\n",
+            "cache_rules", "cache_rules: [{suffix: css, ttl_in_cache: 1h}]\n",
+            "dns.split", "dns: {split: [{domains: [other.example], name_servers: [192.0.2.53]}]}\n");
+
+    private OtherValues() {}
+
+    /** {@code base} with another value of one key; nothing is checked across keys. */
+    public static ProxyConfig with(ProxyConfig base, ConfigKey<?> key) {
+        ConfigValues.Builder values = base.values().toBuilder();
+        if (key.type() == ValueType.LIST) {
+            values.put(key, list(key));
+        } else {
+            values.put(key, read(key, text(key, base.values().text(key))));
+        }
+        return new ProxyConfig(values.build());
+    }
+
+    private static Object list(ConfigKey<?> key) {
+        String text = LISTS.get(key.path());
+        String listen = "listen: [':1']\n";
+        String remap = "remap: [{map: /, to: http://o/}]\n";
+        String whole = (text.contains("listen:") ? "" : listen) + (text.contains("remap:") ? "" : remap) + text;
+        ConfigResult result = ConfigLoader.parse(whole, "t", Map.of());
+        if (result.config() == null) {
+            throw new AssertionError(key + ": " + result.text());
+        }
+        return result.config().values().find(key);
+    }
+
+    /** A valid text of a key that is no list. */
+    public static String text(ConfigKey<?> key) {
+        return text(key, key.defaultText());
+    }
+
+    private static String text(ConfigKey<?> key, String now) {
+        for (String candidate : candidates(key)) {
+            try {
+                if (!key.format(key.read(candidate)).equals(now)) {
+                    return candidate;
+                }
+            } catch (InvalidValueException e) {
+                // Out of its bounds: the next one.
+            }
+        }
+        throw new AssertionError("no other value of " + key + " is known here");
+    }
+
+    private static List<String> candidates(ConfigKey<?> key) {
+        String own = BY_KEY.getOrDefault(key.path(), BY_TYPE.get(key.type().name()));
+        if (own != null) {
+            return List.of(own);
+        }
+        if (key.type().words() != null) {
+            return key.type().words();
+        }
+        List<String> candidates = new ArrayList<>(
+                switch (key.type().name()) {
+                    case "boolean" -> List.of("true", "false");
+                    case "integer" -> List.of("7", "300", "5000");
+                    case "size" -> List.of("77KiB", "3MiB", "200MiB", "2GiB");
+                    case "duration" -> List.of("7s", "777ms", "3m", "5h", "3d");
+                    case "number" -> List.of("0.3", "3");
+                    case "percent" -> List.of("33%");
+                    default -> List.<String>of();
+                });
+        if (key.minText() != null) {
+            candidates.add(key.minText());
+            candidates.add(key.maxText());
+        }
+        return candidates;
+    }
+
+    private static Object read(ConfigKey<?> key, String text) {
+        try {
+            return key.read(text);
+        } catch (InvalidValueException e) {
+            throw new AssertionError(key + ": " + e.problem(), e);
+        }
+    }
+}
