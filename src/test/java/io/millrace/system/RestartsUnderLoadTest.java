@@ -31,7 +31,7 @@ class RestartsUnderLoadTest {
     /** A young process has not loaded everything yet. */
     private static final int LAUNCHER_DESCRIPTORS_MORE_MAX = 8;
 
-    private static final long LAUNCHER_BYTES_MAX = 80L * 1024 * 1024;
+    private static final long LAUNCHER_BYTES_MAX = 80_000_000;
 
     private enum Upheaval {
         ROLLS(2),
@@ -114,6 +114,7 @@ class RestartsUnderLoadTest {
             }
             List<String> wrong = load.stop();
             System.out.println(load + "\n" + String.join("\n", sizes));
+            System.out.println("launcher " + proxy.pid() + ": " + residentBytes(proxy.pid()) / 1000 + " kB");
             assertEquals(List.of(), wrong, load::toString);
             assertTrue(residentBytes(proxy.pid()) < LAUNCHER_BYTES_MAX, () -> "the launcher is too large: " + sizes);
         }

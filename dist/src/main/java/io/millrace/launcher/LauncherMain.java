@@ -1,6 +1,7 @@
 package io.millrace.launcher;
 
 import io.millrace.worker.WorkerMain;
+import io.millrace.worker.control.ProcessLog;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
@@ -17,6 +18,7 @@ public final class LauncherMain {
     LauncherMain() {}
 
     public static void main(String[] arguments) {
+        ProcessLog.choose(System.getenv());
         System.exit(commandLine(WorkerMain.class.getName()).execute(arguments));
     }
 

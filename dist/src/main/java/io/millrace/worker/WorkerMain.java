@@ -1,5 +1,6 @@
 package io.millrace.worker;
 
+import io.millrace.worker.control.ProcessLog;
 import io.millrace.worker.control.ProcessSignals;
 
 /** Entry point of the worker process, started by the launcher only. */
@@ -7,6 +8,7 @@ public final class WorkerMain {
     private WorkerMain() {}
 
     public static void main(String[] arguments) {
+        ProcessLog.choose(System.getenv());
         System.exit(run(arguments, MillraceProxy::build));
     }
 
