@@ -34,6 +34,8 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Connections between the fast lane and channels: who serves them, what moves with them, how they end. */
 class FastLaneTest {
@@ -263,6 +265,30 @@ class FastLaneTest {
         assertNull(fresh.in.readHead());
         idle.close();
         fresh.close();
+        drained.get(RawClient.WAIT_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /** RFC 9112 s9.6: closing under a request that is on its way would lose it. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void requestOnItsWayWhenADrainBeginsIsAnswered(boolean fastLane) throws Exception {
+        start("worker.fast_lane", Boolean.toString(fastLane));
+        List<RawClient> clients = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            RawClient client = proxy.client().get("/a");
+            client.response();
+            clients.add(client);
+        }
+        CompletableFuture<Void> drained =
+                proxy.proxy().drain(TimeUnit.SECONDS.toNanos(60)).toCompletableFuture();
+        for (RawClient client : clients.subList(0, 2)) {
+            RawClient.Response last = client.get("/a").response();
+            assertEquals("close", last.field("connection"));
+            assertNull(client.in.readHead());
+            client.close();
+        }
+        assertNull(clients.get(2).in.readHead());
+        clients.get(2).close();
         drained.get(RawClient.WAIT_MILLIS, TimeUnit.MILLISECONDS);
     }
 

@@ -155,7 +155,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
     void answered(boolean wasLast) {
         if (closing && wasLast) {
             closeNow();
-        } else if (closing || lane.connections().isDraining()) {
+        } else if (closing || lane.connections().endsIdle()) {
             lingerAndClose();
         }
     }
@@ -195,9 +195,9 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
     }
 
     @Override
-    public void onDrain() {
+    public void onDrain(boolean idleToo) {
         // Where answers wait, the connection ends behind them.
-        if (!waiting && deadline.isFor(Waiting.KEEP_ALIVE)) {
+        if (idleToo && !waiting && deadline.isFor(Waiting.KEEP_ALIVE)) {
             lingerAndClose();
         }
     }

@@ -259,7 +259,7 @@ public final class FastLane implements PlainReceiver {
 
     private void promoteUnsent(FastConnection connection, ByteBuf answers) {
         // A drain has passed it by while its answers waited.
-        boolean last = connections().isDraining();
+        boolean last = connections().endsIdle();
         promote(connection, new Promotion(rest(answers), last, null, null, null));
     }
 
@@ -326,8 +326,8 @@ public final class FastLane implements PlainReceiver {
             connections().replace(from.connection(), to);
             parts.events().onReturned();
             begin(to);
-            if (connections().isDraining()) {
-                to.onDrain();
+            if (connections().endsIdle()) {
+                to.onDrain(true);
             }
         });
     }

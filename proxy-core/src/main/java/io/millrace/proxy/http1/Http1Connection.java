@@ -334,7 +334,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
         intake.forgetDiscarded();
         deadline.await(Waiting.KEEP_ALIVE);
-        if (connections.isDraining() && intake.isEmpty()) {
+        if (connections.endsIdle() && intake.isEmpty()) {
             lingerAndClose();
         } else {
             intake.takeWaiting();
@@ -487,10 +487,12 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     }
 
     @Override
-    public void onDrain() {
+    public void onDrain(boolean idleToo) {
         if (stream != null) {
-            stream.closeAfter();
-        } else if (deadline.isFor(Waiting.KEEP_ALIVE)) {
+            if (idleToo || !stream.isHeadWritten()) {
+                stream.closeAfter();
+            }
+        } else if (idleToo && deadline.isFor(Waiting.KEEP_ALIVE)) {
             lingerAndClose();
         }
     }

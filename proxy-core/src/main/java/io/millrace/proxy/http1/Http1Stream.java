@@ -60,6 +60,10 @@ final class Http1Stream implements ClientStream {
         return requestEnded;
     }
 
+    boolean isHeadWritten() {
+        return headWritten;
+    }
+
     boolean isResponseEnded() {
         return responseEnded;
     }

@@ -23,13 +23,23 @@ public final class ConnectionSet {
     /** Time between two looks at the deadlines. */
     static final long TICK_MILLIS = 250;
 
+    /**
+     * For requests that are on their way when a drain begins: closing their connection at that moment would lose them
+     * (RFC 9112 s9.6).
+     */
+    static final long IDLE_GRACE_MILLIS = 1000;
+
     /** A connection in the set. */
     public interface Member {
         /** Looks at its deadlines. */
         void onTick(long nowNanos);
 
-        /** No further request is wanted: idle connections close now, others after their response. */
-        void onDrain();
+        /**
+         * The connection ends behind the response to the request under way, or to the next.
+         *
+         * @param idleToo whether one without a request ends at once
+         */
+        void onDrain(boolean idleToo);
 
         /** Closes at once. */
         void onClose();
@@ -48,6 +58,7 @@ public final class ConnectionSet {
     private volatile int size;
     private boolean draining;
     private boolean closingAfterAnswers;
+    private boolean endsIdle;
 
     @Nullable
     private Runnable onEmpty;
@@ -123,17 +134,27 @@ public final class ConnectionSet {
         old.slot(-1);
     }
 
-    /** Asks every connection to end after what it is doing; {@code whenEmpty} runs on this loop when none is left. */
+    /**
+     * Asks every connection to end after what it is doing, those without a request after {@value #IDLE_GRACE_MILLIS} ms;
+     * {@code whenEmpty} runs on this loop when none is left.
+     */
     public void drain(Runnable whenEmpty) {
         draining = true;
         onEmpty = whenEmpty;
-        for (Member member : List.copyOf(members)) {
-            if (!tell(member, Member::onDrain)) {
-                tell(member, Member::onClose);
-            }
-        }
+        drainAll(false);
         if (members.isEmpty()) {
             whenEmpty.run();
+        } else {
+            loop.schedule(() -> drainAll(true), IDLE_GRACE_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void drainAll(boolean idleToo) {
+        endsIdle = idleToo;
+        for (Member member : List.copyOf(members)) {
+            if (!tell(member, each -> each.onDrain(idleToo))) {
+                tell(member, Member::onClose);
+            }
         }
     }
 
@@ -145,6 +166,11 @@ public final class ConnectionSet {
     /** Whether connections are asked to end after what they are doing. */
     public boolean isDraining() {
         return draining || closingAfterAnswers;
+    }
+
+    /** Whether the time is over in which an idle connection may still be asked. */
+    public boolean endsIdle() {
+        return endsIdle;
     }
 
     /** Connections now; any thread. */

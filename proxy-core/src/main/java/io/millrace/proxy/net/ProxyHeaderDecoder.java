@@ -172,11 +172,9 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder implements Co
         }
     }
 
-    /** Nothing was asked yet. */
+    /** A request may be on its way behind the header, which has a timeout of its own. */
     @Override
-    public void onDrain() {
-        onClose();
-    }
+    public void onDrain(boolean idleToo) {}
 
     @Override
     public void onClose() {
