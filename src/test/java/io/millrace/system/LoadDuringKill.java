@@ -3,7 +3,6 @@ package io.millrace.system;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
-import java.net.SocketTimeoutException;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,8 +27,8 @@ final class LoadDuringKill implements AutoCloseable {
     private static final int WRONG_MAX = 100;
     private static final int PROBLEMS_SHOWN = 10;
 
-    /** A failed request, when its connection was begun and when it failed. */
-    private record Broken(String what, long connectedAtNanos, long failedAtNanos) {
+    /** A failed request, whether its kept connection had ended before it, when that was begun and when it failed. */
+    private record Broken(String what, boolean between, long connectedAtNanos, long failedAtNanos) {
 
         boolean isExcusedBy(MillraceProcess.Death death) {
             return connectedAtNanos - death.goneAtNanos() < 0 && failedAtNanos - death.sentAtNanos() > 0;
@@ -41,10 +40,10 @@ final class LoadDuringKill implements AutoCloseable {
     private final List<Thread> threads = new ArrayList<>();
     private final AtomicLong answers = new AtomicLong();
     private final AtomicInteger refused = new AtomicInteger();
-    private final AtomicInteger keptClosed = new AtomicInteger();
     private final Queue<String> wrong = new ConcurrentLinkedQueue<>();
     private final Queue<Broken> broken = new ConcurrentLinkedQueue<>();
     private final Queue<MillraceProcess.Death> deaths = new ConcurrentLinkedQueue<>();
+    private int keptClosed;
     private volatile boolean stopping;
 
     LoadDuringKill(int port, List<RealTree.Entry> entries, Random random) {
@@ -76,9 +75,9 @@ final class LoadDuringKill implements AutoCloseable {
                 .until(() -> answers.get() >= enough || wrong.size() >= WRONG_MAX);
     }
 
-    /** Kept connections that were closed when their next request came. */
+    /** After the end: how many kept connections were closed under their next request, by no dead worker. */
     int keptClosed() {
-        return keptClosed.get();
+        return keptClosed;
     }
 
     /** Ends the load; returns what must not have happened. */
@@ -89,7 +88,12 @@ final class LoadDuringKill implements AutoCloseable {
         }
         List<String> problems = new ArrayList<>(wrong);
         for (Broken failure : broken) {
-            if (deaths.stream().noneMatch(failure::isExcusedBy)) {
+            if (deaths.stream().anyMatch(failure::isExcusedBy)) {
+                continue;
+            }
+            if (failure.between()) {
+                keptClosed++;
+            } else {
                 problems.add("broken off on a connection that no dead worker had accepted: " + failure.what());
             }
         }
@@ -113,6 +117,7 @@ final class LoadDuringKill implements AutoCloseable {
         while (!stopping && wrong.size() < WRONG_MAX) {
             RealTree.Entry entry = entries.get(random.nextInt(entries.size()));
             boolean connecting = client == null;
+            boolean between = false;
             try {
                 if (client == null) {
                     connectedAtNanos = System.nanoTime();
@@ -121,11 +126,9 @@ final class LoadDuringKill implements AutoCloseable {
                 }
                 connecting = false;
                 String[] fields = keepAlive ? new String[0] : new String[] {"Connection: close"};
-                Wire.Head head = answer(client, entry, fields, answersOnIt > 0);
-                if (head == null) {
-                    client = closed(client);
-                    continue;
-                }
+                between = answersOnIt > 0;
+                Wire.Head head = client.get(entry.target(), fields).head();
+                between = false;
                 check(entry, new RawResponse(head, client.body(head).readAllBytes()));
                 answersOnIt++;
                 if (!keepAlive || head.listContains("Connection", "close")) {
@@ -137,26 +140,13 @@ final class LoadDuringKill implements AutoCloseable {
                     refused.incrementAndGet();
                     wrong.add("no connection: " + e);
                 } else {
-                    broken.add(new Broken(entry.target() + ": " + e, connectedAtNanos, System.nanoTime()));
+                    String what = entry.target() + ": " + e;
+                    broken.add(new Broken(what, between, connectedAtNanos, System.nanoTime()));
                 }
                 client = closed(client);
             }
         }
         closed(client);
-    }
-
-    /** Null where a kept connection was closed instead of used: a client asks again then (RFC 9112 section 9.5). */
-    private Wire.@Nullable Head answer(RawClient client, RealTree.Entry entry, String[] fields, boolean kept)
-            throws IOException {
-        try {
-            return client.get(entry.target(), fields).head();
-        } catch (IOException e) {
-            if (kept && !(e instanceof SocketTimeoutException)) {
-                keptClosed.incrementAndGet();
-                return null;
-            }
-            throw e;
-        }
     }
 
     private void check(RealTree.Entry entry, RawResponse response) throws IOException {
