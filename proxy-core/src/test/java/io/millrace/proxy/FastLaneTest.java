@@ -281,6 +281,8 @@ class FastLaneTest {
         }
         CompletableFuture<Void> drained =
                 proxy.proxy().drain(TimeUnit.SECONDS.toNanos(60)).toCompletableFuture();
+        // The loop has heard of it.
+        proxy.proxy().loops().get(0).loop().submit(() -> {}).syncUninterruptibly();
         for (RawClient client : clients.subList(0, 2)) {
             RawClient.Response last = client.get("/a").response();
             assertEquals("close", last.field("connection"));

@@ -283,6 +283,8 @@ class ProxyProtocolTest {
         ProxyExtension.await("all are accepted", () -> proxy.counted(Counter.CLIENT_CONNECTIONS) == 3);
         CompletableFuture<Void> drained =
                 proxy.proxy().drain(TimeUnit.SECONDS.toNanos(20)).toCompletableFuture();
+        // The loop has heard of it.
+        proxy.proxy().loops().get(0).loop().submit(() -> {}).syncUninterruptibly();
         assertEquals("close", late.send(HEADER + GET).response().field("connection"));
         drained.join();
         refused(silent);
