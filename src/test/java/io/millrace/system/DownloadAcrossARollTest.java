@@ -22,6 +22,7 @@ class DownloadAcrossARollTest {
     private static final int MEBIBYTES = Integer.getInteger("millrace.download.mebibytes", 16);
     private static final int STORE_MEBIBYTES = 4 * MEBIBYTES;
     private static final int WRAPS = 2;
+    private static final long MIB = 1 << 20;
 
     @RegisterExtension
     static final NginxOrigin nginx = new NginxOrigin();
@@ -71,7 +72,7 @@ class DownloadAcrossARollTest {
             assertArrayEquals(Arrays.copyOf(expected, first.length), first);
         }
         long written = bytesWritten(proxy);
-        assertTrue(written > (long) WRAPS * STORE_MEBIBYTES << 20, () -> "only " + written + " bytes were written");
+        assertTrue(written > ((long) WRAPS * STORE_MEBIBYTES) * MIB, () -> "only " + written + " bytes were written");
     }
 
     private static String configuration(Path storage, String ramSize) {
