@@ -104,7 +104,7 @@ final class ImportCommand implements Runnable {
             if (json) {
                 data.println(ImportReport.json(result, file == null || yaml == null ? null : file.toString()));
             } else if (yaml == null) {
-                result.problems().forEach(talk::println);
+                ImportReport.problems(result).forEach(talk::println);
             } else {
                 PrintWriter report = file == null ? talk : data;
                 ImportReport.table(result).forEach(report::println);

@@ -2,6 +2,8 @@ package io.millrace.launcher;
 
 import io.millrace.worker.WorkerMain;
 import io.millrace.worker.control.ProcessLog;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
@@ -19,7 +21,11 @@ public final class LauncherMain {
 
     public static void main(String[] arguments) {
         ProcessLog.choose(System.getenv());
-        System.exit(commandLine(WorkerMain.class.getName()).execute(arguments));
+        CommandLine line = commandLine(WorkerMain.class.getName());
+        // Configurations and reports are UTF-8 in whatever locale.
+        line.setOut(new PrintWriter(System.out, true, StandardCharsets.UTF_8));
+        line.setErr(new PrintWriter(System.err, true, StandardCharsets.UTF_8));
+        System.exit(line.execute(arguments));
     }
 
     /** @param workerClass main class of the workers that {@code run} starts */

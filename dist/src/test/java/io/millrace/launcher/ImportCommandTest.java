@@ -95,6 +95,14 @@ final class ImportCommandTest {
     }
 
     @Test
+    void whatIsBrokenDoesNotSteerTheTerminal() throws IOException {
+        write("remap.config", "\u001b[2J http://a.example/ http://b.example/");
+        assertEquals(
+                ats.resolve("remap.config") + ":1:1: '?[2J' is no kind of rule\n",
+                millrace("import", "ats", ats).err());
+    }
+
+    @Test
     void jsonHasEveryLineAndTheConfiguration() throws IOException {
         write("plugin.config", "tslua.so \"x\".lua");
         write("remap.config", "map / http://origin.example/");

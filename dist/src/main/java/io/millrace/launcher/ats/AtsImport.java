@@ -205,6 +205,12 @@ public final class AtsImport {
                                     + ": " + error.message());
                 }
             }
+            if (part.node().isElement() && part.node().field("filters") != null) {
+                part.node()
+                        .sources()
+                        .forEach(source -> source.notMapped(
+                                "its filters go with it: what is asked by it may now meet a wider rule without them"));
+            }
             parts.add(part);
         }
         parts.forEach(Draft.Part::remove);

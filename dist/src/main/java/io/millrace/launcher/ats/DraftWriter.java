@@ -135,12 +135,33 @@ final class DraftWriter {
                 : words.stream().map(DraftWriter::quoted).collect(Collectors.joining(", ", "[", "]"));
     }
 
-    /** A scalar that reads back as the text: single quotes where it is not plain, and no variables of the environment. */
+    /**
+     * A scalar that reads back as the text: single quotes where it is not plain, double ones where characters need escapes, and no
+     * variables of the environment.
+     */
     static String quoted(String text) {
         String kept = text.replace("${", "$${");
+        if (!kept.equals(Printable.text(kept))) {
+            return escaped(kept);
+        }
         return PLAIN.matcher(kept).matches() && !WORD_OF_YAML.matcher(kept).matches()
                 ? kept
                 : "'" + kept.replace("'", "''") + "'";
+    }
+
+    private static String escaped(String text) {
+        StringBuilder escaped = new StringBuilder("\"");
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == '"' || c == '\\') {
+                escaped.append('\\').append(c);
+            } else if (c >= ' ' && c < 0x7f) {
+                escaped.append(c);
+            } else {
+                escaped.append(String.format("\\u%04x", (int) c));
+            }
+        }
+        return escaped.append('"').toString();
     }
 
     private void end(DraftNode node) {

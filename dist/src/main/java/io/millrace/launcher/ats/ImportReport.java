@@ -32,7 +32,7 @@ public final class ImportReport {
                 out.add("                     " + Printable.text(line.note()));
             }
         }
-        result.problems().forEach(problem -> out.add(Printable.text(problem)));
+        out.addAll(problems(result));
         if (result.yaml() == null) {
             return out;
         }
@@ -41,9 +41,14 @@ public final class ImportReport {
         out.add(result.lines().size() + " lines: " + counts.get(Outcome.MAPPED) + " mapped, "
                 + counts.get(Outcome.SAME_AS_DEFAULT) + " are Millrace's default, " + counts.get(Outcome.NO_EFFECT)
                 + " without effect here, " + counts.get(Outcome.NOT_MAPPED) + " not mapped or in part only");
-        result.warnings().forEach(out::add);
+        result.warnings().forEach(warning -> out.add(Printable.text(warning)));
         out.add("checked: ok" + (result.isWhole() ? "" : "; it can be used as it is, without what is not mapped"));
         return out;
+    }
+
+    /** What is broken, fit for a terminal. */
+    public static List<String> problems(Result result) {
+        return result.problems().stream().map(Printable::text).toList();
     }
 
     /**

@@ -17,6 +17,9 @@ final class IpAllowImport {
     private static final List<String> METHODS =
             List.of("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PURGE", "PUSH");
 
+    /** How names of filters begin that are made here. */
+    static final String NAME_PREFIX = "ip-allow-";
+
     private static final List<String> PRIVATE =
             List.of("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1", "fc00::/7", "fe80::/10");
 
@@ -239,20 +242,33 @@ final class IpAllowImport {
                         && (rule.methods.isEmpty() || !denied.isEmpty())) {
                     number++;
                     before.forEach(address -> rest.add("~" + address));
-                    nameFilter("ip-allow-" + number, rule.entry, rest, denied);
+                    nameFilter(NAME_PREFIX + number, rule.entry, rest, denied);
                 }
                 before.addAll(rule.addresses);
             }
             boolean everybody = before.contains("all") || before.containsAll(List.of("0.0.0.0/0", "::/0"));
             if (!everybody && !inbound.isEmpty()) {
                 nameFilter(
-                        "ip-allow-rest",
+                        NAME_PREFIX + "rest",
                         inbound.get(inbound.size() - 1).entry,
                         before.stream().map(address -> "~" + address).toList(),
                         List.of());
             }
         }
         return List.copyOf(named);
+    }
+
+    /**
+     * The methods that a rule with such filters takes; empty for all. A list of methods that are allowed refuses every other one, and
+     * filters that deny can only name those that are known.
+     */
+    List<String> methodsForRules() {
+        return inbound.stream().noneMatch(rule -> rule.allow && !rule.methods.isEmpty())
+                ? List.of()
+                : METHODS.stream()
+                        .filter(method -> !List.of("TRACE", "CONNECT", "PURGE").contains(method))
+                        .filter(method -> inbound.stream().anyMatch(rule -> rule.allows(method)))
+                        .toList();
     }
 
     private void nameFilter(String name, Entry entry, List<String> addresses, List<String> methods) {

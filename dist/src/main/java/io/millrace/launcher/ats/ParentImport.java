@@ -183,7 +183,7 @@ final class ParentImport {
         int bar = parent.indexOf('|');
         String text = bar < 0 ? "1" : parent.substring(bar + 1).replaceAll("&.*", "");
         try {
-            return new BigDecimal(text);
+            return Quantity.number(text);
         } catch (NumberFormatException e) {
             return BigDecimal.ONE;
         }

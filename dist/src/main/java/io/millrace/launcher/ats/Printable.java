@@ -4,13 +4,18 @@ package io.millrace.launcher.ats;
 final class Printable {
     private Printable() {}
 
-    /** Control characters, and what turns the direction of writing, become question marks. */
+    /** Control characters, what turns the direction of writing, and what is no character become question marks. */
     static String text(String text) {
         StringBuilder clean = new StringBuilder(text.length());
-        text.codePoints()
-                .map(c -> Character.isISOControl(c) || Character.getType(c) == Character.FORMAT ? '?' : c)
-                .forEach(clean::appendCodePoint);
+        text.codePoints().map(c -> isPrintable(c) ? c : '?').forEach(clean::appendCodePoint);
         return clean.toString();
+    }
+
+    private static boolean isPrintable(int c) {
+        return !Character.isISOControl(c)
+                && Character.getType(c) != Character.FORMAT
+                && Character.getType(c) != Character.SURROGATE
+                && (c & 0xfffe) != 0xfffe;
     }
 
     /** At most so many characters, with dots at the end of what is cut. */

@@ -5,6 +5,8 @@ import java.util.Locale;
 
 /** Numbers of Traffic Server, and sizes and times as Millrace writes them. */
 final class Quantity {
+    private static final int DIGITS_MAX = 40;
+
     /** A value that Traffic Server would refuse. */
     static final class BadValueException extends Exception {
         private static final long serialVersionUID = 1;
@@ -43,10 +45,23 @@ final class Quantity {
         }
     }
 
+    /**
+     * A number that can be written out.
+     *
+     * @throws NumberFormatException if it is none, or has more digits than any setting
+     */
+    static BigDecimal number(String text) {
+        BigDecimal value = new BigDecimal(text);
+        if (value.precision() > DIGITS_MAX || Math.abs((long) value.scale()) > DIGITS_MAX) {
+            throw new NumberFormatException("too long");
+        }
+        return value;
+    }
+
     /** A FLOAT. */
     static String decimal(String text) throws BadValueException {
         try {
-            BigDecimal value = new BigDecimal(text.strip()).stripTrailingZeros();
+            BigDecimal value = number(text.strip()).stripTrailingZeros();
             return value.signum() == 0 ? "0" : value.toPlainString();
         } catch (NumberFormatException e) {
             throw new BadValueException("'" + text + "' is not a number");

@@ -1,10 +1,12 @@
 package io.millrace.launcher.ats;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 
 /** Filters of remap.config, on a line and by name. A rule whose filter cannot be said is left out, so that nobody gets in by it. */
 final class RemapFilters {
@@ -20,7 +22,8 @@ final class RemapFilters {
         private final List<String> methods = new ArrayList<>();
         private boolean internal;
         private boolean empty = true;
-        private boolean written;
+        /** Its name in the configuration; empty while it is not in it. */
+        private String written = "";
 
         Filter(Entry entry, String name) {
             this.entry = entry;
@@ -52,6 +55,7 @@ final class RemapFilters {
     private final Input input;
     private final IpAllowImport ipAllow;
     private final Map<String, Filter> defined = new LinkedHashMap<>();
+    private final Set<String> taken = new HashSet<>();
     private final List<String> active = new ArrayList<>(List.of(IP_ALLOW));
     private Filter inline = new Filter(new Entry("", 0, 0, ""), "");
 
@@ -87,7 +91,7 @@ final class RemapFilters {
 
     private void define(SourceFile file, Words words, String name) {
         Filter filter = defined.computeIfAbsent(name, n -> new Filter(words.entry(), n));
-        if (filter.written) {
+        if (!filter.written.isEmpty()) {
             words.entry().notMapped("adds to a filter that rules before it have");
             return;
         }
@@ -183,18 +187,10 @@ final class RemapFilters {
         return filters;
     }
 
-    /** Whether anybody can pass the rule's filters: those for Traffic Server's own requests let nobody through here. */
-    boolean mayBeAsked(SourceFile file, RemapRule rule) {
-        for (Filter filter : of(rule)) {
-            if (filter.internal && filter.allows()) {
-                rule.entry()
-                        .note(
-                                "is for Traffic Server's own requests alone; Millrace makes none, so the rule is left out");
-                filter.entry.note("is for Traffic Server's own requests alone");
-                return false;
-            }
-        }
-        return true;
+    /** Whether nobody can pass: what is for Traffic Server's own requests lets nobody through here. */
+    private static boolean isForNobody(List<Filter> filters) {
+        List<Filter> allowing = filters.stream().filter(Filter::allows).toList();
+        return !allowing.isEmpty() && allowing.stream().allMatch(filter -> filter.internal);
     }
 
     /** Writes the rule's filters. */
@@ -206,9 +202,22 @@ final class RemapFilters {
             }
             return;
         }
+        if (isForNobody(filters)) {
+            // Without the rule its requests would fall to a wider one.
+            rule.entry().note("is for Traffic Server's own requests alone; Millrace makes none, so nobody passes");
+            filters.stream()
+                    .filter(filter -> filter.internal)
+                    .forEach(filter -> filter.entry.note("is for Traffic Server's own requests alone"));
+            node.element("filters").put("action", "deny");
+            return;
+        }
         boolean general = rule.activeFilters().contains(IP_ALLOW);
         boolean allows = filters.stream().anyMatch(filter -> filter.allows() && !filter.isSet());
         if (allows && general) {
+            List<String> methods = ipAllow.methodsForRules();
+            if (!methods.isEmpty()) {
+                node.putWords("methods", methods);
+            }
             ipAllow.namesForRules().forEach(name -> node.elementWord("filters", name));
         }
         for (Filter filter : filters) {
@@ -233,14 +242,13 @@ final class RemapFilters {
         if (filter.name.isEmpty()) {
             filter.write(node.element("filters"), filter.allows(), true);
         } else {
-            String name = filter.name.replaceAll("[^A-Za-z0-9._-]", "-");
-            if (!filter.written) {
+            if (filter.written.isEmpty()) {
+                filter.written = freeName(filter.name);
                 DraftNode named = input.draft().element("filters", filter.entry);
-                named.put("name", name);
+                named.put("name", filter.written);
                 filter.write(named, filter.allows(), true);
-                filter.written = true;
             }
-            node.elementWord("filters", name);
+            node.elementWord("filters", filter.written);
         }
         if (filter.action.equals("set_deny")) {
             // Methods that it does not list are allowed, and nothing else is asked.
@@ -248,10 +256,20 @@ final class RemapFilters {
         }
     }
 
+    /** A name that no other filter has: one that was deleted may be defined anew, and not every name is one here. */
+    private String freeName(String name) {
+        String word = name.replaceAll("[^A-Za-z0-9._-]", "-");
+        String free = word.startsWith(IpAllowImport.NAME_PREFIX) ? "own-" + word : word;
+        for (int i = 2; !taken.add(free); i++) {
+            free = word + "-" + i;
+        }
+        return free;
+    }
+
     /** Says of filters that no rule has. */
     void finish() {
         for (Filter filter : defined.values()) {
-            if (!filter.written) {
+            if (filter.written.isEmpty()) {
                 filter.entry.note("no rule has it");
             }
         }

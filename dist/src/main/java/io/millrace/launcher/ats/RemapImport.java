@@ -135,9 +135,7 @@ final class RemapImport {
         for (int i = next; i < words.words().size(); i++) {
             argument(file, words, i, rule);
         }
-        if (filters.mayBeAsked(file, rule)) {
-            write(rule);
-        }
+        write(rule);
     }
 
     /** The URL for those that are refused, and the expressions. */

@@ -29,21 +29,27 @@ record Words(Entry entry, List<String> words, List<Integer> columns) {
             List<String> words = new ArrayList<>();
             List<Integer> columns = new ArrayList<>();
             StringBuilder text = new StringBuilder();
+            boolean closed = true;
             while (line.stripTrailing().endsWith("\\") && i + 1 < lines.size()) {
                 String part = line.stripTrailing();
-                split(part.substring(0, part.length() - 1), words, columns);
+                closed &= split(part.substring(0, part.length() - 1), words, columns);
                 text.append(part, 0, part.length() - 1).append(' ');
                 line = lines.get(++i);
             }
-            split(line, words, columns);
+            closed &= split(line, words, columns);
             text.append(line.strip());
             int column = columns.isEmpty() ? 1 : columns.get(0);
+            if (!closed) {
+                file.problem(from + 1, column, "a quote is not closed");
+            }
             all.add(new Words(file.entry(from + 1, i + 1, column, text.toString()), words, columns));
         }
         return all;
     }
 
-    private static void split(String line, List<String> words, List<Integer> columns) {
+    /** Returns whether every quote is closed: one that is not would hide the words behind it. */
+    private static boolean split(String line, List<String> words, List<Integer> columns) {
+        boolean quoted = false;
         int i = 0;
         while (i < line.length()) {
             if (Character.isWhitespace(line.charAt(i))) {
@@ -51,11 +57,10 @@ record Words(Entry entry, List<String> words, List<Integer> columns) {
                 continue;
             }
             if (line.charAt(i) == '#') {
-                return;
+                return true;
             }
             int start = i;
             StringBuilder word = new StringBuilder();
-            boolean quoted = false;
             while (i < line.length() && (quoted || !Character.isWhitespace(line.charAt(i)))) {
                 char c = line.charAt(i);
                 if (c == '"') {
@@ -68,5 +73,6 @@ record Words(Entry entry, List<String> words, List<Integer> columns) {
             words.add(word.toString());
             columns.add(start + 1);
         }
+        return !quoted;
     }
 }

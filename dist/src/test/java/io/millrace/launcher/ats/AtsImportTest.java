@@ -253,10 +253,61 @@ final class AtsImportTest {
     }
 
     @Test
-    void ruleForInternalRequestsAloneIsLeftOut() {
-        samples.file("remap.config", "map http://a.example/ http://b.example/ @action=allow @internal");
-        assertLacks("a.example");
-        assertOutcome(Outcome.NO_EFFECT, "remap.config", 1, "own requests alone");
+    void ruleForInternalRequestsAloneLetsNobodyInNorAWiderRuleAfterIt() {
+        samples.file(
+                "remap.config",
+                "map http://a.example/x/ http://b.example/x/ @action=allow @internal",
+                "map http://a.example/ http://b.example/");
+        assertHas(
+                "- map: http://a.example/x/\n    to: http://b.example/x/\n    filters:\n      - action: deny\n  - map");
+        assertOutcome(Outcome.MAPPED, "remap.config", 1, "own requests alone");
+    }
+
+    @Test
+    void filterThatIsDefinedAnewIsAnotherOne() {
+        samples.file(
+                "remap.config",
+                ".definefilter f @action=deny @src_ip=192.0.2.1",
+                ".activatefilter f",
+                "map http://a.example/ http://o.example/",
+                ".deletefilter f",
+                ".definefilter f @action=allow @src_ip=10.0.0.0/8",
+                ".activatefilter f",
+                "map http://b.example/ http://o.example/");
+        assertHas("- name: f-2\n    action: allow\n    src_ip: [10.0.0.0/8]");
+        assertHas("- map: http://b.example/\n    to: http://o.example/\n    filters:\n      - f-2");
+    }
+
+    @Test
+    void methodsThatNobodyKnowsAreRefusedByARuleWhereIpAllowListsThoseThatPass() {
+        samples.file("ip_allow.config", "src_ip=0.0.0.0-255.255.255.255 action=ip_allow method=GET|HEAD");
+        samples.file("remap.config", "map http://a.example/ http://b.example/ @action=allow @src_ip=10.0.0.0/8");
+        assertHas("methods: [GET, HEAD]\n    filters:\n      - ip-allow-1");
+    }
+
+    @Test
+    void ruleThatIsTakenOutWithItsFiltersSaysSo() {
+        samples.file(
+                "remap.config",
+                "map http://a.example/x/ ftp://b.example/ @action=allow @src_ip=10.0.0.0/8",
+                "map http://a.example/ http://b.example/");
+        assertOutcome(Outcome.NOT_MAPPED, "remap.config", 1, "a wider rule without them");
+    }
+
+    @Test
+    void charactersThatYamlHasNotAreEscapedOrInCommentsLeftOut() {
+        assertEquals("\"a\\u0001\\u000a\\\"\\\\\"", DraftWriter.quoted("a\u0001\n\"\\"));
+        samples.file("records.yaml", "records:", "  proxy_name: \"a\\x01b\"");
+        samples.file("remap.config", "map / http://o.example/ @plugin=\uffff.so");
+        assertHas("- map: /");
+        assertOutcome(Outcome.NOT_MAPPED, "remap.config", 1, "Millrace loads no plugins");
+        assertEquals("records.yaml", samples.line("records.yaml", 2).file());
+    }
+
+    @Test
+    void markAtTheBeginningOfAFileIsNoneOfItsText() {
+        samples.file("remap.config", "\ufeffmap / http://o.example/");
+        assertHas("- map: /");
     }
 
     @Test
@@ -341,6 +392,8 @@ final class AtsImportTest {
                 "remap.config|mapp http://a/ http://b/|remap.config:1:1|no kind of rule",
                 "remap.config|map http://a/|remap.config:1:1|needs two URLs",
                 "remap.config|map http://a/ http://b/ @src_ip=10.0.0|remap.config:1:25|neither an address",
+                "remap.config|map http://a/ http://b/ @pparam=\"x @action=deny|remap.config:1:1|a quote is not closed",
+                "records.config|CONFIG proxy.config.http.cache.heuristic_lm_factor FLOAT 1e999999999|records.config:1:1|not a number",
                 "remap.config|.activatefilter none|remap.config:1:1|no filter is named",
                 "remap.config|.include none.config|remap.config:1:10|no such file",
                 "cache.config|dest_domain=a ttl-in-cache=long|cache.config:1:15|is not a time",
