@@ -164,7 +164,7 @@ final class OriginGroupChecks {
                 && name.chars().allMatch(c -> (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_');
     }
 
-    /** Warns of what no request uses. */
+    /** Warns of what no request uses, and of siblings that would refuse each other. */
     void warn(ProxyConfig config) {
         Set<String> used = new HashSet<>();
         for (RemapRuleConfig rule : config.remap()) {
@@ -177,6 +177,12 @@ final class OriginGroupChecks {
             if (!used.contains(groups.get(i).name())) {
                 String path = "origins[" + i + "]";
                 problems.warning(at(path), path, "no rule of remap names it");
+            }
+            if (groups.get(i).ringMode() == OriginGroupConfig.RingMode.PEERING_RING
+                    && config.via().name().equals(ConfigKeys.VIA_NAME.defaultValue())) {
+                String path = "origins[" + i + "].ring_mode";
+                problems.warning(
+                        at(path), path, "siblings need a via.name each; of the same name they refuse each other (508)");
             }
         }
     }

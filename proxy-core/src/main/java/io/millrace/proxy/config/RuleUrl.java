@@ -97,7 +97,7 @@ public record RuleUrl(
         }
         int authorityStart = schemeEnd + 3;
         int slash = text.indexOf('/', authorityStart);
-        int authorityEnd = slash >= 0 ? slash : regex ? text.length() : endOfAuthority(text, authorityStart);
+        int authorityEnd = !regex ? endOfAuthority(text, authorityStart) : slash >= 0 ? slash : text.length();
         String authority = text.substring(authorityStart, authorityEnd);
         if (regex) {
             return ofRegex(scheme, authority, path(slash < 0 ? "" : text.substring(slash), text));
@@ -140,7 +140,7 @@ public record RuleUrl(
 
     private static int endOfAuthority(String text, int start) {
         for (int i = start; i < text.length(); i++) {
-            if (text.charAt(i) == '?' || text.charAt(i) == '#') {
+            if ("/?#".indexOf(text.charAt(i)) >= 0) {
                 return i;
             }
         }

@@ -106,7 +106,7 @@ public final class HostAddresses implements AutoCloseable {
      * @return null where nobody is asked: for hosts with addresses of their own, or by the settings
      */
     public @Nullable Future<List<ServiceTarget>> services(String service, String host) {
-        String name = host.toLowerCase(Locale.ROOT);
+        String name = (host.endsWith(".") ? host.substring(0, host.length() - 1) : host).toLowerCase(Locale.ROOT);
         DnsSettings now = settings();
         boolean isFixed = name.equals("localhost")
                 || name.endsWith(".localhost")

@@ -7,6 +7,7 @@ import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.codec.CorruptedFrameException;
 import io.netty.handler.codec.dns.DefaultDnsQuestion;
 import io.netty.handler.codec.dns.DefaultDnsRecordDecoder;
+import io.netty.handler.codec.dns.DnsQuestion;
 import io.netty.handler.codec.dns.DnsRawRecord;
 import io.netty.handler.codec.dns.DnsRecord;
 import io.netty.handler.codec.dns.DnsRecordType;
@@ -141,22 +142,28 @@ public final class NameLookup {
             notFound.notFound(new UnknownHostException(name + ": there are no name servers"), true);
             return;
         }
+        DnsQuestion question;
+        try {
+            question = new DefaultDnsQuestion(name + ".", DnsRecordType.SRV);
+        } catch (IllegalArgumentException e) {
+            notFound.notFound(e, true);
+            return;
+        }
         asked++;
         notes.begin(name);
-        servers.resolveAll(new DefaultDnsQuestion(name + ".", DnsRecordType.SRV))
-                .addListener((Future<List<DnsRecord>> future) -> {
-                    asked--;
-                    notes.end(name);
-                    boolean unserved = notes.takeUnserved(name);
-                    if (asked == 0) {
-                        idle();
-                    }
-                    if (future.isSuccess()) {
-                        tell(name, future.getNow(), found, notFound);
-                    } else {
-                        notFound.notFound(future.cause(), !unserved && isRefusal(future.cause()));
-                    }
-                });
+        servers.resolveAll(question).addListener((Future<List<DnsRecord>> future) -> {
+            asked--;
+            notes.end(name);
+            boolean unserved = notes.takeUnserved(name);
+            if (asked == 0) {
+                idle();
+            }
+            if (future.isSuccess()) {
+                tell(name, future.getNow(), found, notFound);
+            } else {
+                notFound.notFound(future.cause(), !unserved && isRefusal(future.cause()));
+            }
+        });
     }
 
     private static void tell(String name, List<DnsRecord> records, ServicesFound found, NotFound notFound) {

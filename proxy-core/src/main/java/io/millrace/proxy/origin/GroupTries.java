@@ -159,7 +159,10 @@ public final class GroupTries {
             end();
             note(why);
             view.load(index).failed(nowMillis);
-            host().failed(why, term, nowMillis, view.group().config().markdown(), view.jitter());
+            // What was sent beside the trial, as all were down, does not decide it.
+            if (trial || host().health().state() != OriginHealth.State.SUSPECT) {
+                host().failed(why, term, nowMillis, view.group().config().markdown(), view.jitter());
+            }
         }
 
         /** Another host is asked, as this one answered with a status that is no answer. */

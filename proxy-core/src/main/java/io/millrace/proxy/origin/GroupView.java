@@ -226,7 +226,8 @@ final class GroupView {
         for (int i = 0; i < all.size(); i++) {
             int weight = tried.get(i) ? 0 : weight(ring, i, mayGoOnTrial, nowMillis);
             all.weights[i] = weight;
-            all.underWay[i] = loads.get(i).underWay();
+            // Of what this proxy does itself nothing is counted, so that shares of the load would say nothing.
+            all.underWay[i] = peering ? 0 : loads.get(i).underWay();
             any |= weight > 0;
         }
         return any;
@@ -238,7 +239,8 @@ final class GroupView {
             return 0;
         }
         if (group.isSelf(index)) {
-            return peering && !host(index).health().isPutDown(nowMillis) ? config.weight() * Candidates.WEIGHT_UNIT : 0;
+            // Put down or not: whoever passes on what it owns gets it back from siblings who do not know.
+            return peering ? config.weight() * Candidates.WEIGHT_UNIT : 0;
         }
         OriginHealth health = host(index).health();
         if (ring == Ring.ANY_PRIMARY || ring == Ring.ANY_BACKUP) {

@@ -29,6 +29,11 @@ public final class OriginGroup {
         config.markdown().codes().forEach(failures::set);
     }
 
+    /** Whether it is what would be made of these. */
+    boolean is(OriginGroupConfig other, BitSet otherSelves) {
+        return config.equals(other) && selves.equals(otherSelves);
+    }
+
     public String name() {
         return config.name();
     }

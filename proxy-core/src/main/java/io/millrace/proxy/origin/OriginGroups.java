@@ -53,9 +53,8 @@ public final class OriginGroups {
         Map<String, OriginGroup> now = new LinkedHashMap<>();
         for (OriginGroupConfig config : configs) {
             OriginGroup old = before.get(config.name());
-            now.put(
-                    config.name(),
-                    old != null && old.config().equals(config) ? old : group(config, old, left, isThisProxy));
+            BitSet selves = selves(config, isThisProxy);
+            now.put(config.name(), old != null && old.is(config, selves) ? old : group(config, old, left, selves));
         }
         generation = new Generation(now, gone(generation.gone, leaving, now));
     }
@@ -74,20 +73,24 @@ public final class OriginGroups {
         return gone;
     }
 
+    /** Not of the configuration alone: this machine's addresses change, and what it listens on. */
+    private static BitSet selves(OriginGroupConfig config, Predicate<RuleUrl> isThisProxy) {
+        BitSet selves = new BitSet(0);
+        for (int i = 0; i < config.hosts().size(); i++) {
+            Boolean said = config.hosts().get(i).self();
+            selves.set(i, said == null ? isThisProxy.test(config.hosts().get(i).url()) : said);
+        }
+        return selves;
+    }
+
     private static OriginGroup group(
-            OriginGroupConfig config,
-            @Nullable OriginGroup old,
-            Map<RuleUrl, OriginHost> left,
-            Predicate<RuleUrl> isThisProxy) {
+            OriginGroupConfig config, @Nullable OriginGroup old, Map<RuleUrl, OriginHost> left, BitSet selves) {
         Map<RuleUrl, OriginHost> known = new HashMap<>();
         if (old != null) {
             old.hosts().forEach(host -> known.put(host.url(), host));
         }
         List<OriginHost> hosts = new ArrayList<>();
-        BitSet selves = new BitSet(0);
         for (OriginGroupConfig.Host host : config.hosts()) {
-            Boolean said = host.self();
-            selves.set(hosts.size(), said == null ? isThisProxy.test(host.url()) : said);
             OriginHost stays = known.get(host.url());
             OriginHost renamed = old == null ? left.get(host.url()) : null;
             hosts.add(stays == null ? new OriginHost(config.name(), host.url(), renamed) : stays);

@@ -36,7 +36,9 @@ public final class OriginHost {
     OriginHost(String group, RuleUrl url, @Nullable OriginHost renamed) {
         this.group = group;
         this.url = url;
-        health = new AtomicReference<>(renamed == null ? OriginHealth.unknown() : renamed.health());
+        OriginHealth known = renamed == null ? OriginHealth.unknown() : renamed.health();
+        // Its trial, if one is under way, is that of the other instance and never ends here.
+        health = new AtomicReference<>(known.trialLeft(known.term()));
         past = renamed == null ? HostHistory.NONE : renamed.history();
         String host = Objects.requireNonNull(url.host(), "host");
         String bare = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;

@@ -175,4 +175,15 @@ class ConfigOriginsTest {
         assertEquals(List.of("origins"), changes.stream().map(ConfigChange::key).toList());
         assertEquals(ConfigKey.Apply.LIVE, changes.get(0).apply());
     }
+
+    /** A request whose Via names the one that gets it is refused as a loop. */
+    @Test
+    void siblingsThatHaveOneNameAreWarnedOf() throws IOException {
+        String siblings =
+                group("hosts: [http://a, http://b], policy: consistent_hash, ring_mode: peering_ring, go_direct: true");
+        assertEquals(
+                "3:72 origins[0].ring_mode: siblings need a via.name each; of the same name they refuse each other (508)",
+                problems(load(siblings)));
+        assertEquals("", problems(load(siblings + "via: {name: edge-1}\n")));
+    }
 }

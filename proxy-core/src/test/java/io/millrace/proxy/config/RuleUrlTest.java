@@ -85,4 +85,9 @@ final class RuleUrlTest {
     void queryHasWhatUrlsHave(String text) {
         assertThrows(InvalidValueException.class, () -> RuleUrl.parseTo(text));
     }
+
+    @Test
+    void aSlashInAQueryBeginsNoPath() throws InvalidValueException {
+        assertEquals(new RuleUrl("http", "a", 8080, "/", "next=/b"), RuleUrl.parseTo("http://a:8080?next=/b"));
+    }
 }

@@ -332,4 +332,20 @@ class NameResolutionTest extends FetchFixture {
         assertEquals(200, fetch("plain.test").head.status());
         assertEquals(List.of("plain.test", "plain.test"), server.asked());
     }
+
+    /** The dot says that the name is whole (RFC 1034 s3.1). */
+    @Test
+    void aNameThatEndsWithADotMayBeAService() throws Exception {
+        askForServices();
+        server.hasServices("shop.test", 60, at(1, origin.port(), "www.shop.test"));
+        server.has("www.shop.test", 60, "127.0.0.1");
+        assertEquals(200, fetch(toService("shop.test.")).head.status());
+    }
+
+    @Test
+    void aNameThatCannotBeAskedForIsNoServiceAndDns() throws Exception {
+        askForServices();
+        assertEquals(
+                Reason.DNS, fetchFailing(toService("x".repeat(64) + ".test")).reason());
+    }
 }

@@ -417,4 +417,45 @@ class GroupTriesTest {
                 .originGroups());
         assertTrue(groups.find("new").hosts().get(0).health().isUp(T));
     }
+
+    /** Who tries it tells the host of the group that is gone. */
+    @Test
+    void aHostThatIsOnTrialWhenItsGroupGetsAnotherNameHasItsNextTrialThere() {
+        apply(settings -> settings);
+        markDown(1, T);
+        long due = T + 20_000;
+        assertEquals(
+                OriginHealth.State.SUSPECT,
+                request(due).next(true, due).host().health().state());
+        groups.apply(ProxyConfig.builder()
+                .originGroup(
+                        "renamed",
+                        ConfigValues.builder()
+                                .set(OriginGroupKeys.POLICY, OriginGroupConfig.Policy.FIRST_LIVE)
+                                .build(),
+                        List.of(host(1, false), host(2, false)))
+                .build()
+                .originGroups());
+        GroupTries.Try next = loop.begin("renamed", config -> 0, due).next(true, due);
+        assertEquals(1, number(next));
+        next.responded(200, 1, due, 1);
+        assertTrue(next.host().health().isUp(due));
+    }
+
+    @Test
+    void aFailureOfWhatWasSentBecauseAllWereDownDoesNotEndTheTrialThatIsUnderWay() {
+        apply(settings -> settings);
+        markDown(1, T);
+        markDown(2, T);
+        markDown(3, T);
+        GroupTries.Try any = request(T).next(true, T);
+        assertEquals(1, number(any));
+        long due = T + 20_000;
+        GroupTries.Try trial = request(due).next(true, due);
+        assertEquals(1, number(trial));
+        any.failed(Reason.FIRST_BYTE_TIMEOUT, due);
+        assertEquals(OriginHealth.State.SUSPECT, trial.host().health().state());
+        trial.responded(200, 1, due, 1);
+        assertTrue(trial.host().health().isUp(due));
+    }
 }

@@ -3,6 +3,7 @@ package io.millrace.proxy.origin;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.config.ConfigValues;
@@ -196,5 +197,44 @@ class RingModeTest {
         GroupTries.Try next = request(1).next(true, T);
         assertNotNull(next);
         assertEquals(2, number(next.host()));
+    }
+
+    /** What this proxy does itself is not counted, so nothing is known of shares; and whoever is passed over for its load shares no cache. */
+    @Test
+    void peeringRing_theOwnerIsAskedHoweverManyRequestsAreUnderWay() {
+        apply(groups, OriginGroupConfig.RingMode.PEERING_RING, 1, 1, 2, 8);
+        for (long key = 0; key < KEYS; key++) {
+            int owner = first(request(key));
+            for (int i = 0; i < 10; i++) {
+                GroupTries.Try underWay = request(key).next(true, T);
+                assertEquals(owner, number(underWay.host()), "key " + key);
+            }
+        }
+    }
+
+    /** Its siblings do not know, and would send back what it passes on. */
+    @Test
+    void peeringRing_whatThisProxyOwnsStaysItsOwnThoughItIsPutDown() {
+        apply(groups, OriginGroupConfig.RingMode.PEERING_RING, 1, 1, 2, 3, 8);
+        List<Integer> before = new ArrayList<>();
+        for (long key = 0; key < KEYS; key++) {
+            before.add(first(request(key)));
+        }
+        assertEquals(Set.of(2, 3, 8), new HashSet<>(before));
+        groups.find("g").hosts().get(0).putDown(new OriginHealth.Put("deploy", T, Long.MAX_VALUE), T);
+        for (int key = 0; key < KEYS; key++) {
+            assertEquals(before.get(key), first(request(key)), "key " + key);
+        }
+    }
+
+    @Test
+    void whichHostIsThisProxyIsFoundOutAtEachReload() {
+        apply(groups, OriginGroupConfig.RingMode.EXHAUST_RING, 0, 1, 2);
+        OriginGroup before = groups.find("g");
+        apply(groups, OriginGroupConfig.RingMode.EXHAUST_RING, 0, 1, 2);
+        assertSame(before, groups.find("g"));
+        apply(groups, OriginGroupConfig.RingMode.EXHAUST_RING, 2, 1, 2);
+        assertTrue(groups.find("g").isSelf(1));
+        assertSame(before.hosts().get(0), groups.find("g").hosts().get(0));
     }
 }
