@@ -196,8 +196,12 @@ final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCloseable
             notes.add("what config set had set is gone: "
                     + String.join(", ", new TreeMap<>(now.source().overlay()).keySet()));
         }
-        return running.apply(
+        ReloadReport report = running.apply(
                 ConfigTarget.of(source, source.load(), Map.of(), isFile ? 0 : number, notes), "rollback to " + number);
+        if (report.ok()) {
+            history.goneBackTo(number);
+        }
+        return report;
     }
 
     private static String text(Exception e) {

@@ -32,6 +32,7 @@ final class ConfigHistory {
 
     private final Path directory;
     private volatile int running;
+    private volatile int goneBackTo;
 
     ConfigHistory(Path directory) {
         this.directory = directory;
@@ -77,6 +78,7 @@ final class ConfigHistory {
             new HistoryEntry(number, at, by, changed, source).write(unfinished);
             Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
             running = number;
+            goneBackTo = 0;
             files.put(number, file);
             while (files.size() > config.values().get(FileKeys.HISTORY)) {
                 Files.deleteIfExists(files.pollFirstEntry().getValue());
@@ -134,9 +136,15 @@ final class ConfigHistory {
         }
     }
 
+    /** What was applied last is this entry again: before it lies what was before that. */
+    void goneBackTo(int number) {
+        goneBackTo = number;
+    }
+
     /** The number before the one that runs. */
     int before(int rolledBackTo) throws IOException {
-        int now = rolledBackTo > 0 ? rolledBackTo : running;
+        int last = goneBackTo > 0 ? goneBackTo : running;
+        int now = rolledBackTo > 0 ? rolledBackTo : last;
         Integer before = files().lowerKey(now);
         if (before == null) {
             throw new IOException("the history has no configuration before " + now);

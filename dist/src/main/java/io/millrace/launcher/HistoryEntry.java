@@ -133,15 +133,19 @@ record HistoryEntry(int number, String at, String by, List<String> changed, Conf
                 throw new IOException(file + " is damaged: it has no " + name);
             }
         }
-        ConfigDocument document = new ConfigDocument(
-                word(words, "name"),
-                Path.of(word(words, "directory")),
-                word(words, "text"),
-                texts.getOrDefault("included", Map.of()));
-        ConfigSource source = new ConfigSource(
-                document, texts.getOrDefault("set", Map.of()), texts.getOrDefault("overlay", Map.of()));
-        return new HistoryEntry(
-                Integer.parseInt(word(words, "number")), word(words, "at"), word(words, "by"), changed, source);
+        try {
+            ConfigDocument document = new ConfigDocument(
+                    word(words, "name"),
+                    Path.of(word(words, "directory")),
+                    word(words, "text"),
+                    texts.getOrDefault("included", Map.of()));
+            ConfigSource source = new ConfigSource(
+                    document, texts.getOrDefault("set", Map.of()), texts.getOrDefault("overlay", Map.of()));
+            return new HistoryEntry(
+                    Integer.parseInt(word(words, "number")), word(words, "at"), word(words, "by"), changed, source);
+        } catch (IllegalArgumentException e) {
+            throw new IOException(file + " is damaged: " + e.getMessage(), e);
+        }
     }
 
     private static String word(Map<String, String> words, String name) {

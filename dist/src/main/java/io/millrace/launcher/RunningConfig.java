@@ -174,10 +174,16 @@ final class RunningConfig {
             List<Setting> settings = new ArrayList<>();
             WorkerPlan plan = running.plan().with(source);
             if (changes.stream().anyMatch(RunningConfig::needsNewWorker)) {
-                plan = roll(running, changed, source);
+                plan = roll(running, changed, source, target.source());
                 changes.forEach(change -> settings.add(setting(change, costOf(change))));
             } else if (!changes.isEmpty()) {
-                settings.addAll(handOver(source, changes));
+                List<SettingChange> answers = worker.reload(source).join();
+                if (hadAnother(answers, changes)) {
+                    plan = roll(running, changed, source, target.source());
+                    changes.forEach(change -> settings.add(setting(change, costOf(change))));
+                } else {
+                    settings.addAll(handedOver(answers, changes));
+                }
             }
             if (settings.stream().anyMatch(setting -> setting.result() == Result.REJECTED)) {
                 return new ReloadReport(false, settings, List.of(), target.notes());
@@ -257,17 +263,36 @@ final class RunningConfig {
         return source.withOverlay(overlay);
     }
 
-    private WorkerPlan roll(Current running, ProxyConfig changed, ConfigSource source) throws LaunchException {
+    /** @param source of {@code changed} for a worker, {@code asked} with what only another launcher may change held */
+    private WorkerPlan roll(Current running, ProxyConfig changed, ConfigSource source, ConfigSource asked)
+            throws LaunchException {
+        // The command line has settings, too: how often to beat goes with this launcher's patience.
+        ProxyConfig pinned = source.equals(asked) ? changed : source.load().config();
+        if (pinned == null) {
+            throw new LaunchException("it does not go with the settings of worker that need a new launcher");
+        }
         ListeningSockets held = running.plan().sockets();
         ListeningSockets sockets = held == null ? null : held.with(Workplace.addresses(changed), socketsPerAddress);
-        WorkerPlan plan = new WorkerPlan(source, workplace.starter(changed), sockets);
+        WorkerPlan plan = new WorkerPlan(source, workplace.starter(pinned), sockets);
         worker.roll(plan, running.config().timeouts().drainNanos()).join();
         return plan;
     }
 
-    private List<Setting> handOver(ConfigSource source, List<ConfigChange> changes) {
+    /**
+     * Whether the worker refuses what has not changed here: then it did not have what runs, being an earlier launcher's whose
+     * successor did not come up, and would be given the rest never.
+     */
+    private static boolean hadAnother(List<SettingChange> answers, List<ConfigChange> changes) {
+        return answers.stream()
+                .filter(answer ->
+                        answer.result().equals("rejected") && !answer.key().equals("*"))
+                .anyMatch(answer ->
+                        changes.stream().noneMatch(change -> change.key().equals(answer.key())));
+    }
+
+    private List<Setting> handedOver(List<SettingChange> answers, List<ConfigChange> changes) {
         Map<String, SettingChange> byKey = new HashMap<>();
-        for (SettingChange answer : worker.reload(source).join()) {
+        for (SettingChange answer : answers) {
             byKey.put(answer.key(), answer);
         }
         List<Setting> settings = new ArrayList<>();

@@ -42,6 +42,9 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
 
     private static final long RELOAD_TIMEOUT_SECONDS = 30;
 
+    private static final String OTHER_VERSION =
+            "the worker is of another version, taken over from an earlier launcher; millctl server restart replaces it";
+
     private final EventLoop loop;
     private final WorkerIdentity identity;
     private final Workforce workforce;
@@ -60,7 +63,10 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
     private boolean stopping;
     private volatile WorkerStatus status = WorkerStatus.NONE;
 
-    /** @param onReady told on the event loop whenever a worker of this launcher has become ready */
+    /**
+     * @param onReady told on the event loop whenever a worker of this launcher has become ready, and when the one that was
+     *     taken over serves on because its successor did not come up
+     */
     Supervisor(EventLoop loop, ControlPaths paths, long heartbeatTimeoutNanos, Consumer<WorkerStatus> onReady) {
         this.loop = loop;
         this.identity = new WorkerIdentity(paths.workerIdentity());
@@ -94,9 +100,21 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
             if (current == null) {
                 spawn();
             } else {
-                begin(new Roll(first, drainNanos, new CompletableFuture<>()));
+                Roll takeover = new Roll(first, drainNanos, new CompletableFuture<>());
+                var unused = takeover.done().exceptionally(failure -> {
+                    servesOn();
+                    return null;
+                });
+                begin(takeover);
             }
         });
+    }
+
+    /** The successor did not come up, but clients are served: who waits for this launcher to be ready must not end it. */
+    private void servesOn() {
+        if (!stopping && status.state() == WorkerState.READY) {
+            onReady.accept(status);
+        }
     }
 
     /** The worker right now. Any thread. */
@@ -155,6 +173,10 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
             if (worker == null) {
                 reloaded(changed, List.of());
                 result.complete(List.of());
+                return;
+            }
+            if (!worker.isOfThisVersion()) {
+                result.complete(List.of(new SettingChange("*", "rejected", OTHER_VERSION)));
                 return;
             }
             reload = result;
@@ -413,7 +435,8 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
     }
 
     private void greet(WorkerProcess worker, ControlMessage.Hello hello) {
-        if (hello.protocolVersion() != ControlMessage.PROTOCOL_VERSION) {
+        worker.speaks(hello.protocolVersion());
+        if (!worker.isOfThisVersion() && worker.plan() != null) {
             workforce.kill(
                     worker,
                     "speaks version " + hello.protocolVersion() + " of the control protocol, not "

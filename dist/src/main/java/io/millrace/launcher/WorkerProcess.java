@@ -23,6 +23,7 @@ final class WorkerProcess {
     private ControlMessage.@Nullable Ready ready;
     private @Nullable String failure;
     private boolean askedForThreads;
+    private boolean ofThisVersion = true;
 
     /**
      * @param plan what it was started for; null for a worker of another launcher
@@ -73,6 +74,16 @@ final class WorkerProcess {
 
     void connected(Channel channel) {
         control = channel;
+    }
+
+    /** It has said which version of the control protocol it speaks. */
+    void speaks(int protocolVersion) {
+        ofThisVersion = protocolVersion == ControlMessage.PROTOCOL_VERSION;
+    }
+
+    /** Whether it would understand a configuration; one that was taken over may be of another version. */
+    boolean isOfThisVersion() {
+        return ofThisVersion;
     }
 
     void expectReadyBy(long deadlineNanos) {

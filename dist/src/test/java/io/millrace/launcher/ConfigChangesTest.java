@@ -55,6 +55,8 @@ class ConfigChangesTest {
     private static final class CannedWorker implements ServingWorker {
         private final ConcurrentLinkedQueue<ConfigSource> reloaded = new ConcurrentLinkedQueue<>();
         private final ConcurrentLinkedQueue<ConfigSource> rolled = new ConcurrentLinkedQueue<>();
+        private final ConcurrentLinkedQueue<WorkerStarter> starters = new ConcurrentLinkedQueue<>();
+        private volatile List<SettingChange> answers = List.of();
         private volatile CompletableFuture<Void> gate = CompletableFuture.completedFuture(null);
         private volatile String obstacle;
 
@@ -64,12 +66,13 @@ class ConfigChangesTest {
         @Override
         public CompletableFuture<List<SettingChange>> reload(ConfigSource changed) {
             reloaded.add(changed);
-            return answer().thenApply(nothing -> List.of());
+            return answer().thenApply(nothing -> answers);
         }
 
         @Override
         public CompletableFuture<Void> roll(WorkerPlan changed, long drainNanos) {
             rolled.add(changed.config());
+            starters.add(changed.starter());
             return answer();
         }
 
@@ -221,6 +224,32 @@ class ConfigChangesTest {
                 inspection.settings(List.of("worker.event_loops")).get(0);
         assertEquals("3", setting.value());
         assertEquals("0", setting.inUse());
+    }
+
+    @Test
+    void aRolledWorkerBeatsAsOftenAsThisLauncherExpects() throws Exception {
+        run(FILE);
+        Files.writeString(
+                file, FILE + "worker: {heartbeat_interval: 30s, heartbeat_timeout: 60s}\ncache: {ram_size: 64MiB}\n");
+        assertEquals(Result.RELAUNCH, results(done(changes.reload())).get("worker.heartbeat_interval"));
+        WorkerCommand command = (WorkerCommand) worker.starters.remove();
+
+        assertEquals(64 << 20, command.config().cache().ramBytes());
+        assertEquals(1000, command.config().worker().heartbeatIntervalMillis(), "its patience is 10 s");
+    }
+
+    @Test
+    void aWorkerThatHadAnotherConfigurationIsReplaced() throws Exception {
+        run(FILE);
+        worker.answers = List.of(
+                new SettingChange("cache.ram_size", "rejected", "needs a new worker"),
+                new SettingChange("limits.connections", "applied", ""));
+        assertEquals(
+                Map.of("limits.connections", Result.APPLIED),
+                results(done(changes.set(Map.of("limits.connections", "2000"), false))));
+
+        assertEquals(2000, read(worker.rolled.remove()).limits().connections());
+        assertEquals(2000, connections());
     }
 
     @Test
@@ -447,6 +476,8 @@ class ConfigChangesTest {
         assertEquals(1000, connections());
         assertEquals(List.of(), inspection.diff().notes(), "it is the file again");
         assertFalse(done(changes.rollback(99)).ok());
+        assertFalse(done(changes.rollback(0)).ok(), "there is none before the first");
+        assertEquals(1000, connections(), "never what was rolled back from");
     }
 
     @Test
@@ -482,6 +513,19 @@ class ConfigChangesTest {
         assertEquals(List.of("set"), by());
         assertTrue(done(changes.rollback(1)).problems().get(0).text().contains("1.json is damaged"));
         assertEquals(2000, connections());
+    }
+
+    @Test
+    void aDamagedEntryOfTheHistoryKeepsNoLauncherFromStarting() throws Exception {
+        run(FILE);
+        changes.close();
+        Files.writeString(
+                directory.resolve("state/config-history/1.json"),
+                "{\"number\": \"one\", \"at\": \"\", \"by\": \"start\", \"name\": \"\", \"directory\": \"/\", \"text\": \"\"}");
+        launch(Map.of());
+
+        assertEquals(List.of("start"), by());
+        assertEquals(2, inspection.history().get(0).number());
     }
 
     @Test

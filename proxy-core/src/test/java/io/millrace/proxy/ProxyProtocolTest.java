@@ -20,6 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
@@ -289,5 +290,34 @@ class ProxyProtocolTest {
         drained.join();
         refused(silent);
         ProxyExtension.await("the count of none", () -> proxy.counted(Counter.CLIENT_CONNECTIONS) == 0);
+    }
+
+    /** It leaves the set as one that waits for its header, and comes back as one that waits for a request. */
+    @Test
+    void drainIsNotOverWhenTheLastConnectionsHeaderHasCome() throws Exception {
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        proxy.start(
+                request -> {
+                    asked.countDown();
+                    go.await();
+                    request.ok("", RawInput.latin1("content"));
+                },
+                config -> config.listen("127.0.0.1:0", ProxyProtocol.ACCEPT)
+                        .set("access.proxy_protocol_allow", "127.0.0.1"));
+        RawClient last = client();
+        ProxyExtension.await("it is accepted", () -> proxy.counted(Counter.CLIENT_CONNECTIONS) == 1);
+        CompletableFuture<Void> drained =
+                proxy.proxy().drain(TimeUnit.SECONDS.toNanos(60)).toCompletableFuture();
+        // The loop has heard of it.
+        proxy.proxy().loops().get(0).loop().submit(() -> {}).syncUninterruptibly();
+        last.send(HEADER + GET);
+        asked.await();
+        boolean early = drained.isDone();
+        go.countDown();
+        assertEquals("close", last.response().field("connection"));
+        assertFalse(early, "its request was under way");
+        last.close();
+        drained.get(RawClient.WAIT_MILLIS, TimeUnit.MILLISECONDS);
     }
 }

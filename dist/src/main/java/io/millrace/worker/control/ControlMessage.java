@@ -8,7 +8,11 @@ import java.util.List;
  */
 public sealed interface ControlMessage {
 
-    /** Raised with every change of the messages; a launcher and a worker of different versions do not talk. */
+    /**
+     * Raised with every change of the messages. A launcher starts workers of its own version only. One that it takes over
+     * may be of another: what they say to each other then, that is {@link Hello}, {@link Ready}, {@link Beat}, {@link
+     * GiveBack}, {@link ReopenLogs}, {@link Drain} and {@link Draining}, keeps its form for ever.
+     */
     int PROTOCOL_VERSION = 2;
 
     /**

@@ -121,8 +121,17 @@ public final class ConnectionSet {
         }
         member.slot(-1);
         size = members.size();
-        if (draining && members.isEmpty() && onEmpty != null) {
-            onEmpty.run();
+        if (draining && members.isEmpty()) {
+            // Not from here: a connection may leave as one member and come back at once as another.
+            loop.execute(this::tellWhenEmpty);
+        }
+    }
+
+    private void tellWhenEmpty() {
+        Runnable told = onEmpty;
+        if (told != null && members.isEmpty()) {
+            onEmpty = null;
+            told.run();
         }
     }
 
@@ -136,15 +145,14 @@ public final class ConnectionSet {
 
     /**
      * Asks every connection to end after what it is doing, those without a request after {@value #IDLE_GRACE_MILLIS} ms;
-     * {@code whenEmpty} runs on this loop when none is left.
+     * {@code whenEmpty} runs on this loop, once, when none is left.
      */
     public void drain(Runnable whenEmpty) {
         draining = true;
         onEmpty = whenEmpty;
         drainAll(false);
-        if (members.isEmpty()) {
-            whenEmpty.run();
-        } else {
+        tellWhenEmpty();
+        if (!members.isEmpty()) {
             loop.schedule(() -> drainAll(true), IDLE_GRACE_MILLIS, TimeUnit.MILLISECONDS);
         }
     }

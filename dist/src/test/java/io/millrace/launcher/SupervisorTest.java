@@ -1,0 +1,106 @@
+package io.millrace.launcher;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import io.millrace.proxy.config.ConfigDocument;
+import io.millrace.worker.control.ConfigSource;
+import io.millrace.worker.control.ControlMessage;
+import io.millrace.worker.control.ControlPaths;
+import io.millrace.worker.control.ListenerSockets;
+import io.millrace.worker.control.SettingChange;
+import io.netty.channel.DefaultEventLoop;
+import io.netty.channel.EventLoop;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A worker of another version, left by the launcher before an upgrade: its process is any, its words are canned. */
+@Timeout(60)
+class SupervisorTest {
+    private static final int EARLIER = ControlMessage.PROTOCOL_VERSION - 1;
+
+    private static final ListenerSockets HELD = new ListenerSockets(":0", ":8080", 1);
+
+    @TempDir
+    Path directory;
+
+    private final EventLoop loop = new DefaultEventLoop();
+    private final EmbeddedChannel control = new EmbeddedChannel();
+    private final Queue<WorkerStatus> ready = new ConcurrentLinkedQueue<>();
+    private Process worker;
+    private Supervisor supervisor;
+
+    private void adopt(int version) throws IOException {
+        worker = new ProcessBuilder("sleep", "60").start();
+        supervisor = new Supervisor(loop, new ControlPaths(directory), TimeUnit.SECONDS.toNanos(60), ready::add);
+        var unused = supervisor.adopt(new WorkerIdentity.Survivor(worker.toHandle(), 1));
+        onLoop(() -> supervisor.connected(worker.pid(), control));
+        says(new ControlMessage.Hello(version, List.of(HELD)));
+        says(new ControlMessage.Ready("epoll", "none", "17"));
+    }
+
+    private void says(ControlMessage message) {
+        onLoop(() -> supervisor.received(worker.pid(), message));
+    }
+
+    private void onLoop(Runnable task) {
+        loop.submit(task).syncUninterruptibly();
+    }
+
+    @AfterEach
+    void close() {
+        worker.destroyForcibly();
+        loop.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+    }
+
+    private static ConfigSource source() {
+        return new ConfigSource(new ConfigDocument("m.yaml", Path.of("/"), "", Map.of()), Map.of(), Map.of());
+    }
+
+    @Test
+    void takesTheSocketsOfAWorkerOfAnEarlierVersionAndLetsItFinish() throws Exception {
+        adopt(EARLIER);
+        assertEquals(WorkerState.READY, supervisor.status().state());
+        assertEquals(new ControlMessage.GiveBack(), control.readOutbound());
+
+        supervisor.start(new WorkerPlan(source(), generation -> worker, null), 5);
+        onLoop(() -> {});
+        assertEquals(new ControlMessage.Drain(5), control.readOutbound());
+        assertEquals(WorkerState.DRAINING, supervisor.status().state());
+    }
+
+    @Test
+    void saysWhoServesWhenTheSuccessorOfAWorkerThatWasTakenOverDoesNotComeUp() throws Exception {
+        adopt(ControlMessage.PROTOCOL_VERSION);
+        WorkerStarter broken = generation -> {
+            throw new IOException("no such JDK");
+        };
+        supervisor.start(new WorkerPlan(source(), broken, ListeningSockets.open(Map.of(), 1, Map.of())), 5);
+        onLoop(() -> {});
+
+        assertEquals(worker.pid(), ready.remove().pid());
+        assertEquals(WorkerState.READY, supervisor.status().state());
+    }
+
+    @Test
+    void givesNoConfigurationToAWorkerThatWouldReadItWrongly() throws Exception {
+        adopt(EARLIER);
+        control.readOutbound();
+        List<SettingChange> answers = supervisor.reload(source()).join();
+
+        assertEquals("*", answers.get(0).key());
+        assertEquals("rejected", answers.get(0).result());
+        assertNull(control.readOutbound());
+        assertEquals(WorkerState.READY, supervisor.status().state());
+    }
+}
