@@ -59,7 +59,7 @@ final class ExplanationText {
                 client.remoteAddress().getAddress().getHostAddress(),
                 client.localAddress().getPort(),
                 foreseen.outcome().text(),
-                status(),
+                foreseen.status(),
                 rule == null ? null : rule.text(),
                 foreseen.filter(),
                 foreseen.key(),
@@ -72,12 +72,6 @@ final class ExplanationText {
 
     private void step(String name, String text, @Nullable String by) {
         steps.add(new Step(name, text, by));
-    }
-
-    private int status() {
-        Found found = foreseen.found();
-        boolean fromCache = foreseen.outcome() == Outcome.HIT || foreseen.outcome() == Outcome.STALE;
-        return fromCache && found != null ? found.head().status() : foreseen.status();
     }
 
     private static String tier(Found found) {
@@ -315,17 +309,22 @@ final class ExplanationText {
                     case REDIRECT -> foreseen.status() + " to " + foreseen.location() + " (" + foreseen.why() + ")";
                     case TUNNEL -> "a tunnel to " + request.target().authority();
                     case PASS -> "goes to the origin as it is (" + foreseen.forwarded() + ")";
-                    case HIT -> "answered from the cache, no origin is asked";
+                    case HIT -> "answered from the cache" + otherStatus() + ", no origin is asked";
                     case STALE ->
-                        foreseen.asked() == null
-                                ? "answered from the cache though stale"
-                                : "answered from the cache though stale, validated in the background";
+                        "answered from the cache" + otherStatus() + " though stale"
+                                + (foreseen.asked() == null ? "" : ", validated in the background");
                     case VALIDATE -> "the origin is asked whether it still holds (" + conditions() + ")";
                     case COMPLETE -> "what is stored answers, the rest comes from the origin";
                     case FETCH -> "fetched from the origin (" + foreseen.forwarded() + ")";
                     case UNAVAILABLE -> "504: the client wants only what is stored (only-if-cached)";
                 };
         step("answer", text, null);
+    }
+
+    /** The status that the request's conditions or range make of the stored one. */
+    private String otherStatus() {
+        Found found = foreseen.found();
+        return found == null || found.head().status() == foreseen.status() ? "" : " with " + foreseen.status();
     }
 
     private String conditions() {

@@ -4,6 +4,7 @@ import io.millrace.proxy.admin.AdminException;
 import io.millrace.proxy.admin.ExplainSource;
 import io.millrace.proxy.admin.LookupSource;
 import io.millrace.proxy.exchange.Foreseen;
+import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
@@ -17,6 +18,7 @@ import io.netty.util.NetUtil;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -61,6 +63,10 @@ final class RequestExplanation implements ExplainSource {
         Method method = Method.of(question.method());
         if (method == Method.PURGE || method == Method.BAN) {
             throw bad(question.method() + " is no request for content: see docs/http-caching.md on purging");
+        }
+        byte[] name = question.method().getBytes(StandardCharsets.UTF_8);
+        if (!FieldLexer.isToken(name, 0, name.length)) {
+            throw bad("not a method: " + question.method());
         }
         FieldSection.Builder builder = FieldSection.builder();
         builder.add("Host", url.authority());

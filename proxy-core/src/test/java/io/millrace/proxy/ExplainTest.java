@@ -106,6 +106,26 @@ class ExplainTest {
         assertEquals("17", proxy.get("/a").field("age"));
     }
 
+    /** RFC 9110 s13.2.2, s14. */
+    @ParameterizedTest
+    @CsvSource({
+        "If-None-Match, '\"v1\"', 304",
+        "If-None-Match, '\"v2\"', 200",
+        "Range, bytes=0-1, 206",
+        "Range, bytes=100-, 416"
+    })
+    void aHitHasTheStatusThatConditionsAndRangesMakeOfIt(String name, String value, int status) throws Exception {
+        start("Cache-Control: max-age=60\r\nETag: \"v1\"\r\n");
+        proxy.get("/a");
+        Explanation explained = explain("/a", new Field(name, value));
+        assertEquals("hit", explained.outcome());
+        assertEquals(status, explained.status());
+        assertEquals(
+                "answered from the cache" + (status == 200 ? "" : " with " + status) + ", no origin is asked",
+                texts(explained).get("answer"));
+        assertEquals(status, proxy.get("/a", name + ": " + value + "\r\n").status());
+    }
+
     @Test
     void whatIsStaleIsValidatedByItsTag() throws Exception {
         start("Cache-Control: max-age=5, stale-if-error=60\r\nETag: \"v1\"\r\n");
@@ -246,6 +266,7 @@ class ExplainTest {
     @CsvSource({
         "nohost, GET, , 0, not an absolute http or https URL: nohost",
         "http://a/, GET, nobody, 0, not an IP address: nobody",
+        "http://a/, G ET, , 0, not a method: G ET",
         "http://a/, GET, , 1, this proxy does not listen on port 1",
         "http://a/, PURGE, , 0, PURGE is no request for content: see docs/http-caching.md on purging"
     })

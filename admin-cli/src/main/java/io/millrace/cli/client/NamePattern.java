@@ -30,8 +30,18 @@ public final class NamePattern {
         }
     }
 
-    /** Whether it is found in a text. */
+    /**
+     * Whether it is found in a text.
+     *
+     * @throws IllegalArgumentException if the text is too long for the expression
+     */
     public boolean isIn(String text) {
-        return pattern.matcher(text).find();
+        try {
+            return pattern.matcher(text).find();
+        } catch (StackOverflowError e) {
+            // The matcher recurses for each repetition of a group; nothing of it is kept.
+            throw new IllegalArgumentException(
+                    "the expression " + pattern + " is too much for a text of " + text.length() + " characters", e);
+        }
     }
 }

@@ -70,6 +70,8 @@ final class LogCommands {
                 throw new CommandFailure(ExitCode.FAILED, e.getMessage() + ": no such file");
             } catch (IOException e) {
                 throw new CommandFailure(ExitCode.FAILED, "the log cannot be read: " + e.getMessage());
+            } catch (IllegalArgumentException e) {
+                throw new CommandFailure(ExitCode.FAILED, String.valueOf(e.getMessage()));
             }
         }
 

@@ -67,6 +67,16 @@ final class LogFilterTest {
     }
 
     @Test
+    void anExpressionThatIsTooMuchForAUrlIsAFaultAndNoTrace() {
+        LogLine longest = LogParser.parse("1700000000.123 4 10.1.2.3 TCP_MISS/404 1720 GET http://www.example.com/"
+                + "ab".repeat(500_000) + " - DIRECT/10.0.0.1:9000 text/html");
+        LogFilter filter = of("url=(a|b)*$");
+        assertTrue(assertThrows(IllegalArgumentException.class, () -> filter.takes(longest))
+                .getMessage()
+                .startsWith("the expression (a|b)*$ is too much for a text of"));
+    }
+
+    @Test
     void sinceLooksAtTheArrival() {
         assertTrue(LogFilter.of(List.of(), 1_700_000_000_123L).takes(LINE));
         assertFalse(LogFilter.of(List.of(), 1_700_000_000_124L).takes(LINE));

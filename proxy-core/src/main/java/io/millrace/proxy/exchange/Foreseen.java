@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * What would become of a request at one moment, and what decided it. Immutable; {@link Foresight} makes it.
  *
  * @param outcome what would be done
- * @param status of the answer that the proxy gives by itself; 0 where the origin's or a stored one's counts
+ * @param status of the answer that the proxy gives by itself or from the cache; 0 where the origin's counts
  * @param why a sentence, or a stable word, of an answer that the proxy gives by itself; empty else
  * @param filter the filter that refuses, as logs name it; null for none
  * @param location where the client is redirected; null when it is not

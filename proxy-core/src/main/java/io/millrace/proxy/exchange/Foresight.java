@@ -2,6 +2,7 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.NoStoreReason;
 import io.millrace.proxy.caching.Outdated;
+import io.millrace.proxy.caching.PartialContent;
 import io.millrace.proxy.caching.Reuse;
 import io.millrace.proxy.caching.Storability;
 import io.millrace.proxy.caching.StoredHead;
@@ -12,6 +13,7 @@ import io.millrace.proxy.origin.OriginGroup;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.remap.Redirected;
 import io.millrace.proxy.remap.RemapResult;
+import io.millrace.proxy.serve.Selection;
 import io.millrace.store.CacheStore;
 import io.millrace.store.StoredObject;
 import java.nio.charset.StandardCharsets;
@@ -123,6 +125,7 @@ final class Foresight {
 
     private Foreseen tell() {
         Foreseen.Asked asked = asked();
+        int status = status();
         StoredObject<StoredHead> object = decision.takeObjectOrNull();
         if (object != null) {
             object.release();
@@ -132,7 +135,7 @@ final class Foresight {
         Foreseen.Outcome outcome = outcome();
         return new Foreseen(
                 outcome,
-                status(),
+                status,
                 decision.reason(),
                 decision.filter(),
                 outcome == Foreseen.Outcome.REDIRECT ? decision.location() : null,
@@ -185,8 +188,22 @@ final class Foresight {
             case REDIRECTED -> decision.redirectStatus();
             case UNAVAILABLE -> 504;
             case FINAL_RECIPIENT -> 200;
+            case FRESH, FRESH_ENOUGH -> storedStatus();
             default -> 0;
         };
+    }
+
+    /** What the request's preconditions and range make of the stored response that answers (RFC 9110 s13.2.2, s14). */
+    private int storedStatus() {
+        StoredObject<StoredHead> object = decision.object();
+        if (object == null) {
+            return 0;
+        }
+        StoredHead head = object.head();
+        Selection selection = StoredParts.isPart(head)
+                ? Selection.ofPart(decision.request(), head, PartialContent.rangeOf(head))
+                : Selection.of(decision.request(), head, object.length());
+        return selection == null ? head.status() : selection.status(head);
     }
 
     /** A rule that refuses or redirects is not in the decision. */

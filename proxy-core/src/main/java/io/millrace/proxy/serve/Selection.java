@@ -134,6 +134,17 @@ public record Selection(
         return kind == Kind.PART || kind == Kind.PARTS || (kind == Kind.WHOLE && end != 0);
     }
 
+    /** Status of the answer. */
+    public int status(StoredHead stored) {
+        return switch (kind) {
+            case WHOLE -> stored.status();
+            case PART, PARTS -> 206;
+            case NOT_MODIFIED -> 304;
+            case PRECONDITION_FAILED -> 412;
+            case UNSATISFIABLE -> 416;
+        };
+    }
+
     /**
      * Fills the head of the answer.
      *
