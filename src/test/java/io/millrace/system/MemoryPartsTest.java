@@ -111,9 +111,10 @@ class MemoryPartsTest {
             KeepAliveClients.Outcome outcome = clients.run(2, Duration.ofSeconds(1));
             assertEquals(0, outcome.errors().size(), () -> String.join("\n", outcome.errors()));
             memory = Memory.of(proxy);
-            memory.assertAddsUpTo(memory.anonymous());
         }
+        // Not in the first rounds: a young JVM's heap grows between the reading of one part and of the next.
         Memory loaded = memory;
+        loaded.assertAddsUpTo(loaded.anonymous());
         assertTrue(loaded.parts().get("store_resident") >= RAM_MIB * MIB / 2, () -> "RAM was not filled: " + loaded);
         assertAgreesWithTheKernel("loaded", proxy);
     }
