@@ -99,6 +99,11 @@ public final class HostAddresses implements AutoCloseable {
         return fixed != null ? eventLoop.newSucceededFuture(fixed) : remembered(name);
     }
 
+    /** Whether service records are asked for at all. */
+    public boolean asksForServices() {
+        return settings().services();
+    }
+
     /**
      * Finds where service records say that a host's service is, in the order to be asked in; none where there is no such record or nobody says so.
      *

@@ -67,6 +67,11 @@ public record Origin(Scheme scheme, String host, int port, boolean mayBeService)
         return new Origin(scheme, host, port, true);
     }
 
+    /** The same, which is at its port whatever service records say; itself if it was so. */
+    Origin atItsPort() {
+        return mayBeService ? new Origin(scheme, host, port, false) : this;
+    }
+
     /** As service records are named (RFC 2782). */
     String service() {
         return isSecure() ? "_https._tcp" : "_http._tcp";

@@ -21,9 +21,12 @@ final class OriginPool {
 
     /** What makes two connections interchangeable: where they go and may go, whose certificate was checked, and whether they are for HTTP. */
     record Key(Origin origin, String tlsName, @Nullable AddressCheck addresses, boolean tunnel) {
-        static Key of(OriginRequest request) {
-            String tlsName = request.origin().isSecure() ? request.tlsName() : "";
-            return new Key(request.origin(), tlsName, request.addresses(), request.isTunnel());
+        /** @param asksForServices whether service records are asked for: without, a port that is named is the same place as one that is not */
+        static Key of(OriginRequest request, boolean asksForServices) {
+            Origin origin =
+                    asksForServices ? request.origin() : request.origin().atItsPort();
+            String tlsName = origin.isSecure() ? request.tlsName() : "";
+            return new Key(origin, tlsName, request.addresses(), request.isTunnel());
         }
     }
 

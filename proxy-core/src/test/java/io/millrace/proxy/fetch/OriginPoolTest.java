@@ -55,6 +55,15 @@ class OriginPoolTest extends FetchFixture {
     }
 
     @Test
+    void aPortThatIsNamedMakesNoPoolOfItsOwnWhereNoServiceRecordsAreAskedFor() throws Exception {
+        try (ScriptedOrigin origin = ScriptedOrigin.running(ScriptedOrigin.answering(OK))) {
+            fetch(get(origin.origin()));
+            fetch(get(origin.origin().perhapsService()));
+            assertEquals(1, origin.connectionsAccepted());
+        }
+    }
+
+    @Test
     void theConnectionUsedLastIsTakenFirst() throws Exception {
         Semaphore arrived = new Semaphore(0);
         List<Semaphore> mayAnswer = List.of(new Semaphore(0), new Semaphore(0));
