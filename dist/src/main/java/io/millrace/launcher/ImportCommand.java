@@ -37,9 +37,9 @@ final class ImportCommand implements Runnable {
     @Command(
             name = "ats",
             description = {
-                "Turns a configuration directory of Apache Traffic Server into one",
-                "millrace.yaml, on standard output or in a file, with a report of",
-                "what became of every line."
+                "Turns Apache Traffic Server's configuration into one millrace.yaml.",
+                "On standard output or in a file, with a report of what became of",
+                "every line."
             },
             mixinStandardHelpOptions = true,
             exitCodeListHeading = "%nExit codes:%n",

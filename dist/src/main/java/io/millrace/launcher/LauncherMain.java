@@ -14,8 +14,7 @@ import picocli.CommandLine.IVersionProvider;
         description = "A caching HTTP proxy.",
         mixinStandardHelpOptions = true,
         versionProvider = LauncherMain.Version.class,
-        synopsisSubcommandLabel = "COMMAND",
-        subcommands = {CheckCommand.class, StoreCommand.class, ImportCommand.class})
+        synopsisSubcommandLabel = "COMMAND")
 public final class LauncherMain {
     LauncherMain() {}
 
@@ -32,7 +31,10 @@ public final class LauncherMain {
     static CommandLine commandLine(String workerClass) {
         CommandLine line = new CommandLine(new LauncherMain());
         line.addSubcommand(new RunCommand(workerClass));
+        line.addSubcommand(new CheckCommand());
         line.addSubcommand(new SchemaCommand());
+        line.addSubcommand(new StoreCommand());
+        line.addSubcommand(new ImportCommand());
         line.setExecutionExceptionHandler((exception, command, parsed) -> {
             if (exception instanceof LaunchException launch) {
                 command.getErr().println("millrace: " + launch.getMessage());

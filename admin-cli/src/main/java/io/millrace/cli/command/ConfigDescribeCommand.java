@@ -13,8 +13,9 @@ import picocli.CommandLine.Parameters;
         name = "describe",
         abbreviateSynopsis = true,
         description = {
-            "Show everything about keys: what they do and take, bounds, default,",
-            "what a change takes, the present value and where it comes from."
+            "Show everything about keys of the configuration.",
+            "What they do and take, bounds, default, what a change takes, the present",
+            "value and where it comes from."
         },
         footer = {"", "Example: millctl config describe cache.ram_size"})
 final class ConfigDescribeCommand extends ApiCommand {

@@ -15,8 +15,8 @@ import picocli.CommandLine.Parameters;
         name = "diff",
         abbreviateSynopsis = true,
         description = {
-            "Show what differs from the defaults, and what a reload would change;",
-            "or what differs between two configurations of the history."
+            "Show what differs from the defaults, and what a reload would change.",
+            "With two numbers: what differs between two configurations of the history."
         },
         footer = {
             "",

@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 @Command(
         name = "history",
         abbreviateSynopsis = true,
-        description = "List the configurations that were applied: when, how, and what they changed.",
+        description = {"List the configurations that were applied.", "When, how, and what they changed."},
         footer = {"", "admin.config_history says how many are kept.", "Example: millctl config history"})
 final class ConfigHistoryCommand extends ApiCommand {
     ConfigHistoryCommand(Invocation invocation) {

@@ -9,7 +9,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "rollback",
         abbreviateSynopsis = true,
-        description = {"Run an earlier configuration again. The file is not touched;", "the next reload takes it."},
+        description = {"Run an earlier configuration again.", "The file is not touched; the next reload takes it."},
         footer = {"", "Example: millctl config rollback"})
 final class ConfigRollbackCommand extends ConfigChangeCommand {
     @Parameters(

@@ -9,8 +9,9 @@ import picocli.CommandLine.Command;
         name = "schema",
         abbreviateSynopsis = true,
         description = {
-            "Print the JSON Schema of the configuration file, for editors that",
-            "check YAML while it is written. Without a running proxy: bin/millrace schema."
+            "Print the JSON Schema of the configuration file.",
+            "For editors that check YAML while it is written. Without a running proxy:",
+            "bin/millrace schema."
         },
         footer = {"", "Example: millctl config schema > millrace.schema.json"})
 final class ConfigSchemaCommand extends ApiCommand {

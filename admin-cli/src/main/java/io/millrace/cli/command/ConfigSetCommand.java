@@ -15,8 +15,9 @@ import picocli.CommandLine.Parameters;
         name = "set",
         abbreviateSynopsis = true,
         description = {
-            "Set keys over the file: at once, and until they are reset, the file",
-            "changes them, or the launcher ends. All of them are set, or none."
+            "Set keys at once, over the file.",
+            "Until they are reset, the file changes them, or the launcher ends. All of",
+            "them are set, or none."
         },
         footer = {
             "",

@@ -15,8 +15,8 @@ import picocli.CommandLine.Parameters;
         name = "explain",
         abbreviateSynopsis = true,
         description = {
-            "Show what would be done with a request now, and what decides it:",
-            "rule, filters, key, what is stored, freshness, origin.",
+            "Show what would be done with a request now, and what decides it.",
+            "Its rule, filters, key, what is stored, freshness, origin.",
             "Asks no origin, changes nothing, counts nowhere."
         },
         footer = {"", "Example: millctl explain http://www.example.com/ \\", "           -H 'Cache-Control: max-age=0'"

@@ -12,8 +12,8 @@ import picocli.CommandLine.Parameters;
         name = "ats",
         abbreviateSynopsis = true,
         description = {
-            "Turn Apache Traffic Server's configuration into one millrace.yaml,",
-            "on standard output or in a file, and say what became of every line.",
+            "Turn Apache Traffic Server's configuration into one millrace.yaml.",
+            "On standard output or in a file; says what became of every line.",
             "Exit code 0 all is mapped, 1 some is not, 2 the files are broken."
         },
         footer = {"", "Example: millctl import ats /etc/trafficserver --out millrace.yaml"})

@@ -165,8 +165,9 @@ final class LogCommands {
             name = "stats",
             abbreviateSynopsis = true,
             description = {
-                "Count requests of access logs by host: hits, misses and errors with their",
-                "result codes, status codes, methods, types, bytes and times."
+                "Count the requests of access logs by host.",
+                "Hits, misses and errors with their result codes, status codes, methods,",
+                "types, bytes and times."
             },
             footer = {"", "Example: millctl log stats access.log --urls 20"})
     static final class Stats extends Whole {
@@ -217,7 +218,10 @@ final class LogCommands {
     @Command(
             name = "tail",
             abbreviateSynopsis = true,
-            description = "Print the last lines of an access log and what follows, across rotations.",
+            description = {
+                "Print the last lines of an access log and what follows.",
+                "Across rotations, until it is interrupted."
+            },
             footer = {"", "Example: millctl log tail -F cache=miss -F url='[.]js$'"})
     static final class Tail extends Reading {
         private static final Duration PERIOD = Duration.ofMillis(250);

@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 @Command(
         name = "memory",
         abbreviateSynopsis = true,
-        description = "Show where the worker's memory is, part by part, beside what the kernel counts.",
+        description = {"Show where the worker's memory is, part by part.", "Beside it stands what the kernel counts."},
         footer = {"", "Example: millctl memory"})
 final class MemoryCommand extends ApiCommand {
     MemoryCommand(Invocation invocation) {

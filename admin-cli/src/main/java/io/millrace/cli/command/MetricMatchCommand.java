@@ -15,7 +15,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "match",
         abbreviateSynopsis = true,
-        description = "Show the values of the metrics in whose names an expression is found.",
+        description = "Show the metrics in whose names an expression is found.",
         footer = {"", "Example: millctl metric match 'origin_.*_total'"})
 final class MetricMatchCommand extends ApiCommand {
     @Parameters(paramLabel = "REGEX", arity = "1..*", description = "A regular expression.")

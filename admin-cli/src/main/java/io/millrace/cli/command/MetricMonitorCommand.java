@@ -18,7 +18,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "monitor",
         abbreviateSynopsis = true,
-        description = "Show how metrics change: counters per second, others by their change.",
+        description = {"Show how metrics change.", "Counters per second, others by their change."},
         footer = {"", "Example: millctl metric monitor requests cache_bytes -i 1 -c 10"})
 final class MetricMonitorCommand extends ApiCommand {
     private static final double NANOS_PER_SECOND = 1e9;

@@ -17,7 +17,7 @@ import picocli.CommandLine.Parameters;
         name = "down",
         abbreviateSynopsis = true,
         description = {
-            "Keep a host of a group of origins from requests, or all hosts of a group.",
+            "Keep a host of a group of origins, or all of them, from requests.",
             "What is under way goes on. A new worker knows it too."
         },
         footer = {"", "Example: millctl origin down 10.0.0.1:8080 --reason deploy --time 10m"})

@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 @Command(
         name = "list",
         abbreviateSynopsis = true,
-        description = "Show every host of every group of origins: its state, why and since when, its requests.",
+        description = {"Show every host of every group of origins.", "Its state, why and since when, its requests."},
         footer = {"", "Example: millctl origin list"})
 final class OriginListCommand extends ApiCommand {
     OriginListCommand(Invocation invocation) {

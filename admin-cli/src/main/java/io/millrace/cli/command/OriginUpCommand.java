@@ -11,7 +11,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "up",
         abbreviateSynopsis = true,
-        description = "Give a host of a group of origins requests again, whatever kept it from them.",
+        description = "Give a host requests again, whatever kept it from them.",
         footer = {"", "Example: millctl origin up 10.0.0.1:8080"})
 final class OriginUpCommand extends ApiCommand {
     @Parameters(paramLabel = "NAME|HOST", description = "As for 'down'.")

@@ -16,8 +16,8 @@ import picocli.CommandLine.Parameters;
         name = "purge",
         abbreviateSynopsis = true,
         description = {
-            "Remove every stored variant of a URL, or what is stored for a host,",
-            "for what begins as a URL does, for a cache group, or everything.",
+            "Remove what is stored for a URL, a host, a group, or everything.",
+            "Of a URL every variant goes; --prefix takes all that begins as it does.",
             "The next request goes to the origin. Nothing stored is no failure."
         },
         footer = {

@@ -35,8 +35,9 @@ final class ServerCommands {
             name = "drain",
             abbreviateSynopsis = true,
             description = {
-                "Ask clients to go elsewhere: every answer says 'Connection: close', and",
-                "/readyz says draining. Connections are accepted as before."
+                "Ask clients to go elsewhere.",
+                "Every answer says 'Connection: close', and /readyz says draining.",
+                "Connections are accepted as before."
             },
             footer = {"", "Example: millctl server drain; millctl server drain --undo"})
     static final class Drain extends ApiCommand {
@@ -65,8 +66,8 @@ final class ServerCommands {
             name = "restart",
             abbreviateSynopsis = true,
             description = {
-                "Put a new worker in the place of the one that serves, and wait for it.",
-                "No connection is refused; the old one finishes its requests."
+                "Put a new worker in the place of the one that serves.",
+                "Waits for it. No connection is refused; the old one finishes its requests."
             },
             footer = {"", "Example: millctl server restart"})
     static final class Restart extends ApiCommand {
@@ -98,7 +99,7 @@ final class ServerCommands {
     @Command(
             name = "threads",
             abbreviateSynopsis = true,
-            description = "Show the worker's threads, those with most CPU first, and their stacks.",
+            description = "Show the worker's threads and their stacks, most CPU first.",
             footer = {"", "Example: millctl server threads --depth 20"})
     static final class Threads extends ApiCommand {
         @Option(names = "--depth", paramLabel = "N", description = "Frames of each stack, 0 to 64. Default: 8.")

@@ -13,8 +13,9 @@ import picocli.CommandLine.Parameters;
         name = "offline",
         abbreviateSynopsis = true,
         description = {
-            "Take a storage path and its shares out of use: writes what is queued, closes files.",
-            "The others go on. It stays out until 'online', or the next worker."
+            "Take a storage path and its shares out of use.",
+            "Writes what is queued and closes files; the others go on. It stays out until",
+            "'online', or the next worker."
         },
         footer = {"", "Example: millctl storage offline /var/cache/millrace --reason disk"})
 final class StorageOfflineCommand extends ApiCommand {

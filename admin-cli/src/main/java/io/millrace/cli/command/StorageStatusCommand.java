@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 @Command(
         name = "status",
         abbreviateSynopsis = true,
-        description = "Show every storage path: its state, how full it is, its readers and errors.",
+        description = "Show every storage path: state, how full it is, readers, errors.",
         footer = {"", "Example: millctl storage status"})
 final class StorageStatusCommand extends ApiCommand {
     StorageStatusCommand(Invocation invocation) {

@@ -21,8 +21,9 @@ import picocli.CommandLine.Option;
         name = "top",
         abbreviateSynopsis = true,
         description = {
-            "Show on one screen what the proxy is doing: rates, hits, bytes, connections,",
-            "RAM and disk, origins. Without a terminal one frame, and the end."
+            "Show on one screen what the proxy is doing.",
+            "Rates, hits, bytes, connections, RAM and disk, origins. Without a terminal",
+            "one frame, and the end."
         },
         footer = {"", "Keys: q ends, p pauses and goes on, any other looks at once."})
 final class TopCommand extends ApiCommand {

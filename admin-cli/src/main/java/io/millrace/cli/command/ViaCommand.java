@@ -17,8 +17,8 @@ import picocli.CommandLine.Parameters;
         name = "via",
         abbreviateSynopsis = true,
         description = {
-            "Say what the letters of a Via field mean: Millrace's, and Traffic",
-            "Server's of 24, 22 and 6 characters. Asks nobody."
+            "Say what the letters of a Via field mean.",
+            "Millrace's, and Traffic Server's of 24, 22 and 6 characters. Asks nobody."
         },
         footer = {"", "Example: millctl via '[uScHs f p eN:t cCHi p s ]'"})
 final class ViaCommand implements Callable<Integer> {

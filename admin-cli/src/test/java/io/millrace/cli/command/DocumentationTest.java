@@ -2,13 +2,9 @@ package io.millrace.cli.command;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.cli.render.Paint;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
@@ -40,11 +36,7 @@ final class DocumentationTest {
 
     @Test
     void namesEveryCommandAndOption() {
-        GlobalOptions options = new GlobalOptions();
-        PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream());
-        Surroundings surroundings = new Surroundings(Map.of(), Path.of("/"), Path.of("/"), null, false);
-        Console console = new Console(nowhere, nowhere, new Paint(false));
-        assertDocumented(Millctl.commands(options, new Invocation(options, surroundings, console)));
+        assertDocumented(CommandTree.root());
     }
 
     @Test

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.cli.client.ScriptedAdmin;
 import io.millrace.cli.client.ScriptedAdmin.End;
-import io.millrace.cli.render.Paint;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -211,10 +210,7 @@ final class MillctlTest {
     /** Nobody reads a wall: a screen for each command, and one and a half for all of them together. */
     @Test
     void fitsEveryHelpOnATerminal() {
-        GlobalOptions options = new GlobalOptions();
-        PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream());
-        Console console = new Console(nowhere, nowhere, new Paint(false));
-        assertHelp(Millctl.commands(options, new Invocation(options, surroundings(false), console)), List.of());
+        assertHelp(CommandTree.root(), List.of());
     }
 
     private void assertHelp(CommandLine command, List<String> words) {
