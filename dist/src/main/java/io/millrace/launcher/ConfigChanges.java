@@ -241,7 +241,12 @@ final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCloseable
         return new ReloadReport(false, settings, List.of());
     }
 
-    private CompletionStage<ReloadReport> queued(Supplier<ReloadReport> change) {
+    /** Runs {@code task} when the changes that were asked for before are made: it sees what they made, and none while it runs. */
+    <T> CompletionStage<T> inTurn(Supplier<T> task) {
+        return queued(task);
+    }
+
+    private <T> CompletionStage<T> queued(Supplier<T> change) {
         try {
             return CompletableFuture.supplyAsync(change, thread);
         } catch (RejectedExecutionException e) {

@@ -64,7 +64,7 @@ final class LauncherAdmin implements AutoCloseable {
                 .resource(new ConfigDiffResource(inspection))
                 .resource(new ConfigHistoryResource(inspection))
                 .resource(new ConfigSchemaResource())
-                .resource(new RestartResource(new WorkerRestart(supervisor, running)))
+                .resource(new RestartResource(new WorkerRestart(changes, running, supervisor::status)))
                 .forwardStatus(status::workerSocket, status::processes, status::withoutWorker)
                 .forward("POST", "/v1/cache/purge", status::workerSocket, PURGE_TIMEOUT)
                 .forward("GET", "/v1/cache/lookup", status::workerSocket, LOOKUP_TIMEOUT)

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * The configuration that runs, and how another takes its place: settings that the worker can take over at once go to it;
  * one that needs a new worker brings a new worker; what only a new launcher can change is said to wait for it.
  *
- * <p>Thread-safe, save that {@link #apply} is called on one thread, that of {@link ConfigChanges}.
+ * <p>Thread-safe, save that {@link #apply} and {@link #restart} are called on one thread, that of {@link ConfigChanges}.
  */
 final class RunningConfig {
     private static final Logger LOG = LoggerFactory.getLogger(RunningConfig.class);
@@ -120,9 +120,9 @@ final class RunningConfig {
         return running().config().timeouts().drainNanos();
     }
 
-    /** What the serving worker was started for. */
-    WorkerPlan plan() {
-        return running().plan();
+    /** Puts a new worker with what runs in the place of the one that serves. Blocks until it serves, or throws what {@link ServingWorker#roll} says. */
+    void restart() {
+        worker.roll(running().plan(), drainNanos()).join();
     }
 
     /** How workers are started now. */

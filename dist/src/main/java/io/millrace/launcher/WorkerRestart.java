@@ -6,35 +6,44 @@ import io.millrace.proxy.admin.RestartResource.Restarter;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
-/** An operator's restart: a roll to the plan that holds already. Thread-safe. */
+/** An operator's restart: a roll to what runs already, in its turn among the changes of the configuration. Thread-safe. */
 final class WorkerRestart implements Restarter {
-    private final Supervisor supervisor;
+    private final ConfigChanges changes;
     private final RunningConfig running;
+    private final Supplier<WorkerStatus> worker;
 
-    WorkerRestart(Supervisor supervisor, RunningConfig running) {
-        this.supervisor = supervisor;
+    /** @param worker the one that serves */
+    WorkerRestart(ConfigChanges changes, RunningConfig running, Supplier<WorkerStatus> worker) {
+        this.changes = changes;
         this.running = running;
+        this.worker = worker;
     }
 
     @Override
     public CompletionStage<RestartReport> restart() {
-        long before = Math.max(0, supervisor.status().pid());
-        long begunNanos = System.nanoTime();
-        return supervisor.roll(running.plan(), running.drainNanos()).handle((nothing, failure) -> {
-            if (failure != null) {
-                throw new CompletionException(new AdminException(
-                        503,
-                        "restart-failed",
-                        "the worker was not replaced: " + rootOf(failure).getMessage()));
-            }
-            long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begunNanos);
-            return new RestartReport(before, Math.max(0, supervisor.status().pid()), millis);
+        long askedNanos = System.nanoTime();
+        return changes.inTurn(() -> replaced(askedNanos)).exceptionally(failure -> {
+            throw new CompletionException(reasonOf(failure));
         });
     }
 
-    private static Throwable rootOf(Throwable failure) {
+    private RestartReport replaced(long askedNanos) {
+        long before = pid();
+        running.restart();
+        return new RestartReport(before, pid(), TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - askedNanos));
+    }
+
+    private long pid() {
+        return Math.max(0, worker.get().pid());
+    }
+
+    private static AdminException reasonOf(Throwable failure) {
         Throwable cause = failure.getCause();
-        return failure instanceof CompletionException && cause != null ? cause : failure;
+        Throwable root = failure instanceof CompletionException && cause != null ? cause : failure;
+        return root instanceof AdminException known
+                ? known
+                : new AdminException(503, "restart-failed", "the worker was not replaced: " + root.getMessage());
     }
 }

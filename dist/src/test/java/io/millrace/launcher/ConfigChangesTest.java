@@ -10,6 +10,7 @@ import io.millrace.proxy.admin.ConfigControl.Result;
 import io.millrace.proxy.admin.ConfigControl.Setting;
 import io.millrace.proxy.admin.ConfigInspector;
 import io.millrace.proxy.admin.ConfigInspector.Difference;
+import io.millrace.proxy.admin.RestartResource.RestartReport;
 import io.millrace.proxy.config.ConfigKeys;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.worker.control.ConfigSource;
@@ -184,6 +185,35 @@ class ConfigChangesTest {
         assertTrue(done(one).ok() && done(other).ok());
         assertEquals(2000, connections());
         assertFalse(cacheEnabled());
+    }
+
+    @Test
+    void aRestartComesAfterTheChangeBeforeItAndTakesWhatThatMade() throws Exception {
+        run(FILE);
+        worker.gate = new CompletableFuture<>();
+        CompletionStage<ReloadReport> change = changes.set(Map.of("limits.connections", "2000"), false);
+        CompletionStage<RestartReport> restart =
+                new WorkerRestart(changes, running, () -> WorkerStatus.NONE).restart();
+        worker.gate.complete(null);
+
+        assertTrue(done(change).ok());
+        restart.toCompletableFuture().join();
+        assertEquals(2000, read(worker.rolled.remove()).limits().connections());
+    }
+
+    @Test
+    void aRestartThatFailsSaysWhy() throws Exception {
+        run(FILE);
+        worker.obstacle = "the worker is starting; try again";
+        Throwable failure = new WorkerRestart(changes, running, () -> WorkerStatus.NONE)
+                .restart()
+                .handle((report, why) -> why)
+                .toCompletableFuture()
+                .join();
+
+        AdminException refused = (AdminException) failure.getCause();
+        assertEquals("restart-failed", refused.code());
+        assertEquals("the worker was not replaced: the worker is starting; try again", refused.getMessage());
     }
 
     @Test
