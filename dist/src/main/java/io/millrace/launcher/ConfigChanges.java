@@ -241,7 +241,7 @@ final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCloseable
         return new ReloadReport(false, settings, List.of());
     }
 
-    /** Runs {@code task} when the changes that were asked for before are made: it sees what they made, and none while it runs. */
+    /** Runs {@code task} after the changes that were asked for before: it sees what they made, and none while it runs. */
     <T> CompletionStage<T> inTurn(Supplier<T> task) {
         return queued(task);
     }

@@ -11,6 +11,7 @@ import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.ListenerSockets;
 import io.millrace.worker.control.SettingChange;
+import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -31,6 +32,9 @@ import org.slf4j.LoggerFactory;
  */
 final class RunningConfig {
     private static final Logger LOG = LoggerFactory.getLogger(RunningConfig.class);
+
+    private static final String MAY_HAVE_IT =
+            "; it may have taken the change over, or do so yet, until millctl server restart replaces it";
 
     /**
      * What holds now. Immutable.
@@ -120,7 +124,11 @@ final class RunningConfig {
         return running().config().timeouts().drainNanos();
     }
 
-    /** Puts a new worker with what runs in the place of the one that serves. Blocks until it serves, or throws what {@link ServingWorker#roll} says. */
+    /**
+     * Puts a new worker with what runs in the place of the one that serves. Blocks until it does.
+     *
+     * @throws CompletionException when it does not come up; then the old one serves on
+     */
     void restart() {
         worker.roll(running().plan(), drainNanos()).join();
     }
@@ -177,8 +185,11 @@ final class RunningConfig {
                 plan = roll(running, changed, source, target.source());
                 changes.forEach(change -> settings.add(setting(change, costOf(change))));
             } else if (!changes.isEmpty()) {
-                List<SettingChange> answers = worker.reload(source).join();
-                if (hadAnother(answers, changes)) {
+                @Nullable List<SettingChange> answers = handOver(source);
+                if (answers == null) {
+                    plan = rollLate(running, changed, source, target.source());
+                    changes.forEach(change -> settings.add(late(change)));
+                } else if (hadAnother(answers, changes)) {
                     plan = roll(running, changed, source, target.source());
                     changes.forEach(change -> settings.add(setting(change, costOf(change))));
                 } else {
@@ -202,10 +213,45 @@ final class RunningConfig {
         } catch (LaunchException e) {
             return rejected(changes, e.getMessage(), target.notes());
         } catch (CompletionException e) {
-            Throwable cause = e.getCause() == null ? e : e.getCause();
-            String reason =
-                    cause instanceof TimeoutException ? "the worker did not answer in time" : cause.getMessage();
-            return rejected(changes, reason, target.notes());
+            return rejected(changes, causeOf(e).getMessage(), target.notes());
+        }
+    }
+
+    /** What the worker says of each setting; null when it has not said it in time, and may have taken them over or not. */
+    private @Nullable List<SettingChange> handOver(ConfigSource source) {
+        try {
+            return worker.reload(source).join();
+        } catch (CompletionException e) {
+            if (causeOf(e) instanceof TimeoutException) {
+                LOG.warn("{}; another one takes its place", causeOf(e).getMessage());
+                return null;
+            }
+            throw e;
+        }
+    }
+
+    private static Throwable causeOf(Exception e) {
+        return e instanceof CompletionException && e.getCause() != null ? e.getCause() : e;
+    }
+
+    /** In the place of a worker that owes an answer; where none comes up, that one goes back to what ran. */
+    private WorkerPlan rollLate(Current running, ProxyConfig changed, ConfigSource source, ConfigSource asked) {
+        try {
+            return roll(running, changed, source, asked);
+        } catch (LaunchException | CompletionException e) {
+            String reason = "the worker did not answer in time, and no other came up: "
+                    + causeOf(e).getMessage();
+            throw new CompletionException(new IOException(reason + (goesBack(running) ? "" : MAY_HAVE_IT), e));
+        }
+    }
+
+    /** Whether what serves has {@code running} for certain: a worker that was started anew has it, and is asked nothing. */
+    private boolean goesBack(Current running) {
+        try {
+            worker.reload(running.plan().config()).join();
+            return true;
+        } catch (CompletionException e) {
+            return !(causeOf(e) instanceof TimeoutException);
         }
     }
 
@@ -317,6 +363,13 @@ final class RunningConfig {
             detail += ", from the next start of the launcher on";
         }
         return new Setting(change.key(), result, detail);
+    }
+
+    /** What a worker that did not answer was handed: the new one has it. */
+    private Setting late(ConfigChange change) {
+        Result result = costOf(change) == Result.RELAUNCH ? Result.RELAUNCH : Result.ROLLED;
+        Setting made = setting(change, result);
+        return new Setting(made.key(), result, made.detail() + "; the worker did not answer in time, a new one has it");
     }
 
     private static String value(@Nullable String text) {

@@ -40,15 +40,11 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
     /** For a worker to exit after its control socket has closed. */
     private static final long DISCONNECTED_GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    private static final long RELOAD_TIMEOUT_SECONDS = 30;
-
-    private static final String OTHER_VERSION =
-            "the worker is of another version, taken over from an earlier launcher; millctl server restart replaces it";
-
     private final EventLoop loop;
     private final WorkerIdentity identity;
     private final Workforce workforce;
     private final Adoption adoption = new Adoption();
+    private final Reloading reloading;
     private final Consumer<WorkerStatus> onReady;
     private final RestartBackoff backoff = RestartBackoff.ofWorkers();
     private final CompletableFuture<Void> stopped = new CompletableFuture<>();
@@ -58,7 +54,6 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
     private @Nullable WorkerProcess candidate;
     private boolean candidateStandsBy;
     private @Nullable Roll roll;
-    private @Nullable CompletableFuture<List<SettingChange>> reload;
     private long restarts;
     private boolean stopping;
     private volatile WorkerStatus status = WorkerStatus.NONE;
@@ -72,6 +67,7 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
         this.identity = new WorkerIdentity(paths.workerIdentity());
         this.workforce = new Workforce(loop, paths, heartbeatTimeoutNanos, this);
         this.onReady = onReady;
+        reloading = new Reloading(loop, this::holdsFromNowOn);
     }
 
     /**
@@ -171,27 +167,17 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
                 return;
             }
             if (worker == null) {
-                reloaded(changed, List.of());
+                holdsFromNowOn(changed);
                 result.complete(List.of());
-                return;
+            } else {
+                reloading.ask(worker, changed, result);
             }
-            if (!worker.isOfThisVersion()) {
-                result.complete(List.of(new SettingChange("*", "rejected", OTHER_VERSION)));
-                return;
-            }
-            reload = result;
-            worker.send(new ControlMessage.Reload(changed));
-            result.orTimeout(RELOAD_TIMEOUT_SECONDS, TimeUnit.SECONDS)
-                    .whenCompleteAsync((settings, failure) -> reloaded(changed, settings), loop);
         });
         return result;
     }
 
-    private void reloaded(ConfigSource changed, @Nullable List<SettingChange> settings) {
-        reload = null;
-        if (plan != null
-                && settings != null
-                && settings.stream().noneMatch(setting -> setting.result().equals("rejected"))) {
+    private void holdsFromNowOn(ConfigSource changed) {
+        if (plan != null) {
             plan = plan.with(changed);
         }
     }
@@ -226,7 +212,7 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
         String obstacle = null;
         if (stopping) {
             obstacle = "the proxy is stopping";
-        } else if (roll != null || reload != null) {
+        } else if (roll != null || reloading.isUnderWay()) {
             obstacle = "another change is still under way";
         } else if (worker != null && worker.state() != WorkerState.READY) {
             obstacle = "the worker is " + worker.state().word();
@@ -345,9 +331,7 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
         identity.clear();
         publish();
         adoption.nothing();
-        if (reload != null) {
-            reload.completeExceptionally(new IOException("the worker died during the reload"));
-        }
+        reloading.fail("the worker died during the reload");
         if (stopping || plan == null) {
             return;
         }
@@ -418,8 +402,8 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
             worker.heartbeat().beat(System.nanoTime());
         } else if (message instanceof ControlMessage.Failed failed) {
             worker.failed(failed.reason());
-        } else if (message instanceof ControlMessage.Reloaded done && reload != null && worker == current) {
-            reload.complete(done.settings());
+        } else if (message instanceof ControlMessage.Reloaded done) {
+            reloading.answered(worker, done);
         } else if (message instanceof ControlMessage.Draining) {
             acceptsNoMore(worker);
         }
@@ -480,6 +464,7 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
             worker.drainingUnasked(System.nanoTime());
         }
         if (!stopping && worker == current && plan != null && plan.sockets() != null) {
+            reloading.fail("the worker was told to stop by somebody else");
             current = null;
             publish();
             succeed();

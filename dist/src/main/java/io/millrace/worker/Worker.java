@@ -119,7 +119,7 @@ final class Worker implements ControlLink.Listener {
         } else if (message instanceof ControlMessage.Serve) {
             onServe.run();
         } else if (message instanceof ControlMessage.Reload reload) {
-            link.send(new ControlMessage.Reloaded(reload(reload.config())));
+            link.send(new ControlMessage.Reloaded(reload.request(), reload(reload.config())));
         } else if (message instanceof ControlMessage.ReopenLogs) {
             ServedProxy proxy = serving;
             if (proxy != null) {

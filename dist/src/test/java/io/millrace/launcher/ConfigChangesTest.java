@@ -27,6 +27,8 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -60,6 +62,10 @@ class ConfigChangesTest {
         private volatile List<SettingChange> answers = List.of();
         private volatile CompletableFuture<Void> gate = CompletableFuture.completedFuture(null);
         private volatile String obstacle;
+        private volatile String rollObstacle;
+
+        /** So many of the next reloads are not answered in time. */
+        private final AtomicInteger late = new AtomicInteger();
 
         @Override
         public void start(WorkerPlan first, long drainNanos) {}
@@ -67,6 +73,9 @@ class ConfigChangesTest {
         @Override
         public CompletableFuture<List<SettingChange>> reload(ConfigSource changed) {
             reloaded.add(changed);
+            if (late.getAndDecrement() > 0) {
+                return CompletableFuture.failedFuture(new TimeoutException("the worker did not answer within 30 s"));
+            }
             return answer().thenApply(nothing -> answers);
         }
 
@@ -74,7 +83,7 @@ class ConfigChangesTest {
         public CompletableFuture<Void> roll(WorkerPlan changed, long drainNanos) {
             rolled.add(changed.config());
             starters.add(changed.starter());
-            return answer();
+            return rollObstacle == null ? answer() : CompletableFuture.failedFuture(new IOException(rollObstacle));
         }
 
         private CompletableFuture<Void> answer() {
@@ -192,8 +201,7 @@ class ConfigChangesTest {
         run(FILE);
         worker.gate = new CompletableFuture<>();
         CompletionStage<ReloadReport> change = changes.set(Map.of("limits.connections", "2000"), false);
-        CompletionStage<RestartReport> restart =
-                new WorkerRestart(changes, running, () -> WorkerStatus.NONE).restart();
+        CompletionStage<RestartReport> restart = new WorkerRestart(changes, running, () -> WorkerStatus.NONE).restart();
         worker.gate.complete(null);
 
         assertTrue(done(change).ok());
@@ -280,6 +288,46 @@ class ConfigChangesTest {
 
         assertEquals(2000, read(worker.rolled.remove()).limits().connections());
         assertEquals(2000, connections());
+    }
+
+    @Test
+    void aWorkerThatDoesNotAnswerInTimeIsReplacedByOneThatHasTheChange() throws Exception {
+        run(FILE);
+        worker.late.set(1);
+        ReloadReport report = done(changes.set(Map.of("limits.connections", "2000"), false));
+
+        String detail = "was 1000, is 2000; the worker did not answer in time, a new one has it";
+        assertEquals(List.of(new Setting("limits.connections", Result.ROLLED, detail)), report.settings());
+        assertEquals(2000, read(worker.rolled.remove()).limits().connections());
+        assertEquals(2000, connections());
+    }
+
+    @Test
+    void aWorkerThatDoesNotAnswerInTimeGoesBackWhereNoOtherComesUp() throws Exception {
+        run(FILE);
+        worker.late.set(1);
+        worker.rollObstacle = "exited with status 1";
+        ReloadReport report = done(changes.set(Map.of("limits.connections", "2000"), false));
+
+        String detail = "the worker did not answer in time, and no other came up: exited with status 1";
+        assertEquals(List.of(new Setting("limits.connections", Result.REJECTED, detail)), report.settings());
+        assertEquals(2000, read(worker.reloaded.remove()).limits().connections());
+        assertEquals(1000, read(worker.reloaded.remove()).limits().connections(), "it goes back");
+        assertEquals(1000, connections());
+    }
+
+    @Test
+    void whatIsNotKnownOfAWorkerIsNotCalledRejectedWithoutAWord() throws Exception {
+        run(FILE);
+        worker.late.set(2);
+        worker.rollObstacle = "exited with status 1";
+        ReloadReport report = done(changes.set(Map.of("limits.connections", "2000"), false));
+
+        String detail = report.settings().get(0).detail();
+        assertTrue(
+                detail.endsWith(
+                        "it may have taken the change over, or do so yet, until millctl server restart replaces it"),
+                detail);
     }
 
     @Test

@@ -89,10 +89,10 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
             out.writeByte(FAILED);
             writeText(failed.reason(), out);
         } else if (message instanceof ControlMessage.Reload reload) {
-            out.writeByte(RELOAD);
+            out.writeByte(RELOAD).writeLong(reload.request());
             writeConfig(reload.config(), out);
         } else if (message instanceof ControlMessage.Reloaded reloaded) {
-            out.writeByte(RELOADED);
+            out.writeByte(RELOADED).writeLong(reloaded.request());
             writeSettings(reloaded.settings(), out);
         } else if (message instanceof ControlMessage.ReopenLogs) {
             out.writeByte(REOPEN_LOGS);
@@ -117,8 +117,8 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
             case READY -> new ControlMessage.Ready(readText(in), readText(in), readText(in));
             case BEAT -> new ControlMessage.Beat();
             case FAILED -> new ControlMessage.Failed(readText(in));
-            case RELOAD -> new ControlMessage.Reload(readConfig(in));
-            case RELOADED -> new ControlMessage.Reloaded(readSettings(in));
+            case RELOAD -> new ControlMessage.Reload(in.readLong(), readConfig(in));
+            case RELOADED -> new ControlMessage.Reloaded(in.readLong(), readSettings(in));
             case REOPEN_LOGS -> new ControlMessage.ReopenLogs();
             case GIVE_BACK -> new ControlMessage.GiveBack();
             case DRAIN -> new ControlMessage.Drain(in.readLong());

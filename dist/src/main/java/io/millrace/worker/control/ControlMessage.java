@@ -13,7 +13,7 @@ public sealed interface ControlMessage {
      * may be of another: what they say to each other then, that is {@link Hello}, {@link Ready}, {@link Beat}, {@link
      * GiveBack}, {@link ReopenLogs}, {@link Drain} and {@link Draining}, keeps its form for ever.
      */
-    int PROTOCOL_VERSION = 2;
+    int PROTOCOL_VERSION = 3;
 
     /**
      * First words of a worker.
@@ -53,11 +53,19 @@ public sealed interface ControlMessage {
     /** The worker cannot serve and is about to exit. */
     record Failed(String reason) implements ControlMessage {}
 
-    /** Take over this configuration without a restart, as far as it can be done. */
-    record Reload(ConfigSource config) implements ControlMessage {}
+    /**
+     * Take over this configuration without a restart, as far as it can be done.
+     *
+     * @param request what the answer is to name
+     */
+    record Reload(long request, ConfigSource config) implements ControlMessage {}
 
-    /** Answer to {@link Reload}: what became of each changed setting. */
-    record Reloaded(List<SettingChange> settings) implements ControlMessage {}
+    /**
+     * Answer to {@link Reload}: what became of each changed setting.
+     *
+     * @param request that of the {@link Reload}
+     */
+    record Reloaded(long request, List<SettingChange> settings) implements ControlMessage {}
 
     /** Open the log files anew: somebody has moved them away. */
     record ReopenLogs() implements ControlMessage {}
