@@ -71,10 +71,15 @@ final class RawOrigin implements AutoCloseable {
 
     /** On a port of the test's choice, such as that of an origin that was closed. */
     RawOrigin(Script script, int port) throws IOException {
+        this(script, new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+    }
+
+    /** At an address of the test's choice. */
+    RawOrigin(Script script, InetSocketAddress address) throws IOException {
         this.script = script;
         listening = new ServerSocket();
         listening.setReuseAddress(true);
-        listening.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 64);
+        listening.bind(address, 64);
         acceptor = start(this::accept, "origin-acceptor");
     }
 

@@ -1,0 +1,156 @@
+package io.millrace.proxy;
+
+import java.io.IOException;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Who may ask for what, and whose word is believed, changed while requests come. */
+class LiveAccessTest {
+    @RegisterExtension
+    final LiveProxy live = new LiveProxy();
+
+    private String authority() {
+        return "127.0.0.1:" + live.proxy().origin().port();
+    }
+
+    /** What the client of a forward proxy is answered. */
+    private int forwarded() throws IOException {
+        return live.proxy()
+                .client()
+                .send("GET http://" + authority() + live.fresh() + " HTTP/1.1\r\nHost: x\r\n\r\n")
+                .response()
+                .status();
+    }
+
+    private int connected() throws IOException {
+        return live.proxy()
+                .client()
+                .send("CONNECT " + authority() + " HTTP/1.1\r\nHost: " + authority() + "\r\n\r\n")
+                .head()
+                .status();
+    }
+
+    /** Rules for one host, so that all others are forwarded or refused. */
+    private LiveProxy forwarding(String settings) {
+        return live.file("remap: [{map: 'http://test.example/', to: '@origin'}]\nforward_proxy: {" + settings + "}");
+    }
+
+    /** One with a name, for all. */
+    private LiveProxy filter(String settings) {
+        return live.file("filters: [{name: one, " + settings + "}]\naccess: {filters: [one]}");
+    }
+
+    @LiveKey("access.filters")
+    void filtersForAll() throws Exception {
+        live.file("access: {filters: [{action: deny, methods: [<PUT|GET>]}]}").turns(200, 403, () -> live.status("/"));
+    }
+
+    @LiveKey("access.filter_by_x_forwarded_for")
+    void filtersGoByXForwardedFor() throws Exception {
+        live.file("""
+                        access:
+                          filter_by_x_forwarded_for: <false|true>
+                          trusted_proxies: 127.0.0.1
+                          filters: [{action: deny, src_ip: 192.0.2.7}]
+                        """).turns(200, 403, () -> live.status("/", "X-Forwarded-For: 192.0.2.7\r\n"));
+    }
+
+    @LiveKey("access.trusted_proxies")
+    void whomToBelieve() throws Exception {
+        live.echoes()
+                .file("access: {trusted_proxies: <10.0.0.1|127.0.0.1>}")
+                .turns(
+                        "127.0.0.1",
+                        "192.0.2.7, 127.0.0.1",
+                        () -> RawClient.field(live.text("/", "X-Forwarded-For: 192.0.2.7\r\n"), "x-forwarded-for"));
+    }
+
+    @LiveKey("access.forwarded_fields")
+    void whatOriginsAreToldOfClients() throws Exception {
+        live.echoes()
+                .file("access: {forwarded_fields: <none|client-ip>}")
+                .turns(null, "127.0.0.1", () -> live.sent("client-ip"));
+    }
+
+    @LiveKey("access.proxy_protocol_allow")
+    void whosePROXYHeadersAreBelieved() throws Exception {
+        live.file("""
+                        listen: [{address: '127.0.0.1:0', proxy_protocol: accept}]
+                        access: {proxy_protocol_allow: <10.0.0.1|127.0.0.1>}
+                        """)
+                .turns(
+                        LiveProxy.CLOSED,
+                        200,
+                        () -> LiveProxy.statusOrClosed(live.proxy()
+                                .client()
+                                .send("PROXY TCP4 192.0.2.7 198.51.100.1 56324 80\r\n")
+                                .get("/")));
+    }
+
+    @LiveKey("filters")
+    void filtersByName() throws Exception {
+        live.file("""
+                        filters: [<{name: one, action: allow}|{name: one, action: deny, methods: [GET]}>]
+                        access: {filters: [one]}
+                        """).turns(200, 403, () -> live.status("/"));
+    }
+
+    @LiveKey("filters[].name")
+    void theNameOfAFilter() throws Exception {
+        live.file("""
+                        filters: [{name: <one|two>, action: deny, methods: [GET]}]
+                        access: {filters: [<one|two>]}
+                        """)
+                .turns("millrace; detail=filter:one", "millrace; detail=filter:two", () -> live.field("cache-status"));
+    }
+
+    @LiveKey("filters[].action")
+    void theActionOfAFilter() throws Exception {
+        filter("action: <allow|deny>, src_ip: 127.0.0.1").turns(200, 403, () -> live.status("/"));
+    }
+
+    @LiveKey("filters[].src_ip")
+    void theClientsOfAFilter() throws Exception {
+        filter("action: deny, src_ip: <10.0.0.1|127.0.0.1>").turns(200, 403, () -> live.status("/"));
+    }
+
+    @LiveKey("filters[].in_ip")
+    void theLocalAddressesOfAFilter() throws Exception {
+        filter("action: deny, in_ip: <10.0.0.1|127.0.0.1>").turns(200, 403, () -> live.status("/"));
+    }
+
+    @LiveKey("filters[].methods")
+    void theMethodsOfAFilter() throws Exception {
+        filter("action: deny, methods: [<PUT|GET>]").turns(200, 403, () -> live.status("/"));
+    }
+
+    @LiveKey("forward_proxy.enabled")
+    void forwarding() throws Exception {
+        forwarding("enabled: <false|true>, allow: 127.0.0.1, allow_destinations: 127.0.0.1")
+                .turns(404, 200, this::forwarded);
+    }
+
+    @LiveKey("forward_proxy.allow")
+    void whoIsForwarded() throws Exception {
+        forwarding("enabled: true, allow: <10.0.0.1|127.0.0.1>, allow_destinations: 127.0.0.1")
+                .turns(403, 200, this::forwarded);
+    }
+
+    @LiveKey("forward_proxy.connect_ports")
+    void portsOfConnect() throws Exception {
+        forwarding(
+                        "enabled: true, allow: 127.0.0.1, allow_destinations: 127.0.0.1, connect_ports: [<443|@origin_port>]")
+                .turns(403, 200, this::connected);
+    }
+
+    @LiveKey("forward_proxy.deny_destinations")
+    void whereNothingIsForwardedTo() throws Exception {
+        forwarding("enabled: true, allow: 127.0.0.1, deny_destinations: <127.0.0.0/8|10.0.0.0/8>")
+                .turns(403, 200, this::forwarded);
+    }
+
+    @LiveKey("forward_proxy.allow_destinations")
+    void whereItIsForwardedAllTheSame() throws Exception {
+        forwarding("enabled: true, allow: 127.0.0.1, allow_destinations: <10.0.0.1|127.0.0.1>")
+                .turns(403, 200, this::forwarded);
+    }
+}

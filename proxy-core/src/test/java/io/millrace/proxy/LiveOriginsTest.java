@@ -1,0 +1,223 @@
+package io.millrace.proxy;
+
+import io.millrace.proxy.fetch.OriginStatistics;
+import io.millrace.proxy.observe.Counter;
+import java.io.IOException;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Groups of origins: who gets a request, and what is sent elsewhere, changed while requests come. */
+class LiveOriginsTest {
+    @RegisterExtension
+    final LiveProxy live = new LiveProxy();
+
+    /** Keeps origins from answering. */
+    private volatile CountDownLatch gate = new CountDownLatch(0);
+
+    /** A group of these hosts, of which the first that is up gets all unless the settings say otherwise. */
+    private LiveProxy group(String settings, String... hosts) {
+        String policy = settings.contains("policy:") ? "" : "policy: first_live, ";
+        return live.file("origins: [{name: shop, " + policy + settings + ", hosts: [" + String.join(", ", hosts)
+                + "]}]\nremap: [{map: /, to: 'http://shop.internal/', origins: shop}]");
+    }
+
+    /** A host that answers with a word. */
+    private String host(String word) throws IOException {
+        return "'" + live.origin(word).url() + "'";
+    }
+
+    private static RawOrigin.Script failing(int status) {
+        return request -> request.send("HTTP/1.1 " + status + " x\r\nContent-Length: 0\r\n\r\n");
+    }
+
+    private static String url(RawOrigin origin) {
+        return "'" + origin.url() + "'";
+    }
+
+    /** Who answers for so many URLs. */
+    private Set<String> whoAnswers(int urls, String path) throws IOException {
+        Set<String> who = new TreeSet<>();
+        for (int i = 0; i < urls; i++) {
+            who.add(live.text(path + i));
+        }
+        return who;
+    }
+
+    private String answer() throws IOException {
+        return live.text(live.fresh());
+    }
+
+    private int status() throws IOException {
+        return live.status(live.fresh());
+    }
+
+    private long waiting() {
+        return live.origins(OriginStatistics::callsWaiting);
+    }
+
+    @LiveKey("origins")
+    void groups() throws Exception {
+        live.file("""
+                        origins: [<{name: shop, hosts: ['%s']}|{name: shop, hosts: ['%s']}>]
+                        remap: [{map: /, to: 'http://shop.internal/', origins: shop}]
+                        """.formatted(live.origin("one").url(), live.origin("two").url()))
+                .turns("one", "two", this::answer);
+    }
+
+    @LiveKey("origins[].name")
+    void name() throws Exception {
+        live.file("""
+                        origins: [{name: <one|two>, hosts: ['@origin']}]
+                        remap: [{map: /, to: 'http://shop.internal/', origins: <one|two>}]
+                        """).turns(true, false, () -> {
+            live.get(live.fresh());
+            return live.proxy().proxy().metricsText().contains("group=\"one\"");
+        });
+    }
+
+    @LiveKey("origins[].policy")
+    void policy() throws Exception {
+        group("policy: <first_live|round_robin>", host("one"), host("two"))
+                .turns(Set.of("one"), Set.of("one", "two"), () -> whoAnswers(4, "/"));
+    }
+
+    /** Which of two hosts a query goes to is by chance; that 64 go to one is not. */
+    @LiveKey("origins[].hash_key")
+    void hashKey() throws Exception {
+        group("policy: consistent_hash, hash_key: <path|path_query>", host("one"), host("two"))
+                .turns(1, 2, () -> whoAnswers(64, "/?").size());
+    }
+
+    /** In the other mode a backup answers for the URLs of the host that does not. */
+    @LiveKey("origins[].ring_mode")
+    void ringMode() throws Exception {
+        String backup = "{url: " + host("backup") + ", backup: true}";
+        String failing = url(live.origin(failing(503)));
+        group(
+                        "policy: consistent_hash, ring_mode: <exhaust_ring|alternate_ring>, markdown: {fail_threshold: 0}",
+                        failing,
+                        host("one"),
+                        backup)
+                .turns(false, true, () -> whoAnswers(64, "/").contains("backup"));
+    }
+
+    @LiveKey("origins[].hosts")
+    void hosts() throws Exception {
+        live.file("""
+                        origins: [{name: shop, hosts: ['%s'<|, '%s'>]}]
+                        remap: [{map: /, to: 'http://shop.internal/', origins: shop}]
+                        """.formatted(live.origin("one").url(), live.origin("two").url()))
+                .turns(1, 2, () -> whoAnswers(4, "/").size());
+    }
+
+    @LiveKey("origins[].hosts[].url")
+    void hostUrl() throws Exception {
+        group("go_direct: false", "{url: <" + host("one") + "|" + host("two") + ">}")
+                .turns("one", "two", this::answer);
+    }
+
+    @LiveKey("origins[].hosts[].weight")
+    void weight() throws Exception {
+        group("policy: round_robin", "{url: " + host("one") + ", weight: <1|9>}", host("two"))
+                .turns(10, 18, () -> {
+                    int ones = 0;
+                    for (int i = 0; i < 20; i++) {
+                        ones += answer().equals("one") ? 1 : 0;
+                    }
+                    return ones;
+                });
+    }
+
+    @LiveKey("origins[].hosts[].backup")
+    void backup() throws Exception {
+        group("go_direct: false", "{url: " + host("one") + ", backup: <false|true>}", host("two"))
+                .turns("one", "two", this::answer);
+    }
+
+    @LiveKey("origins[].hosts[].self")
+    void self() throws Exception {
+        group("go_direct: false", "{url: " + host("one") + ", self: <false|true>}", host("two"))
+                .turns("one", "two", this::answer);
+    }
+
+    @LiveKey("origins[].queue_max")
+    void queueMax() throws Exception {
+        RawOrigin origin = gated();
+        group("connections_max: 1, queue_max: <1|0>", url(origin)).turns(200, 503, () -> {
+            gate = new CountDownLatch(1);
+            int before = origin.requests();
+            long refused = live.proxy().counted(Counter.ORIGIN_FAILURES_LIMIT);
+            RawClient one = live.proxy().client().get(live.fresh());
+            ProxyExtension.await("the first", () -> origin.requests() > before);
+            RawClient two = live.proxy().client().get(live.fresh());
+            ProxyExtension.await(
+                    "the second",
+                    () -> waiting() == 1 || live.proxy().counted(Counter.ORIGIN_FAILURES_LIMIT) > refused);
+            gate.countDown();
+            one.response();
+            return two.response().status();
+        });
+    }
+
+    private RawOrigin gated() throws IOException {
+        return live.origin(request -> {
+            gate.await();
+            request.ok("Cache-Control: no-store\r\n", new byte[0]);
+        });
+    }
+
+    @LiveKey("origins[].parent_is_proxy")
+    void parentIsProxy() throws Exception {
+        RawOrigin echoing =
+                live.origin(request -> request.ok("Cache-Control: no-store\r\n", RawInput.latin1(request.head())));
+        group("parent_is_proxy: <false|true>", url(echoing))
+                .turns("GET /a HTTP/1.1", "GET http://shop.internal/a HTTP/1.1", () -> live.text("/a")
+                        .split("\r\n", 2)[0]);
+    }
+
+    @LiveKey("origins[].go_direct")
+    void goDirect() throws Exception {
+        live.file("""
+                        origins: [{name: shop, go_direct: <false|true>, hosts: ['%s']}]
+                        remap: [{map: /, to: '@origin', origins: shop}]
+                        """.formatted(live.origin(RawOrigin.Exchange::reset).url())).turns(502, 200, this::status);
+    }
+
+    @LiveKey("origins[].when_all_down")
+    void whenAllDown() throws Exception {
+        RawOrigin failing = live.origin(failing(503));
+        group("when_all_down: <try|fail>, markdown: {fail_threshold: 1}", url(failing))
+                .start();
+        live.get(live.fresh());
+        live.turns(1, 0, () -> {
+            int before = failing.requests();
+            live.get(live.fresh());
+            return failing.requests() - before;
+        });
+    }
+
+    @LiveKey("origins[].retry.tries")
+    void tries() throws Exception {
+        group("retry: {tries: <1|2>}", url(live.origin(failing(503))), host("one"))
+                .turns(503, 200, this::status);
+    }
+
+    @LiveKey("origins[].retry.response_codes")
+    void responseCodes() throws Exception {
+        group("retry: {response_codes: [<502|503>]}", url(live.origin(failing(503))), host("one"))
+                .turns(503, 200, this::status);
+    }
+
+    /** The first host takes a minute of the proxy's clock. */
+    @LiveKey("origins[].retry.within")
+    void within() throws Exception {
+        RawOrigin slow = live.origin(request -> {
+            live.proxy().advanceSeconds(60);
+            failing(503).answer(request);
+        });
+        group("retry: {within: <1s|1h>}, markdown: {fail_threshold: 0}", url(slow), host("one"))
+                .turns(503, 200, this::status);
+    }
+}

@@ -1,0 +1,134 @@
+package io.millrace.proxy;
+
+import com.sun.management.OperatingSystemMXBean;
+import io.millrace.proxy.overload.Overload;
+import io.millrace.proxy.overload.OverloadGauge;
+import io.netty.channel.EventLoop;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What serves longer in overload, and when that is, changed while an origin has too much to do. */
+class LiveOverloadTest {
+    /** Rounds of requests and windows in which an overload begins that is going to, and some more. */
+    private static final int ROUNDS = 50;
+
+    @RegisterExtension
+    final LiveProxy live = new LiveProxy();
+
+    private final OperatingSystemMXBean system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+    private volatile boolean ill;
+
+    /** An origin whose answers under /ill take two milliseconds, and are errors while it is ill; those for anything else are fresh for 10 s. */
+    private LiveProxy origin(String settings) {
+        return live.script(request -> {
+                    if (request.has("GET /ill")) {
+                        long begun = System.nanoTime();
+                        while (System.nanoTime() - begun < 2_000_000) {
+                            Thread.onSpinWait();
+                        }
+                        request.send("HTTP/1.1 " + (ill ? "503" : "200")
+                                + " x\r\nCache-Control: no-store\r\nContent-Length: 0\r\n\r\n");
+                    } else {
+                        boolean lasting = !request.has("GET /brief");
+                        request.ok("Cache-Control: max-age=" + (lasting ? 10 : 0) + "\r\n", new byte[0]);
+                    }
+                })
+                .file("cache: {overload: {" + settings + "}}");
+    }
+
+    private Overload overload() {
+        return live.proxy().proxy().shared().overload();
+    }
+
+    private boolean isOver() {
+        OverloadGauge gauge = overload().of(0);
+        return gauge != null && gauge.isOver();
+    }
+
+    /** Ends a window of the gauges, as the proxy itself does each second. */
+    private void endWindow(long secondsAhead) {
+        EventLoop loop = live.proxy().proxy().loops().get(0).loop();
+        loop.submit(() -> overload()
+                        .evaluate(
+                                loop.ticker().nanoTime() + TimeUnit.SECONDS.toNanos(secondsAhead),
+                                system::getProcessCpuTime,
+                                system.getAvailableProcessors()))
+                .awaitUninterruptibly();
+    }
+
+    /** Whether an overload begins when the origin is asked again and again for what is not stored. */
+    private boolean overloads(boolean byErrors) throws IOException {
+        ill = byErrors;
+        for (int round = 0; round < ROUNDS && !isOver(); round++) {
+            useProcessor();
+            for (int i = 0; i < 3; i++) {
+                live.proxy().get("/ill");
+            }
+            endWindow(0);
+        }
+        ill = false;
+        return isOver();
+    }
+
+    /** Until it shows in what the system says. */
+    private void useProcessor() {
+        long before = system.getProcessCpuTime();
+        while (system.getProcessCpuTime() == before) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** Whether what has been stale for so long serves in overload. */
+    private boolean serves(String path, int seconds) throws IOException {
+        String fresh = path + live.fresh();
+        live.get(fresh);
+        live.proxy().advanceSeconds(seconds);
+        if (!overloads(true)) {
+            throw new AssertionError("no overload");
+        }
+        return live.fetchesOf(1, fresh) == 0;
+    }
+
+    @LiveKey("cache.overload.latency")
+    void latency() throws Exception {
+        origin("latency: <10m|1ms>").turns(false, true, () -> overloads(false));
+    }
+
+    @LiveKey("cache.overload.errors")
+    void errors() throws Exception {
+        origin("errors: <100%|10%>").turns(false, true, () -> overloads(true));
+    }
+
+    @LiveKey("cache.overload.cpu")
+    void cpu() throws Exception {
+        origin("cpu: <100%|0.01%>").turns(false, true, () -> overloads(false));
+    }
+
+    @LiveKey("cache.overload.micro_lifetime")
+    void microLifetime() throws Exception {
+        origin("errors: 10%, micro_lifetime: <1s|1m>").turns(false, true, () -> serves("/brief", 5));
+    }
+
+    @LiveKey("cache.overload.stretch")
+    void stretch() throws Exception {
+        origin("errors: 10%, micro_lifetime: 0s, stretch: <1.1|5>").turns(false, true, () -> serves("/old", 15));
+    }
+
+    @LiveKey("cache.overload.stretch_max")
+    void stretchMax() throws Exception {
+        origin("errors: 10%, micro_lifetime: 0s, stretch: 5, stretch_max: <1s|1h>")
+                .turns(false, true, () -> serves("/old", 15));
+    }
+
+    /** A minute on nothing is over the limit any more. */
+    @LiveKey("cache.overload.hold")
+    void hold() throws Exception {
+        origin("errors: 10%, hold: <1h|1s>").turns(true, false, () -> {
+            overloads(true);
+            endWindow(60);
+            return isOver();
+        });
+    }
+}

@@ -1,0 +1,176 @@
+package io.millrace.proxy;
+
+import io.millrace.proxy.observe.Counter;
+import java.io.IOException;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What is stored and what is not, and who waits for whose fetch, changed while requests come. */
+class LiveStoringTest {
+    @RegisterExtension
+    final LiveProxy live = new LiveProxy();
+
+    /** Keeps the origin from answering. */
+    private volatile CountDownLatch gate = new CountDownLatch(0);
+
+    /** Whether the gate stays shut a while longer. */
+    private boolean afterALull;
+
+    private boolean isFetchedTwice() throws IOException {
+        return live.isFetchedTwice(live.fresh());
+    }
+
+    /** Has the origin answer with these fields once the gate is open. */
+    private LiveProxy behindTheGate(String fields, int length) {
+        return live.script(request -> {
+            gate.await();
+            request.ok(fields, ProxyExtension.content(length));
+        });
+    }
+
+    /** Whether a second request waits for what a first one is fetching; else it goes to the origin itself. */
+    private boolean isWaitedFor(String path, String... fields) throws Exception {
+        gate = new CountDownLatch(1);
+        ProxyExtension proxy = live.proxy();
+        int before = proxy.origin().requests();
+        long waiting = proxy.counted(Counter.LOOKUPS_FILLING);
+        RawClient first = proxy.client().get(path);
+        ProxyExtension.await("the first", () -> proxy.origin().requests() == before + 1);
+        RawClient second = proxy.client().get(path, fields);
+        ProxyExtension.await(
+                "the second",
+                () -> proxy.origin().requests() == before + 2 || proxy.counted(Counter.LOOKUPS_FILLING) > waiting);
+        if (afterALull) {
+            live.lull();
+        }
+        boolean waits = proxy.origin().requests() == before + 1;
+        gate.countDown();
+        first.response();
+        second.response();
+        live.settle();
+        return waits;
+    }
+
+    @LiveKey("cache.enabled")
+    void enabled() throws Exception {
+        live.file("cache: {enabled: <true|false>}").turns(false, true, this::isFetchedTwice);
+    }
+
+    @LiveKey("cache.max_object_size")
+    void maxObjectSize() throws Exception {
+        behindTheGate("Cache-Control: max-age=60\r\n", 2000)
+                .file("cache: {max_object_size: <0|1KiB>}")
+                .turns(false, true, this::isFetchedTwice);
+    }
+
+    @LiveKey("cache.required_headers")
+    void requiredHeaders() throws Exception {
+        live.answers("Last-Modified: Mon, 01 Dec 2025 00:00:00 GMT\r\n")
+                .file("cache: {required_headers: <none|lifetime>}")
+                .turns(false, true, this::isFetchedTwice);
+    }
+
+    @LiveKey("cache.ignore_server_no_cache")
+    void ignoreServerNoCache() throws Exception {
+        live.answers("Cache-Control: no-store, max-age=60\r\n")
+                .file("cache: {ignore_server_no_cache: <false|true>}")
+                .turns(true, false, this::isFetchedTwice);
+    }
+
+    @LiveKey("cache.ignore_authentication")
+    void ignoreAuthentication() throws Exception {
+        live.answers("Cache-Control: max-age=60\r\nWWW-Authenticate: Basic\r\n")
+                .file("cache: {ignore_authentication: <true|false>}")
+                .turns(false, true, this::isFetchedTwice);
+    }
+
+    @LiveKey("cache.cache_responses_to_cookies")
+    void responsesToCookies() throws Exception {
+        live.answers("Cache-Control: max-age=60\r\nSet-Cookie: a=b\r\n")
+                .file("cache: {cache_responses_to_cookies: <all|none>}")
+                .turns(false, true, this::isFetchedTwice);
+    }
+
+    @LiveKey("cache.cache_urls_that_look_dynamic")
+    void urlsThatLookDynamic() throws Exception {
+        live.file("cache: {cache_urls_that_look_dynamic: <true|false>}")
+                .turns(false, true, () -> live.isFetchedTwice(live.fresh() + "?a"));
+    }
+
+    @LiveKey("cache.variants_max")
+    void variantsMax() throws Exception {
+        live.answers("Cache-Control: max-age=60\r\nVary: Foo\r\n")
+                .file("cache: {variants_max: <2|1>}")
+                .turns(0, 1, () -> {
+                    String path = live.fresh();
+                    live.get(path, "Foo: 1\r\n");
+                    live.get(path, "Foo: 2\r\n");
+                    return live.fetchesOf(1, path, "Foo: 1\r\n");
+                });
+    }
+
+    @LiveKey("cache.post_method")
+    void postMethod() throws Exception {
+        live.script(request -> request.ok(
+                        "Cache-Control: max-age=60\r\nContent-Location: "
+                                + request.head().split(" ", 3)[1] + "\r\n",
+                        new byte[0]))
+                .file("cache: {post_method: <true|false>}")
+                .turns(0, 1, () -> {
+                    String path = live.fresh();
+                    live.proxy()
+                            .client()
+                            .send("POST " + path + " HTTP/1.1\r\nHost: test.example\r\nContent-Length: 0\r\n\r\n")
+                            .response();
+                    live.settle();
+                    return live.fetchesOf(1, path);
+                });
+    }
+
+    @LiveKey("cache.uncacheable_ttl")
+    void uncacheableTtl() throws Exception {
+        behindTheGate("Cache-Control: no-store\r\n", 1)
+                .file("cache: {uncacheable_ttl: <2m|0s>}")
+                .turns(false, true, () -> {
+                    String path = live.fresh();
+                    live.get(path);
+                    return isWaitedFor(path);
+                });
+    }
+
+    @LiveKey("cache.collapse_wait")
+    void collapseWait() throws Exception {
+        behindTheGate("Cache-Control: max-age=60\r\n", 1)
+                .file("cache: {collapse_wait: <5m|10ms>}\ntimeouts: {client_header: 10ms}")
+                .turns(false, true, () -> {
+                    long before = live.proxy().counted(Counter.COLLAPSED_TIMEOUT);
+                    afterALull = true;
+                    isWaitedFor(live.fresh());
+                    return live.proxy().counted(Counter.COLLAPSED_TIMEOUT) > before;
+                });
+    }
+
+    @LiveKey("cache.read_while_writing")
+    void readWhileWriting() throws Exception {
+        behindTheGate("Cache-Control: max-age=60\r\n", 1)
+                .file("cache: {read_while_writing: <always|never>}")
+                .turns(true, false, () -> isWaitedFor(live.fresh()));
+    }
+
+    @LiveKey("cache.range.lookup")
+    void rangeLookup() throws Exception {
+        live.file("cache: {range: {lookup: <true|false>}}").turns(0, 1, () -> {
+            String path = live.fresh();
+            live.get(path);
+            return live.fetchesOf(1, path, "Range: bytes=0-3\r\n");
+        });
+    }
+
+    @LiveKey("cache.range.write")
+    void rangeWrite() throws Exception {
+        live.script(request -> request.ok("X-For-A-Part: " + request.has("Range:") + "\r\n", new byte[10]))
+                .file("cache: {range: {write: <false|true>}}")
+                .turns("true", "false", () -> live.get(live.fresh(), "Range: bytes=0-3\r\n")
+                        .field("x-for-a-part"));
+    }
+}

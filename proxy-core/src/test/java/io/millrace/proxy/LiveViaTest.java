@@ -1,0 +1,31 @@
+package io.millrace.proxy;
+
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What requests and answers say of this proxy, changed while it serves. */
+class LiveViaTest {
+    @RegisterExtension
+    final LiveProxy live = new LiveProxy();
+
+    @LiveKey("via.name")
+    void name() throws Exception {
+        live.file("via: {name: <one|two>}").turns("1.1 one", "1.1 two", () -> live.field("via"));
+    }
+
+    @LiveKey("via.response")
+    void inAnswers() throws Exception {
+        live.file("via: {response: <name|none>}").turns("1.1 millrace", null, () -> live.field("via"));
+    }
+
+    @LiveKey("via.request")
+    void inRequests() throws Exception {
+        live.echoes().file("via: {request: <name|none>}").turns("1.1 millrace", null, () -> live.sent("via"));
+    }
+
+    @LiveKey("via.server")
+    void server() throws Exception {
+        live.answers("Server: origin\r\n")
+                .file("via: {server: <pass|own>}")
+                .turns("origin", "millrace", () -> live.field("server"));
+    }
+}
