@@ -10,16 +10,21 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
  * A name server on loopback, by UDP and TCP, that does by the first label of a name what name servers should not: {@code silent}, {@code
  * unknown}, {@code refused}, {@code garbage}, {@code huge} (2000 addresses, by TCP), {@code spoofed} (somebody else's answer before its own), {@code slow} (when
- * {@link #release} says so). Any other name is 127.0.0.1 at once.
+ * {@link #release} says so). Any other name is 127.0.0.1 at once. Service records are those of {@link #service}.
  */
 final class NameServer implements AutoCloseable {
     private static final int HEADER_BYTES = 12;
@@ -27,10 +32,16 @@ final class NameServer implements AutoCloseable {
     private static final int NXDOMAIN = 3;
     private static final int REFUSED = 5;
     private static final int HUGE = 2000;
+    private static final int A = 1;
+    private static final int SRV = 33;
+    private static final int RECORD_HEAD_BYTES = 12;
 
     private final DatagramSocket datagrams;
     private final ServerSocket streams;
     private final Queue<String> asked = new ConcurrentLinkedQueue<>();
+    /** Names of services, and their records' data. */
+    private final Map<String, List<byte[]>> services = new ConcurrentHashMap<>();
+
     private final CountDownLatch released = new CountDownLatch(1);
 
     NameServer() throws IOException {
@@ -54,6 +65,16 @@ final class NameServer implements AutoCloseable {
     /** Whether the name was asked for, with whatever type. */
     boolean wasAsked(String name) {
         return asked.contains(name);
+    }
+
+    /** Adds a record of a service such as {@code _http._tcp.shop.test} (RFC 2782). */
+    void service(String name, int priority, String host, int port) {
+        ByteBuffer data = ByteBuffer.allocate(8 + host.length());
+        data.putShort((short) priority).putShort((short) 1).putShort((short) port);
+        for (String label : host.split("\\.", -1)) {
+            data.put((byte) label.length()).put(label.getBytes(StandardCharsets.US_ASCII));
+        }
+        services.computeIfAbsent(name, unused -> new CopyOnWriteArrayList<>()).add(data.put((byte) 0).array());
     }
 
     /** Names that are slow are answered from now on. */
@@ -93,6 +114,10 @@ final class NameServer implements AutoCloseable {
     private void answer(byte[] query, DatagramPacket to) throws IOException {
         String name = name(query);
         asked.add(name);
+        if (type(query) == SRV) {
+            send(records(query, SRV, services.getOrDefault(name, List.of())), to);
+            return;
+        }
         switch (name.substring(0, name.indexOf('.'))) {
             case "silent" -> {}
             case "unknown" -> send(code(query, NXDOMAIN, false), to);
@@ -164,22 +189,33 @@ final class NameServer implements AutoCloseable {
         return answer;
     }
 
+    private static int type(byte[] query) {
+        return query[questionEnd(query) - 3];
+    }
+
     /** So many addresses for type A, the first of them 127.0.0.1 unless told otherwise; none for other types. */
     private static byte[] addresses(byte[] query, int lastOctet, int count) {
-        int end = questionEnd(query);
-        int records = query[end - 3] == 1 ? count : 0;
-        ByteBuffer out = ByteBuffer.allocate(end + 16 * records);
-        out.put(code(query, 0, false)).putShort(6, (short) records);
-        for (int i = 0; i < records; i++) {
-            out.putShort((short) 0xc00c)
-                    .putShort((short) 1)
-                    .putShort((short) 1)
-                    .putInt(60)
-                    .putShort((short) 4);
+        List<byte[]> addresses = new ArrayList<>();
+        for (int i = 0; i < count && type(query) == A; i++) {
             boolean isFirst = i == 0;
-            out.put(new byte[] {
+            addresses.add(new byte[] {
                 127, (byte) (isFirst ? 0 : 1), (byte) (i / 250), (byte) (isFirst ? Math.max(1, lastOctet) : 1 + i % 250)
             });
+        }
+        return records(query, A, addresses);
+    }
+
+    /** An answer with records of the name that was asked for. */
+    private static byte[] records(byte[] query, int type, List<byte[]> data) {
+        byte[] head = code(query, 0, false);
+        int length = head.length;
+        for (byte[] each : data) {
+            length += RECORD_HEAD_BYTES + each.length;
+        }
+        ByteBuffer out = ByteBuffer.allocate(length).put(head).putShort(6, (short) data.size());
+        for (byte[] each : data) {
+            out.putShort((short) 0xc00c).putShort((short) type).putShort((short) 1);
+            out.putInt(60).putShort((short) each.length).put(each);
         }
         return out.array();
     }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -36,10 +37,11 @@ class NameServersTest {
         Path config = product.newDirectory().resolve("millrace.yaml");
         Files.writeString(config, """
                 worker: {event_loops: 1}
-                dns: {name_servers: ["%1$s"], query_timeout: 2s, hosts_file: /dev/null}
+                dns: {name_servers: ["%1$s"], query_timeout: 2s, hosts_file: /dev/null, srv: true}
                 remap:
                   - {regex_map: 'http://([a-z0-9]+)\\.names\\.example/', to: "http://$1.test:%2$d/"}
                   - {map: "http://stored.example/", to: "%3$s/"}
+                  - {regex_map: 'http://([a-z0-9]+)\\.services\\.example/', to: "http://$1.test/"}
                 """.formatted(names.address(), origin.port(), origin.url()));
         proxy = product.launch().config(config).start();
     }
@@ -86,6 +88,17 @@ class NameServersTest {
             }
         }
         hitsAreAnswered();
+    }
+
+    @Test
+    void aServiceIsWhereItsRecordsSay_atTheFirstOfThemThatAnswers() throws IOException {
+        names.service("_http._tcp.shop.test", 2, "good.test", origin.port());
+        names.service("_http._tcp.shop.test", 1, "good.test", PackedProduct.freePort());
+        int before = origin.count("/");
+        assertEquals("found", ask(RawClient.connect(proxy.port()), "shop.services.example", "/"));
+        List<OriginRequest> asked = origin.requests("/");
+        assertEquals(before + 1, asked.size());
+        assertEquals("shop.test", asked.get(before).field("Host"));
     }
 
     @Test
