@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -127,14 +128,19 @@ final class ListeningSockets implements AutoCloseable {
     /**
      * Fails when {@code address} cannot be bound, naming the process that has it; binds nothing. For workers that bind by
      * themselves, on machines without epoll.
+     *
+     * @param leaving process that may have it, because it goes before the address is bound; 0 for none
      */
-    static void checkFree(String address, InetSocketAddress at) throws LaunchException {
+    static void checkFree(String address, InetSocketAddress at, long leaving) throws LaunchException {
         try (java.net.Socket probe = new java.net.Socket()) {
             probe.setReuseAddress(true);
             probe.bind(at);
         } catch (IOException e) {
-            throw PortOwner.find(PROC, at.getPort())
-                    .map(owner -> inUse(address, owner))
+            Optional<PortOwner> owner = PortOwner.find(PROC, at.getPort());
+            if (leaving > 0 && owner.map(PortOwner::pid).orElse(leaving) == leaving) {
+                return;
+            }
+            throw owner.map(found -> inUse(address, found))
                     .orElse(new LaunchException(address + " cannot be bound: " + e.getMessage()));
         }
     }

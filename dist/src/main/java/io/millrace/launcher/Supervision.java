@@ -2,19 +2,17 @@ package io.millrace.launcher;
 
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.worker.control.ControlTransport;
-import io.millrace.worker.control.ListenerSockets;
 import io.millrace.worker.control.ProcessSignals;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.unix.FileDescriptor;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +27,9 @@ import org.slf4j.LoggerFactory;
  */
 final class Supervision implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Supervision.class);
+
+    /** Beyond the deadlines after which a worker of an earlier launcher is killed. */
+    private static final long TAKEOVER_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /** The first requests come first. */
     private static final long REHEARSAL_DELAY_MILLIS = 1000;
@@ -81,29 +82,57 @@ final class Supervision implements AutoCloseable {
 
     private @Nullable ListeningSockets listen(ProxyConfig first, Workplace workplace)
             throws LaunchException, IOException {
-        Map<ListenerSockets, List<FileDescriptor>> adopted = Map.of();
         Optional<WorkerIdentity.Survivor> survivor =
                 new WorkerIdentity(workplace.state().control().workerIdentity()).find();
-        if (survivor.isPresent()) {
-            LOG.info(
-                    "worker {} of an earlier launcher still serves; taking over",
-                    survivor.get().process().pid());
-            adopted = supervisor.adopt(survivor.get()).join();
-        }
+        long pid = survivor.map(found -> found.process().pid()).orElse(0L);
+        Adoption.Left left = survivor.isPresent() ? takeOver(survivor.get()) : Adoption.Left.NOTHING;
         if (survivor.isEmpty()) {
             Files.deleteIfExists(workplace.state().control().drainMark());
         }
         Map<String, InetSocketAddress> addresses = Workplace.addresses(first);
         if (Workplace.bindsSockets(first)) {
+            if (left.servesOnItsOwn()) {
+                LOG.warn(
+                        "worker {} has bound its sockets itself: connections are refused until its successor serves",
+                        pid);
+                answer(
+                        supervisor.dismiss(first.timeouts().drainNanos()),
+                        first.timeouts().drainNanos(),
+                        pid);
+            }
             int perAddress = Workplace.socketsPerAddress(first);
             InheritedSockets inherited =
                     InheritedSockets.of(System.getenv(), ProcessHandle.current().pid());
-            return ListeningSockets.open(addresses, perAddress, inherited.take(addresses, perAddress, adopted));
+            return ListeningSockets.open(addresses, perAddress, inherited.take(addresses, perAddress, left.sockets()));
         }
+        // Workers bind for themselves from now on; what the last one gave back would be in their way.
+        left.sockets().values().forEach(ListeningSockets::closeAll);
         for (Map.Entry<String, InetSocketAddress> address : addresses.entrySet()) {
-            ListeningSockets.checkFree(address.getKey(), address.getValue());
+            ListeningSockets.checkFree(
+                    address.getKey(), address.getValue(), left.found() == Adoption.Found.SERVING ? pid : 0);
         }
         return null;
+    }
+
+    private Adoption.Left takeOver(WorkerIdentity.Survivor survivor) throws LaunchException {
+        long pid = survivor.process().pid();
+        LOG.info("worker {} of an earlier launcher is there; taking over", pid);
+        Adoption.Left left = answer(supervisor.adopt(survivor), 0, pid);
+        if (left.found() == Adoption.Found.FINISHING) {
+            LOG.info("worker {} was told to stop before, and finishes what it is doing", pid);
+        }
+        return left;
+    }
+
+    /** A worker that owes an answer is killed in time, and one that was killed ends, unless the kernel holds it. */
+    private static <T> T answer(CompletableFuture<T> answer, long drainNanos, long pid) throws LaunchException {
+        try {
+            return answer.orTimeout(drainNanos + TAKEOVER_NANOS, TimeUnit.NANOSECONDS)
+                    .join();
+        } catch (CompletionException e) {
+            throw new LaunchException("worker " + pid
+                    + " of an earlier launcher neither gives its sockets back nor ends," + " though it was killed");
+        }
     }
 
     /**

@@ -3,14 +3,12 @@ package io.millrace.launcher;
 import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.ControlMessage;
 import io.millrace.worker.control.ControlPaths;
-import io.millrace.worker.control.ListenerSockets;
 import io.millrace.worker.control.SettingChange;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import io.netty.channel.unix.FileDescriptor;
 import java.io.IOException;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -40,10 +38,13 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
     /** For a worker to exit after its control socket has closed. */
     private static final long DISCONNECTED_GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    /** The first version of the control protocol whose workers say behind their first words that they accept no more. */
+    private static final int SAYS_DRAINING = 4;
+
     private final EventLoop loop;
     private final WorkerIdentity identity;
     private final Workforce workforce;
-    private final Adoption adoption = new Adoption();
+    private final Adoption adoption;
     private final Reloading reloading;
     private final Consumer<WorkerStatus> onReady;
     private final RestartBackoff backoff = RestartBackoff.ofWorkers();
@@ -67,20 +68,36 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
         this.identity = new WorkerIdentity(paths.workerIdentity());
         this.workforce = new Workforce(loop, paths, heartbeatTimeoutNanos, this);
         this.onReady = onReady;
+        adoption = new Adoption(loop, workforce::kill);
         reloading = new Reloading(loop, this::holdsFromNowOn);
     }
 
     /**
      * Takes over a worker whose launcher has died. Any thread, before {@link #start}.
      *
-     * @return its listening sockets, owned by the caller; none when it hangs, and was killed
+     * @return what it leaves; completes within seconds, unless a process that was killed does not end
      */
-    CompletableFuture<Map<ListenerSockets, List<FileDescriptor>>> adopt(WorkerIdentity.Survivor survivor) {
+    CompletableFuture<Adoption.Left> adopt(WorkerIdentity.Survivor survivor) {
         loop.execute(() -> {
             current = workforce.adopt(survivor);
             publish();
         });
-        return adoption.taken();
+        return adoption.left();
+    }
+
+    /**
+     * Has the adopted worker finish what is in flight. Any thread, before {@link #start}.
+     *
+     * @return completes when it accepts no more
+     */
+    CompletableFuture<Void> dismiss(long drainNanos) {
+        loop.execute(() -> {
+            WorkerProcess adopted = current;
+            if (adopted != null) {
+                drain(adopted, drainNanos);
+            }
+        });
+        return adoption.acceptsNoMore();
     }
 
     /**
@@ -263,9 +280,15 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
 
     private void drainCurrent(Roll requested) {
         WorkerProcess old = current;
-        if (old != null && old.state() == WorkerState.READY) {
-            old.send(new ControlMessage.Drain(requested.drainNanos()));
-            old.draining(System.nanoTime() + requested.drainNanos() + EXIT_GRACE_NANOS);
+        if (old != null) {
+            drain(old, requested.drainNanos());
+        }
+    }
+
+    private void drain(WorkerProcess worker, long drainNanos) {
+        if (worker.state() == WorkerState.READY) {
+            worker.send(new ControlMessage.Drain(drainNanos));
+            worker.draining(System.nanoTime() + drainNanos + EXIT_GRACE_NANOS);
             publish();
         }
     }
@@ -330,7 +353,7 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
         current = null;
         identity.clear();
         publish();
-        adoption.nothing();
+        adoption.gone();
         reloading.fail("the worker died during the reload");
         if (stopping || plan == null) {
             return;
@@ -425,13 +448,10 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
                     worker,
                     "speaks version " + hello.protocolVersion() + " of the control protocol, not "
                             + ControlMessage.PROTOCOL_VERSION);
-        } else if (worker.plan() == null && hello.listeners().isEmpty()) {
-            // It was told to stop before this launcher came: it has no sockets to give, and exits by itself.
-            worker.drainingUnasked(System.nanoTime());
-            current = null;
-            adoption.nothing();
+        } else if (worker.plan() == null && hello.listeners().isEmpty() && hello.protocolVersion() < SAYS_DRAINING) {
+            acceptsNoMore(worker);
         } else if (worker.plan() == null) {
-            adoption.ask(worker, hello.listeners());
+            adoption.greeted(worker, hello);
         } else {
             worker.send(new ControlMessage.Assignment(
                     worker.plan().listeners(), worker.plan().config(), worker == candidate));
@@ -450,12 +470,18 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
             settleOn(finished.plan());
             finished.done().complete(null);
         }
-        if (worker.plan() != null) {
+        if (worker.plan() == null) {
+            adoption.serves();
+        } else {
             onReady.accept(status);
         }
     }
 
     private void acceptsNoMore(WorkerProcess worker) {
+        if (worker == current && plan == null) {
+            finishesUnsucceeded(worker);
+            return;
+        }
         if (stopping) {
             closeSockets();
         }
@@ -469,6 +495,16 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
             publish();
             succeed();
         }
+    }
+
+    /** A worker that was adopted, before there is anything to serve: it has no sockets to give any more. */
+    private void finishesUnsucceeded(WorkerProcess adopted) {
+        if (adopted.state() != WorkerState.DRAINING) {
+            adopted.drainingUnasked(System.nanoTime());
+        }
+        current = null;
+        publish();
+        adoption.finishes();
     }
 
     /** With no worker that accepts, a connection is better refused than left waiting. */
@@ -505,6 +541,11 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
 
     @Override
     public void took(long pid, List<FileDescriptor> descriptors) {
-        adoption.took(descriptors);
+        WorkerProcess worker = workerOf(pid);
+        if (worker == null) {
+            ListeningSockets.closeAll(descriptors);
+        } else {
+            adoption.took(worker, descriptors);
+        }
     }
 }

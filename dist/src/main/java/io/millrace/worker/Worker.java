@@ -89,6 +89,8 @@ final class Worker implements ControlLink.Listener {
             link.send(new ControlMessage.Hello(ControlMessage.PROTOCOL_VERSION, proxy == null ? List.of() : listeners));
             if (proxy != null) {
                 link.send(readiness(proxy));
+            } else if (draining) {
+                link.send(new ControlMessage.Draining());
             }
         });
     }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.launcher.CannedClient.Outcome;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.StandardProtocolFamily;
@@ -22,6 +23,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Launcher and workers as processes; only the proxy inside the worker is canned. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
@@ -53,7 +56,8 @@ class LauncherTest {
             long hung = launcher.worker();
             CannedLauncher.signal(hung, "STOP");
 
-            assertNotEquals(hung, launcher.worker());
+            // It may answer once more before all its threads stand still.
+            await().atMost(CannedLauncher.PATIENCE).until(() -> launcher.worker() != hung);
             assertFalse(ProcessHandle.of(hung).map(ProcessHandle::isAlive).orElse(false));
             assertTrue(launcher.err().contains("has been silent for longer than 1000 ms"), launcher::describe);
             assertTrue(launcher.err().contains("what its threads do is on standard output"), launcher::describe);
@@ -138,6 +142,37 @@ class LauncherTest {
                 assertEquals(0, load.count(Outcome.REFUSED), () -> load.counts() + second.describe());
                 assertEquals(0, load.count(Outcome.CUT), () -> load.counts() + second.describe());
             }
+        }
+    }
+
+    @ParameterizedTest(name = "{0}, then {1}")
+    @CsvSource({"nio, nio", "nio, epoll", "epoll, nio"})
+    void takesOverWhereWorkersBindForThemselves(String before, String after) {
+        String listen = "127.0.0.1:" + freePort();
+        String[] first = {"--origin", "http://one.example", "--listen", listen, "--set", "worker.transport=" + before};
+        String[] second = {"--origin", "http://two.example", "--listen", listen, "--set", "worker.transport=" + after};
+        try (CannedLauncher dead = CannedLauncher.run(directory, first)) {
+            dead.awaitListening();
+            long orphan = dead.worker();
+            dead.process().destroyForcibly();
+            await().until(() -> !dead.process().isAlive());
+            assertEquals(orphan, dead.worker());
+
+            try (CannedLauncher next = CannedLauncher.run(directory, second)) {
+                next.awaitListening();
+                assertTrue(next.client().get("/").origin().contains("two.example"), next::describe);
+                await().atMost(CannedLauncher.PATIENCE)
+                        .until(() -> ProcessHandle.of(orphan).isEmpty());
+                assertFalse(next.err().contains("killing it"), next::describe);
+            }
+        }
+    }
+
+    private static int freePort() {
+        try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return probe.getLocalPort();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

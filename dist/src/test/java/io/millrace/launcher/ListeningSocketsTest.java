@@ -72,9 +72,9 @@ class ListeningSocketsTest {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             address = (InetSocketAddress) taken.getLocalSocketAddress();
             InetSocketAddress inUse = address;
-            assertThrows(LaunchException.class, () -> ListeningSockets.checkFree("here", inUse));
+            assertThrows(LaunchException.class, () -> ListeningSockets.checkFree("here", inUse, 0));
         }
-        ListeningSockets.checkFree("here", address);
+        ListeningSockets.checkFree("here", address, 0);
         try (ServerSocket again = new ServerSocket()) {
             again.bind(address);
             assertTrue(again.isBound());

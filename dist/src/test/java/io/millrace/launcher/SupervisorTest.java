@@ -1,7 +1,9 @@
 package io.millrace.launcher;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.config.ConfigDocument;
 import io.millrace.worker.control.ConfigSource;
@@ -12,14 +14,19 @@ import io.millrace.worker.control.SettingChange;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.unix.FileDescriptor;
+import io.netty.channel.unix.Socket;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,7 +36,9 @@ import org.junit.jupiter.api.io.TempDir;
 class SupervisorTest {
     private static final int EARLIER = ControlMessage.PROTOCOL_VERSION - 1;
 
-    private static final ListenerSockets HELD = new ListenerSockets(":0", ":8080", 1);
+    private static final ListenerSockets HELD = new ListenerSockets(":0", ":8080", 2);
+
+    private static final ControlMessage READY = new ControlMessage.Ready("epoll", "none", "17");
 
     @TempDir
     Path directory;
@@ -39,14 +48,22 @@ class SupervisorTest {
     private final Queue<WorkerStatus> ready = new ConcurrentLinkedQueue<>();
     private Process worker;
     private Supervisor supervisor;
+    private CompletableFuture<Adoption.Left> left;
 
-    private void adopt(int version) throws IOException {
+    @BeforeAll
+    static void loadNativeSockets() {
+        Epoll.ensureAvailability();
+    }
+
+    private void adopt(int version, ControlMessage... words) throws IOException {
         worker = new ProcessBuilder("sleep", "60").start();
         supervisor = new Supervisor(loop, new ControlPaths(directory), TimeUnit.SECONDS.toNanos(60), ready::add);
-        var unused = supervisor.adopt(new WorkerIdentity.Survivor(worker.toHandle(), 1));
+        left = supervisor.adopt(new WorkerIdentity.Survivor(worker.toHandle(), 1));
         onLoop(() -> supervisor.connected(worker.pid(), control));
-        says(new ControlMessage.Hello(version, List.of(HELD)));
-        says(new ControlMessage.Ready("epoll", "none", "17"));
+        says(new ControlMessage.Hello(version, words.length == 0 ? List.of(HELD) : List.of()));
+        for (ControlMessage word : words.length == 0 ? new ControlMessage[] {READY} : words) {
+            says(word);
+        }
     }
 
     private void says(ControlMessage message) {
@@ -90,6 +107,49 @@ class SupervisorTest {
 
         assertEquals(worker.pid(), ready.remove().pid());
         assertEquals(WorkerState.READY, supervisor.status().state());
+    }
+
+    @Test
+    void aWorkerThatGivesBackTooFewSocketsIsKilled() throws Exception {
+        adopt(ControlMessage.PROTOCOL_VERSION);
+        FileDescriptor one = Socket.newSocketStream();
+        onLoop(() -> supervisor.took(worker.pid(), List.of(one)));
+
+        assertEquals(Adoption.Left.NOTHING, left.get());
+        assertFalse(worker.isAlive());
+        assertFalse(one.isOpen());
+    }
+
+    @Test
+    void aWorkerWithoutSocketsThatServesHasBoundThemItself() throws Exception {
+        adopt(ControlMessage.PROTOCOL_VERSION, READY);
+        assertTrue(left.get().servesOnItsOwn());
+        assertEquals(WorkerState.READY, supervisor.status().state());
+
+        CompletableFuture<Void> acceptsNoMore = supervisor.dismiss(5);
+        onLoop(() -> {});
+        assertEquals(new ControlMessage.Drain(5), control.readOutbound());
+        assertFalse(acceptsNoMore.isDone());
+        says(new ControlMessage.Draining());
+        acceptsNoMore.get();
+        assertEquals(-1, supervisor.status().pid());
+    }
+
+    @Test
+    void aWorkerThatWasToldToStopLeavesNothing() throws Exception {
+        adopt(ControlMessage.PROTOCOL_VERSION, new ControlMessage.Draining());
+
+        assertEquals(Adoption.Found.FINISHING, left.get().found());
+        assertEquals(-1, supervisor.status().pid());
+        assertTrue(worker.isAlive(), "it finishes what it is doing");
+    }
+
+    @Test
+    void aWorkerThatIsToldToStopBeforeItGivesItsSocketsBackLeavesNothing() throws Exception {
+        adopt(ControlMessage.PROTOCOL_VERSION);
+        says(new ControlMessage.Draining());
+
+        assertEquals(Adoption.Found.FINISHING, left.get().found());
     }
 
     @Test

@@ -13,13 +13,15 @@ public sealed interface ControlMessage {
      * may be of another: what they say to each other then, that is {@link Hello}, {@link Ready}, {@link Beat}, {@link
      * GiveBack}, {@link ReopenLogs}, {@link Drain} and {@link Draining}, keeps its form for ever.
      */
-    int PROTOCOL_VERSION = 3;
+    int PROTOCOL_VERSION = 4;
 
     /**
-     * First words of a worker.
+     * First words of a worker. One whose launcher has died goes on with {@link Ready} when it serves, or {@link Draining} when
+     * it was told to stop meanwhile.
      *
      * @param protocolVersion {@link #PROTOCOL_VERSION} of the worker
-     * @param listeners the sockets it already holds: none for a fresh worker, all for one whose launcher has died
+     * @param listeners the sockets it was given before: none for a fresh worker, for one that has bound for itself, or accepts no
+     *     more
      */
     record Hello(int protocolVersion, List<ListenerSockets> listeners) implements ControlMessage {}
 
@@ -76,6 +78,6 @@ public sealed interface ControlMessage {
     /** Stop accepting, finish what is in flight within {@code deadlineNanos}, then exit. */
     record Drain(long deadlineNanos) implements ControlMessage {}
 
-    /** Answer to {@link Drain}, at once: the worker accepts no more. */
+    /** The worker accepts no more: answer to {@link Drain}, at once, or when somebody else has told it to stop. */
     record Draining() implements ControlMessage {}
 }
