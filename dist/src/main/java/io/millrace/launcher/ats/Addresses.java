@@ -1,6 +1,7 @@
 package io.millrace.launcher.ats;
 
 import io.millrace.proxy.config.AddressSet;
+import io.netty.util.NetUtil;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +19,24 @@ final class Addresses {
         } else if (range.equalsIgnoreCase("::-ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff")) {
             range = "::/0";
         }
-        return negative + range;
+        return negative + withoutRest(range);
+    }
+
+    /** Traffic Server passes over bits behind a prefix: {@code 10.0.0.1/8} is {@code 10.0.0.0/8}. */
+    private static String withoutRest(String range) {
+        int slash = range.indexOf('/');
+        byte[] address = slash < 0 ? null : NetUtil.createByteArrayFromIpAddressString(range.substring(0, slash));
+        String bits = range.substring(slash + 1);
+        if (address == null || !bits.matches("\\d{1,3}") || Integer.parseInt(bits) > address.length * 8) {
+            return range;
+        }
+        boolean rest = false;
+        for (int bit = Integer.parseInt(bits); bit < address.length * 8; bit++) {
+            int mask = 0x80 >> (bit & 7);
+            rest |= (address[bit >> 3] & mask) != 0;
+            address[bit >> 3] &= (byte) ~mask;
+        }
+        return rest ? NetUtil.bytesToIpAddress(address) + "/" + bits : range;
     }
 
     static List<String> of(List<String> texts) {

@@ -134,10 +134,17 @@ public final class AtsImport {
         ipAllow.read();
         StorageImport storage = new StorageImport(input);
         storage.read();
-        RemapImport remap = new RemapImport(input, ipAllow, storage);
-        remap.read();
+        RemapRules rules = new RemapRules(input, ipAllow.filters(), storage);
+        if (input.has("remap.yaml")) {
+            input.name(
+                    "remap.yaml",
+                    "rules as YAML are not read; write them as lines of remap.config, or by docs/remap.md");
+            input.name("remap.config", "remap.yaml stands beside it, and Traffic Server reads that");
+        } else {
+            new RemapImport(input, rules).read();
+        }
         storage.finish();
-        new ParentImport(input).read(remap.forwarding());
+        new ParentImport(input).read(rules.forwarding());
         new CacheConfigImport(input).read();
         SplitDnsImport.read(input);
         new LogImport(input).read();
@@ -205,7 +212,14 @@ public final class AtsImport {
                                     + ": " + error.message());
                 }
             }
-            if (part.node().isElement() && part.node().field("filters") != null) {
+            if (part.node().isElement() && part.node().field("filters") != null && !guards) {
+                if (part.node().close(error.path())) {
+                    part.node()
+                            .sources()
+                            .forEach(source ->
+                                    source.notMapped("what it has filters for is closed to everybody instead"));
+                    continue;
+                }
                 part.node()
                         .sources()
                         .forEach(source -> source.notMapped(

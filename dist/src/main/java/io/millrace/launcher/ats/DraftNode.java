@@ -18,6 +18,7 @@ final class DraftNode {
     private final Set<String> remarks = new LinkedHashSet<>();
     private boolean element;
     private boolean optional;
+    private boolean closed;
 
     /** Writes a scalar below this section; {@code cache.volume} goes into the section {@code cache}. */
     DraftNode put(String path, String value) {
@@ -97,6 +98,24 @@ final class DraftNode {
     void remove(DraftNode node) {
         fields.values().remove(node);
         elements.remove(node);
+    }
+
+    /**
+     * Makes a rule that nobody passes of one that cannot be said, so that its requests do not meet a wider one.
+     *
+     * @param fault the path of what cannot be said
+     * @return false where that is what the rule is for
+     */
+    boolean close(String fault) {
+        String verb = fields.keySet().iterator().next();
+        if (closed || fault.endsWith("." + verb)) {
+            return false;
+        }
+        fields.keySet().retainAll(Set.of(verb));
+        put("to", "http://closed.invalid/");
+        element("filters").put("action", "deny");
+        closed = true;
+        return true;
     }
 
     boolean isElement() {

@@ -1,6 +1,7 @@
 package io.millrace.launcher.ats;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -10,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The directory that is imported: its files, what is wrong in them, and what has been made of them so far. Confined to one thread. */
@@ -69,6 +71,23 @@ final class Input {
 
     boolean has(String name) {
         return Files.isRegularFile(directory.resolve(name));
+    }
+
+    boolean isDirectory(String name) {
+        return Files.isDirectory(directory.resolve(name));
+    }
+
+    /** The files of a directory below this one, in the order of their names; of none within it. */
+    List<String> list(String name) {
+        try (Stream<Path> files = Files.list(directory.resolve(name))) {
+            return files.filter(Files::isRegularFile)
+                    .map(file -> Path.of(name).resolve(file.getFileName()).toString())
+                    .sorted()
+                    .toList();
+        } catch (IOException | UncheckedIOException e) {
+            problems.add(directory.resolve(name) + ": cannot be read (" + e.getMessage() + ")");
+            return List.of();
+        }
     }
 
     /** The file of that name; null when there is none, which is no error. */

@@ -24,7 +24,7 @@ final class RemapArguments {
 
     private final StorageImport storage;
     private String plugin = "";
-    private RemapRule last = new RemapRule(new Entry("", 0, 0, ""), "", "", "", List.of());
+    private RemapRule last = new RemapRule(new Entry("", 0, 0, ""), "", "", "");
 
     RemapArguments(StorageImport storage) {
         this.storage = storage;

@@ -12,18 +12,16 @@ final class RemapRule {
     private final String verb;
     private final String from;
     private final String to;
-    private final List<String> activeFilters;
     private final Map<String, String> settings = new LinkedHashMap<>();
     private List<String> referers = List.of();
     private String refused = "";
     private @Nullable DraftNode node;
 
-    RemapRule(Entry entry, String verb, String from, String to, List<String> activeFilters) {
+    RemapRule(Entry entry, String verb, String from, String to) {
         this.entry = entry;
         this.verb = verb;
         this.from = from;
         this.to = to;
-        this.activeFilters = activeFilters;
     }
 
     Entry entry() {
@@ -40,11 +38,6 @@ final class RemapRule {
 
     String to() {
         return to;
-    }
-
-    /** Filters by name that held where it stands. */
-    List<String> activeFilters() {
-        return activeFilters;
     }
 
     void refuse(String redirect, List<String> expressions) {

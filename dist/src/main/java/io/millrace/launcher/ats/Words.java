@@ -8,7 +8,7 @@ import java.util.List;
  * the next. Immutable.
  *
  * @param entry the line in the report
- * @param words without quotes around them; those behind a {@code #} are left out
+ * @param words without quotes around them; those behind a {@code #} are left out, but in remap.config
  * @param columns where each begins, from 1, in its own line
  */
 record Words(Entry entry, List<String> words, List<Integer> columns) {
@@ -18,12 +18,29 @@ record Words(Entry entry, List<String> words, List<Integer> columns) {
 
     /** Every line of a file that says something. */
     static List<Words> of(SourceFile file) {
+        return of(file, false);
+    }
+
+    /**
+     * Every line of remap.config that says something. There a {@code #} begins a comment at the beginning of a line alone, a
+     * backslash continues comments too, and a word that begins with a quote is none that begins with {@code @}.
+     */
+    static List<Words> ofRemap(SourceFile file) {
+        return of(file, true);
+    }
+
+    private static List<Words> of(SourceFile file, boolean remap) {
         List<Words> all = new ArrayList<>();
         List<String> lines = file.lines();
         for (int i = 0; i < lines.size(); i++) {
             int from = i;
             String line = lines.get(i);
             if (line.isBlank() || line.strip().startsWith("#")) {
+                while (remap && line.endsWith("\\") && i + 1 < lines.size()) {
+                    line = lines.get(++i);
+                    file.entry(i + 1, i + 1, 1, line)
+                            .note("goes on with the comment before it, which ends with a backslash");
+                }
                 continue;
             }
             List<String> words = new ArrayList<>();
@@ -32,11 +49,11 @@ record Words(Entry entry, List<String> words, List<Integer> columns) {
             boolean closed = true;
             while (line.stripTrailing().endsWith("\\") && i + 1 < lines.size()) {
                 String part = line.stripTrailing();
-                closed &= split(part.substring(0, part.length() - 1), words, columns);
+                closed &= split(part.substring(0, part.length() - 1), words, columns, remap);
                 text.append(part, 0, part.length() - 1).append(' ');
                 line = lines.get(++i);
             }
-            closed &= split(line, words, columns);
+            closed &= split(line, words, columns, remap);
             text.append(line.strip());
             int column = columns.isEmpty() ? 1 : columns.get(0);
             if (!closed) {
@@ -48,24 +65,26 @@ record Words(Entry entry, List<String> words, List<Integer> columns) {
     }
 
     /** Returns whether every quote is closed: one that is not would hide the words behind it. */
-    private static boolean split(String line, List<String> words, List<Integer> columns) {
-        boolean quoted = false;
+    private static boolean split(String line, List<String> words, List<Integer> columns, boolean remap) {
+        char quote = 0;
         int i = 0;
         while (i < line.length()) {
             if (Character.isWhitespace(line.charAt(i))) {
                 i++;
                 continue;
             }
-            if (line.charAt(i) == '#') {
+            if (line.charAt(i) == '#' && !remap) {
                 return true;
             }
             int start = i;
             StringBuilder word = new StringBuilder();
-            while (i < line.length() && (quoted || !Character.isWhitespace(line.charAt(i)))) {
+            while (i < line.length() && (quote != 0 || !Character.isWhitespace(line.charAt(i)))) {
                 char c = line.charAt(i);
-                if (c == '"') {
-                    quoted = !quoted;
-                } else {
+                boolean mark = quote == 0 ? c == '"' || (remap && c == '\'') : c == quote;
+                if (mark) {
+                    quote = quote == 0 ? c : 0;
+                }
+                if (!mark || (remap && i == start)) {
                     word.append(c);
                 }
                 i++;
@@ -73,6 +92,6 @@ record Words(Entry entry, List<String> words, List<Integer> columns) {
             words.add(word.toString());
             columns.add(start + 1);
         }
-        return !quoted;
+        return quote == 0;
     }
 }

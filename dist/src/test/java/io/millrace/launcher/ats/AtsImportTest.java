@@ -282,14 +282,16 @@ final class AtsImportTest {
     void methodsThatNobodyKnowsAreRefusedByARuleWhereIpAllowListsThoseThatPass() {
         samples.file("ip_allow.config", "src_ip=0.0.0.0-255.255.255.255 action=ip_allow method=GET|HEAD");
         samples.file("remap.config", "map http://a.example/ http://b.example/ @action=allow @src_ip=10.0.0.0/8");
-        assertHas("methods: [GET, HEAD]\n    filters:\n      - ip-allow-1");
+        assertHas(
+                "filters:\n      - action: allow\n        src_ip: [10.0.0.0/8]\n        methods: [GET, HEAD]\n      - ip-allow-1");
+        assertHas("- name: ip-allow-1\n    action: deny\n    src_ip: [0.0.0.0/0]");
     }
 
     @Test
     void ruleThatIsTakenOutWithItsFiltersSaysSo() {
         samples.file(
                 "remap.config",
-                "map http://a.example/x/ ftp://b.example/ @action=allow @src_ip=10.0.0.0/8",
+                "regex_map http://(?=a)(.*)/x/ http://b.example/ @action=allow @src_ip=10.0.0.0/8",
                 "map http://a.example/ http://b.example/");
         assertOutcome(Outcome.NOT_MAPPED, "remap.config", 1, "a wider rule without them");
     }
@@ -366,6 +368,39 @@ final class AtsImportTest {
         samples.file("more.config", "map http://a.example/ http://o.example/");
         assertTrue(samples.yaml().indexOf("a.example") < samples.yaml().indexOf("z.example"));
         assertOutcome(Outcome.MAPPED, "more.config", 1, "remap[0]");
+    }
+
+    @Test
+    void directoryIsIncludedFileByFileAndAFileTwiceHasItsLinesOnce() throws IOException {
+        Files.createDirectories(directory.resolve("rules/below"));
+        samples.file(
+                "remap.config", ".include on.config rules", ".include on.config", "map http://z.example/ http://o/");
+        samples.file("on.config", ".definefilter f @action=deny @method=PUT", ".activatefilter f");
+        samples.file("rules/b.config", "map http://b.example/ http://o/");
+        samples.file("rules/a.config", "map http://a.example/ http://o/");
+        samples.file("rules/.c", "map http://c.example/ http://o/");
+        samples.file("rules/below/d.config", "map http://d.example/ http://o/");
+        String yaml = samples.yaml();
+        assertTrue(yaml.indexOf("c.example") < yaml.indexOf("a.example"), yaml);
+        assertTrue(yaml.indexOf("a.example") < yaml.indexOf("b.example"), yaml);
+        assertTrue(yaml.indexOf("b.example") < yaml.indexOf("z.example"), yaml);
+        assertLacks("d.example");
+        assertOutcome(Outcome.MAPPED, "on.config", 1, "filters[0]");
+        assertEquals(3, yaml.split("- f\n", -1).length - 1);
+        assertHas("- f-2\n");
+        samples.file("on.config", ".include remap.config");
+        assertProblem("on.config:1:10", "remap.config includes itself");
+    }
+
+    @Test
+    void nobodyIsForwardedUnaskedWhereSeveralRangesAreEverybody() {
+        samples.file("records.config", "CONFIG proxy.config.url_remap.remap_required INT 0");
+        samples.file(
+                "ip_allow.config",
+                "src_ip=0.0.0.0-127.255.255.255 action=ip_allow",
+                "src_ip=128.0.0.0-255.255.255.255 action=ip_allow");
+        assertHas("allow: [127.0.0.0/8, 10.0.0.0/8,");
+        assertOutcome(Outcome.NOT_MAPPED, "records.config", 1, "open proxy");
     }
 
     @Test

@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
  * clothes is IPv4, and no range of IPv6 has it. A lookup is a binary search and allocates nothing. Immutable.
  */
 public final class AddressSet {
+    /** Every address. */
+    public static final AddressSet ALL = parse("all");
+
     /** No address at all. */
     public static final AddressSet NONE = parse("~all");
 
@@ -71,18 +74,42 @@ public final class AddressSet {
         return address.isV4() ? v4.contains(0, address.v4()) : v6.contains(address.high(), address.low());
     }
 
+    /** What this one has, the other one has, or both. */
+    public AddressSet or(AddressSet other) {
+        return of(v4.or(other.v4), v6.or(other.v6));
+    }
+
+    /** What this one has and the other one has not. */
+    public AddressSet butNot(AddressSet other) {
+        return of(v4.butNot(other.v4), v6.butNot(other.v6));
+    }
+
+    /** What both have. */
+    public AddressSet and(AddressSet other) {
+        return butNot(ALL.butNot(other));
+    }
+
+    private static AddressSet of(AddressSpans v4, AddressSpans v6) {
+        List<String> ranges = new ArrayList<>(v4.texts(true));
+        ranges.addAll(v6.texts(false));
+        if (ranges.isEmpty()) {
+            return NONE;
+        }
+        return ranges.equals(List.of("0.0.0.0/0", "::/0")) ? ALL : new AddressSet(List.copyOf(ranges), v4, v6);
+    }
+
     /** Whether it has every address that the other one has. */
-    boolean covers(AddressSet other) {
+    public boolean covers(AddressSet other) {
         return v4.covers(other.v4) && v6.covers(other.v6);
     }
 
     /** Whether there is no address in it. */
-    boolean isEmpty() {
+    public boolean isEmpty() {
         return v4.isEmpty() && v6.isEmpty();
     }
 
-    /** As it was written. */
-    List<String> texts() {
+    /** As it was written; of what was made of others, each range. */
+    public List<String> texts() {
         return texts;
     }
 

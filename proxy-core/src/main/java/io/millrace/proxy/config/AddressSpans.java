@@ -1,5 +1,6 @@
 package io.millrace.proxy.config;
 
+import io.netty.util.NetUtil;
 import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -95,6 +96,58 @@ final class AddressSpans {
             }
         }
         return left;
+    }
+
+    /** What is in these or in those of the same family. */
+    AddressSpans or(AddressSpans other) {
+        List<Bounds> both = new ArrayList<>(bounds());
+        both.addAll(other.bounds());
+        return new AddressSpans(merged(both));
+    }
+
+    /** What is in these and not in those of the same family. */
+    AddressSpans butNot(AddressSpans other) {
+        return new AddressSpans(without(bounds(), other.bounds()));
+    }
+
+    private List<Bounds> bounds() {
+        List<Bounds> bounds = new ArrayList<>();
+        for (int i = 0; i < fromLow.length; i++) {
+            bounds.add(new Bounds(number(fromHigh[i], fromLow[i]), number(toHigh[i], toLow[i])));
+        }
+        return bounds;
+    }
+
+    /** Each span as it would be written: an address, a prefix where it is one, or from one address to another. */
+    List<String> texts(boolean v4) {
+        List<Bounds> whole = bounds();
+        if (!v4) {
+            for (int i = 0; i + 1 < whole.size(); i++) {
+                boolean around = whole.get(i).to.add(ONE).equals(MAPPED.from)
+                        && whole.get(i + 1).from.subtract(ONE).equals(MAPPED.to);
+                if (around) {
+                    // No range of IPv6 has what lies between, so that need not be left out.
+                    whole.set(i, new Bounds(whole.get(i).from, whole.remove(i + 1).to));
+                }
+            }
+        }
+        return whole.stream().map(span -> text(span, v4)).toList();
+    }
+
+    private static String text(Bounds span, boolean v4) {
+        BigInteger size = span.to.subtract(span.from).add(ONE);
+        int bits = size.bitLength() - 1;
+        boolean prefix = size.bitCount() == 1 && span.from.mod(size).signum() == 0;
+        String first = text(span.from, v4);
+        return bits == 0 ? first : prefix ? first + "/" + ((v4 ? 32 : 128) - bits) : first + "-" + text(span.to, v4);
+    }
+
+    private static String text(BigInteger address, boolean v4) {
+        byte[] bytes = new byte[v4 ? 4 : 16];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = address.shiftRight(8 * (bytes.length - 1 - i)).byteValue();
+        }
+        return NetUtil.bytesToIpAddress(bytes);
     }
 
     /** Whether the address of these bits is among them. */

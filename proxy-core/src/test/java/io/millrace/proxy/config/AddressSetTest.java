@@ -191,4 +191,58 @@ final class AddressSetTest {
             }
         }
     }
+
+    private static List<String> ranges(Random random) throws UnknownHostException {
+        List<String> texts = new ArrayList<>();
+        for (int i = random.nextInt(4); i >= 0; i--) {
+            String prefix = PREFIXES.get(random.nextInt(PREFIXES.size()));
+            String one = address(random, prefix);
+            String other = address(random, prefix);
+            boolean ordered = number(one).compareTo(number(other)) <= 0;
+            texts.add((random.nextInt(4) == 0 ? "~" : "") + (ordered ? one + "-" + other : other + "-" + one));
+        }
+        return texts;
+    }
+
+    @Test
+    void whatIsMadeOfTwoHasWhatTheyHaveAndIsReadAgainAsItIsWritten() throws Exception {
+        long seed = Long.getLong("millrace.test.seed", System.nanoTime());
+        Random random = new Random(seed);
+        for (int round = 0; round < 2000; round++) {
+            AddressSet one = AddressSet.of(ranges(random));
+            AddressSet other = AddressSet.of(ranges(random));
+            List<AddressSet> made = List.of(one.or(other), one.and(other), one.butNot(other));
+            for (String prefix : PREFIXES) {
+                IpAddress address = ip(address(random, prefix));
+                boolean inOne = one.contains(address);
+                boolean inOther = other.contains(address);
+                List<Boolean> has = List.of(inOne || inOther, inOne && inOther, inOne && !inOther);
+                for (int i = 0; i < has.size(); i++) {
+                    AddressSet set = made.get(i);
+                    AddressSet again = AddressSet.of(set.texts());
+                    assertEquals(has.get(i), set.contains(address), () -> one + " and " + other + ", seed " + seed);
+                    assertTrue(again.covers(set) && set.covers(again), () -> set + " from " + one + " and " + other);
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest(name = "{0} without {1} is {2}")
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "all | 10.0.0.0/8 | 0.0.0.0-9.255.255.255, 11.0.0.0-255.255.255.255, ::/0",
+                "all | 0.0.0.0/0 | ::/0",
+                "all | ::/0 | 0.0.0.0/0",
+                "all | 2001:db8::/32 | 0.0.0.0/0, ::-2001:db7:ffff:ffff:ffff:ffff:ffff:ffff, 2001:db9::-ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+                "all | ::1 | 0.0.0.0/0, ::, ::2-ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+                "10.0.0.0/8 | 10.0.0.0/9 | 10.128.0.0/9",
+                "10.0.0.0/30 | 10.0.0.0 | 10.0.0.1-10.0.0.3",
+                "10.0.0.0/30 | 10.0.0.0-10.0.0.2 | 10.0.0.3",
+                "10.0.0.0/8 | all | ~all",
+                "all | ~all | all"
+            })
+    void whatIsLeftIsWrittenInRanges(String list, String other, String left) throws Exception {
+        assertEquals(left, set(list).butNot(set(other)).toString());
+    }
 }

@@ -1,0 +1,130 @@
+package io.millrace.launcher.ats;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Rules of remap.config or remap.yaml, as they are written. Confined to one thread. */
+final class RemapRules {
+    private static final Set<String> VERBS = Set.of(
+            "map",
+            "map_with_recv_port",
+            "map_with_referer",
+            "reverse_map",
+            "redirect",
+            "redirect_temporary",
+            "regex_map",
+            "regex_map_with_recv_port",
+            "regex_redirect",
+            "regex_redirect_temporary");
+
+    private final Input input;
+    private final RemapFilters filters;
+    private final RemapArguments arguments;
+    private final List<RemapRule> rules = new ArrayList<>();
+
+    RemapRules(Input input, IpAllowFilters ipAllow, StorageImport storage) {
+        this.input = input;
+        filters = new RemapFilters(input, ipAllow);
+        arguments = new RemapArguments(storage);
+    }
+
+    RemapFilters filters() {
+        return filters;
+    }
+
+    RemapArguments arguments() {
+        return arguments;
+    }
+
+    /** The rules that lead to an origin. */
+    List<RemapRule> forwarding() {
+        return rules.stream()
+                .filter(rule -> rule.verb().contains("map") && !rule.verb().equals("reverse_map"))
+                .toList();
+    }
+
+    /**
+     * Begins a rule.
+     *
+     * @return null when nothing can be made of it, which has then been said
+     */
+    @Nullable
+    RemapRule begin(SourceFile file, Entry entry, String kind, String from, String to) {
+        String verb = kind.toLowerCase(Locale.ROOT);
+        if (!VERBS.contains(verb)) {
+            file.problem(entry, "'" + kind + "' is no kind of rule");
+            return null;
+        }
+        filters.begin(entry);
+        if (to.startsWith("http://{") || (from.contains("{") && !verb.startsWith("regex"))) {
+            entry.notMapped(
+                    "pages of Traffic Server's own are not there; millctl cache list, millctl status and millctl metric get say the same");
+            return null;
+        }
+        if (from.startsWith("tunnel:")) {
+            entry.notMapped("connections are not passed on by their names in TLS");
+            return null;
+        }
+        if (verb.equals("map_with_referer") && !isRefererAsked()) {
+            entry.note("proxy.config.http.referer_filter is off, so every Referer passes");
+            return new RemapRule(entry, "map", from, to);
+        }
+        return new RemapRule(entry, verb, from, to);
+    }
+
+    /** Whether map_with_referer is more than map. */
+    boolean isRefererAsked() {
+        return input.records().isOn("http.referer_filter", false);
+    }
+
+    /** Which pages may link to a rule's, and where the others are sent. */
+    void refuse(RemapRule rule, String redirect, List<String> expressions) {
+        boolean usual = Set.of("default", "<default>", "default_redirect_url", "<default_redirect_url>")
+                .contains(redirect.toLowerCase(Locale.ROOT));
+        rule.refuse(
+                usual ? input.records().value("http.referer_default_redirect", "http://www.example.com/") : redirect,
+                expressions);
+    }
+
+    /** Writes a rule, with the filters that were said since its beginning and those that hold where it stands. */
+    void write(RemapRule rule) {
+        DraftNode node = input.draft().element("remap", rule.entry());
+        node.put(rule.verb(), rule.verb().startsWith("regex") ? regex(rule) : rule.from());
+        node.put("to", rule.to());
+        if (!rule.referers().isEmpty()) {
+            node.putWords("referers", rule.referers());
+            node.put("referer_redirect", rule.refused());
+        }
+        rule.settings().forEach((key, value) -> {
+            if (value.startsWith("[")) {
+                node.putWords(key, RecordTable.split(value.substring(1, value.length() - 1)))
+                        .optional();
+            } else {
+                node.put(key, value).optional();
+            }
+        });
+        filters.write(rule, node);
+        rule.at(node);
+        rules.add(rule);
+    }
+
+    /** Expressions are for the whole host here, so marks for its ends say nothing. */
+    private static String regex(RemapRule rule) {
+        String from = rule.from();
+        int start = from.indexOf("://") + 3;
+        if (start < 3) {
+            return from;
+        }
+        int end = from.indexOf('/', start);
+        String host = from.substring(start, end < 0 ? from.length() : end);
+        String whole = host.startsWith("^") ? host.substring(1) : host;
+        whole = whole.endsWith("$") ? whole.substring(0, whole.length() - 1) : whole;
+        if (whole.equals(host)) {
+            rule.entry().note("the expression is for the whole host; Traffic Server finds it anywhere in it");
+        }
+        return from.substring(0, start) + whole + (end < 0 ? "/" : from.substring(end));
+    }
+}

@@ -1,0 +1,246 @@
+package io.millrace.launcher.ats;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.access.AccessRules;
+import io.millrace.proxy.config.ConfigLoader;
+import io.millrace.proxy.config.ConfigResult;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.IpAddress;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.TargetUri;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Who is let in by imported filters is who Traffic Server lets in: for addresses and methods by the dozen, by its way to decide. */
+final class AtsFiltersTest {
+    private static final List<String> ADDRESSES =
+            List.of("10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4", "10.0.0.9", "127.0.0.1", "2001:db8::1", "::1");
+    private static final List<String> METHODS = List.of("GET", "HEAD", "POST", "DELETE", "PURGE", "MKCOL");
+    private static final IpAddress LOCAL = ip("10.9.9.9");
+
+    @TempDir
+    Path directory;
+
+    private Samples samples;
+
+    @BeforeEach
+    void start() {
+        samples = new Samples(directory);
+    }
+
+    private static IpAddress ip(String text) {
+        try {
+            return IpAddress.of(InetAddress.getByName(text).getAddress());
+        } catch (UnknownHostException e) {
+            throw new IllegalArgumentException(text, e);
+        }
+    }
+
+    /** What was imported, ready to be asked. */
+    private AccessRules rules() {
+        String yaml = samples.result().yaml();
+        assertNotNull(yaml, () -> String.join("\n", samples.result().problems()));
+        ConfigResult result = ConfigLoader.parse(yaml, "millrace.yaml", directory, Map.of());
+        assertTrue(result.isOk(), result::text);
+        return AccessRules.of(result.config());
+    }
+
+    private static boolean passes(AccessRules rules, int rule, String address, String method) {
+        TargetUri target = (TargetUri) TargetUri.parseAbsolute("http://a/");
+        RequestHead request = RequestHead.of(method, target, FieldSection.EMPTY);
+        return rules.denial(rule, request, ip(address), LOCAL) == null;
+    }
+
+    /** Those of some addresses that one rule lets in. */
+    private String letIn(int rule, String method) {
+        AccessRules rules = rules();
+        return String.join(
+                " ",
+                ADDRESSES.stream()
+                        .filter(address -> passes(rules, rule, address, method))
+                        .toList());
+    }
+
+    @Test
+    void whereSeveralFiltersAllowARequestHasToPassAllOfThem() {
+        samples.file(
+                "remap.config",
+                ".definefilter office @action=allow @src_ip=10.0.0.1-10.0.0.2",
+                ".activatefilter office",
+                "map http://a.example/ http://o.example/ @action=allow @src_ip=10.0.0.2-10.0.0.3 @method=GET",
+                "map http://b.example/ http://o.example/ @action=allow @src_ip=10.0.0.9");
+        assertEquals("10.0.0.2", letIn(0, "GET"));
+        assertEquals("", letIn(0, "POST"));
+        assertEquals("", letIn(1, "GET"));
+    }
+
+    @Test
+    void whatAFilterByNameDeniesInVersion10IsDeniedToThoseThatTheRulesOwnAllows() {
+        samples.file("records.yaml", "records: {}");
+        samples.file(
+                "remap.config",
+                ".definefilter ro @action=deny @method=POST",
+                ".activatefilter ro",
+                "map http://a.example/ http://o.example/ @action=allow @src_ip=10.0.0.1");
+        assertEquals("10.0.0.1", letIn(0, "GET"));
+        assertEquals("", letIn(0, "POST"));
+    }
+
+    @Test
+    void severalNegatedAddressesAddUp() {
+        samples.file(
+                "remap.config",
+                "map http://a.example/ http://o.example/ @action=deny @src_ip=~10.0.0.1 @src_ip=~10.0.0.2",
+                "map http://b.example/ http://o.example/ @action=deny @src_ip=10.0.0.1-10.0.0.3 @src_ip=~10.0.0.2",
+                "map http://c.example/ http://o.example/ @action=deny @src_ip=~10.0.0.1-10.0.0.4 @src_ip=10.0.0.2",
+                "map http://d.example/ http://o.example/ @action=allow @src_ip=~10.0.0.1 @src_ip=10.0.0.1-10.0.0.1",
+                "map http://e.example/ http://o.example/ @action=allow @src_ip=10.0.0.1 @src_ip=~10.0.0.1");
+        assertEquals("", letIn(0, "GET"));
+        assertEquals("", letIn(1, "GET"));
+        assertEquals("10.0.0.1 10.0.0.3 10.0.0.4", letIn(2, "GET"));
+        // A range that was named already says nothing.
+        assertEquals("10.0.0.2 10.0.0.3 10.0.0.4 10.0.0.9 127.0.0.1 2001:db8::1 ::1", letIn(3, "GET"));
+        assertEquals("10.0.0.1", letIn(4, "GET"));
+        assertTrue(samples.line("remap.config", 1).note().contains("are all that there are"));
+    }
+
+    @Test
+    void bitsBehindAPrefixArePassedOver() {
+        samples.file("remap.config", "map http://a.example/ http://o.example/ @action=deny @src_ip=~10.0.0.2/30");
+        assertEquals("10.0.0.1 10.0.0.2 10.0.0.3", letIn(0, "GET"));
+    }
+
+    @Test
+    void ipAllowHoldsInIncludedFilesWhateverTheFileThatNamesThemSays() {
+        samples.file("ip_allow.config", "src_ip=10.0.0.1 action=ip_allow");
+        samples.file(
+                "remap.config",
+                ".deletefilter ip_allow",
+                "map http://a.example/ http://o.example/",
+                ".deactivatefilter ip_allow",
+                "map http://b.example/ http://o.example/",
+                ".include in.config",
+                "map http://e.example/ http://o.example/",
+                ".activatefilter ip_allow",
+                ".include out.config",
+                "map http://g.example/ http://o.example/");
+        samples.file("in.config", "map http://c.example/ http://o.example/");
+        samples.file("out.config", ".deactivatefilter ip_allow", "map http://f.example/ http://o.example/");
+        assertEquals("10.0.0.1", letIn(0, "GET"));
+        assertEquals(String.join(" ", ADDRESSES), letIn(1, "GET"));
+        assertEquals("10.0.0.1", letIn(2, "GET"), "included");
+        assertEquals(String.join(" ", ADDRESSES), letIn(3, "GET"));
+        assertEquals(String.join(" ", ADDRESSES), letIn(4, "GET"));
+        assertEquals("10.0.0.1", letIn(5, "GET"), "after it");
+    }
+
+    @Test
+    void ruleAfterWhichAFilterSaysMoreKeepsWhatItWas() {
+        samples.file(
+                "remap.config",
+                ".definefilter Ro @action=deny @method=POST",
+                ".activatefilter rO",
+                "map http://a.example/ http://o.example/",
+                ".definefilter ro @method=DELETE",
+                "map http://b.example/ http://o.example/",
+                ".delflt *",
+                "map http://c.example/ http://o.example/",
+                ".delflt RO",
+                "map http://d.example/ http://o.example/");
+        assertEquals(String.join(" ", ADDRESSES), letIn(0, "DELETE"));
+        assertEquals("", letIn(0, "POST"));
+        assertEquals("", letIn(1, "DELETE"));
+        assertEquals("", letIn(1, "POST"));
+        assertEquals("", letIn(2, "DELETE"));
+        assertEquals(String.join(" ", ADDRESSES), letIn(3, "POST"));
+    }
+
+    @Test
+    void whatLooksLikeACommentOrStandsInQuotesIsReadAsTrafficServerDoes() {
+        samples.file(
+                "remap.config",
+                "map http://a.example/ http://o.example/ @action=allow # @src_ip=10.0.0.1",
+                "map http://b.example/ http://o.example/ \"@action=deny\" @src_ip=10.0.0.2",
+                "# a comment \\",
+                ".deactivatefilter ip_allow",
+                "@action=off map http://c.example/ @src_ip=10.0.0.3 http://o.example/");
+        assertEquals("10.0.0.1", letIn(0, "GET"));
+        assertEquals("10.0.0.2", letIn(1, "GET"));
+        assertEquals(String.join(" ", ADDRESSES).replace("10.0.0.3 ", ""), letIn(2, "GET"));
+    }
+
+    @Test
+    void addressAndCategoryHaveToFitBoth() {
+        samples.file("records.yaml", "records: {}");
+        samples.file(
+                "ip_allow.yaml",
+                "ip_categories:",
+                "  - {name: OFFICE, ip_addrs: [10.0.0.1-10.0.0.2]}",
+                "ip_allow:",
+                "  - {apply: in, ip_addrs: [0/0, '::/0'], action: allow, methods: ALL}");
+        samples.file(
+                "remap.config",
+                "map http://a.example/ http://o.example/ @action=allow @src_ip_category=OFFICE @src_ip=10.0.0.2-10.0.0.4",
+                "map http://b.example/ http://o.example/ @action=deny @src_ip_category=~OFFICE");
+        assertEquals("10.0.0.2", letIn(0, "GET"));
+        assertEquals("10.0.0.1 10.0.0.2", letIn(1, "GET"));
+    }
+
+    @Test
+    void ruleWhoseOriginCannotBeSaidKeepsOthersOutOfWhatItsFilterDenied() {
+        samples.file(
+                "remap.config",
+                "map http://a.example/secret/ https://[::g]/ @action=allow @src_ip=10.0.0.1",
+                "map http://a.example/ http://o.example/");
+        assertEquals("", letIn(0, "GET"));
+        assertTrue(samples.yaml().contains("- map: http://a.example/secret/"), samples.yaml());
+        assertEquals(Outcome.NOT_MAPPED, samples.line("remap.config", 1).outcome());
+    }
+
+    static LongStream seeds() {
+        return LongStream.rangeClosed(1, Integer.getInteger("millrace.import.seeds", 12));
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void everyRequestIsLetInThatTrafficServerLetsInAndNoOther(long seed) {
+        compare(new AtsFilterModel(new Random(seed), false), seed);
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void theSameWhereTheFirstFilterForAClientDecides(long seed) {
+        compare(new AtsFilterModel(new Random(seed), true), seed);
+    }
+
+    private void compare(AtsFilterModel model, long seed) {
+        model.files().forEach((name, lines) -> samples.file(name, lines.toArray(String[]::new)));
+        AccessRules rules = rules();
+        List<String> differ = new ArrayList<>();
+        for (int rule = 0; rule < model.rules(); rule++) {
+            for (String address : ADDRESSES) {
+                for (String method : METHODS) {
+                    boolean there = model.passes(rule, address, method);
+                    if (there != passes(rules, rule, address, method)) {
+                        differ.add(rule + " " + method + " of " + address + ": there " + there);
+                    }
+                }
+            }
+        }
+        assertEquals(List.of(), differ, () -> "seed " + seed + "\n" + model.files() + "\n" + samples.yaml());
+    }
+}
