@@ -126,9 +126,10 @@ class LauncherTest {
     }
 
     @Test
-    void goesOnServingWithoutALauncherUntilTheNextOneTakesOver() {
+    void goesOnServingWithoutALauncherUntilTheNextOneTakesOver() throws IOException {
         try (CannedLauncher first = CannedLauncher.serving(directory)) {
             long orphan = first.worker();
+            Path drained = Files.createFile(drainMark());
             first.process().destroyForcibly();
             await().until(() -> !first.process().isAlive());
             assertEquals(orphan, first.worker());
@@ -141,7 +142,47 @@ class LauncherTest {
                         .until(() -> ProcessHandle.of(orphan).isEmpty());
                 assertEquals(0, load.count(Outcome.REFUSED), () -> load.counts() + second.describe());
                 assertEquals(0, load.count(Outcome.CUT), () -> load.counts() + second.describe());
+                assertTrue(Files.exists(drained), "what an operator drains stays drained when the launcher dies");
             }
+        }
+    }
+
+    private Path drainMark() {
+        return directory.resolve("state/run/server.draining");
+    }
+
+    @Test
+    void aStartAfterAStopDrainsNothing() throws IOException {
+        try (CannedLauncher first = CannedLauncher.serving(directory)) {
+            Files.createFile(drainMark());
+            first.signal("TERM");
+            assertEquals(0, first.exitCode(), first::describe);
+        }
+        try (CannedLauncher second = CannedLauncher.serving(directory)) {
+            assertFalse(Files.exists(drainMark()), second::describe);
+        }
+    }
+
+    @Test
+    void aStartAfterTheWorkerOfADeadLauncherWasStoppedDrainsNothing() throws IOException {
+        try (CannedLauncher first = CannedLauncher.serving(directory)) {
+            Files.createFile(drainMark());
+            CannedClient client = first.client();
+            CompletableFuture<Outcome> endless = CompletableFuture.supplyAsync(() -> client.attempt("/endless"));
+            await().until(() -> client.get("/").waiting() == 1);
+            long stopped = first.worker();
+            first.process().destroyForcibly();
+            await().until(() -> !first.process().isAlive());
+            CannedLauncher.signal(stopped, "TERM");
+            await().atMost(CannedLauncher.PATIENCE).until(() -> client.attempt("/") == Outcome.REFUSED);
+
+            try (CannedLauncher second = CannedLauncher.serving(directory)) {
+                assertFalse(Files.exists(drainMark()), second::describe);
+                assertNotEquals(stopped, second.worker());
+            } finally {
+                ProcessHandle.of(stopped).ifPresent(ProcessHandle::destroyForcibly);
+            }
+            assertNotEquals(Outcome.ANSWERED, endless.join());
         }
     }
 
