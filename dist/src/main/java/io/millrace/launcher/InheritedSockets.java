@@ -8,10 +8,10 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,10 +51,19 @@ final class InheritedSockets {
         if (count.isEmpty() || !environment.getOrDefault("LISTEN_PID", "").equals(Long.toString(pid))) {
             return NONE;
         }
-        List<Inherited> sockets = new ArrayList<>();
+        List<Socket> passed = new ArrayList<>();
         int last = FIRST_DESCRIPTOR + number(count);
         for (int descriptor = FIRST_DESCRIPTOR; descriptor < last; descriptor++) {
-            sockets.add(listening(descriptor));
+            passed.add(new Socket(descriptor));
+        }
+        return of(passed);
+    }
+
+    /** @throws LaunchException when one of {@code passed} is not a listening TCP socket, or blocks */
+    static InheritedSockets of(List<Socket> passed) throws LaunchException {
+        List<Inherited> sockets = new ArrayList<>();
+        for (Socket socket : passed) {
+            sockets.add(listening(socket));
         }
         return new InheritedSockets(sockets);
     }
@@ -67,10 +76,10 @@ final class InheritedSockets {
         }
     }
 
-    private static Inherited listening(int descriptor) throws LaunchException {
+    private static Inherited listening(Socket socket) throws LaunchException {
+        int descriptor = socket.intValue();
         String name = "descriptor " + descriptor + " of the service manager (LISTEN_FDS)";
         try {
-            Socket socket = new Socket(descriptor);
             @Nullable InetSocketAddress address = socket.localAddress();
             if (address == null || socket.getIntOpt(SOL_SOCKET, SO_ACCEPTCONN) == 0) {
                 throw new LaunchException(name + " is not a listening TCP socket");
@@ -104,30 +113,42 @@ final class InheritedSockets {
     Map<ListenerSockets, List<FileDescriptor>> take(
             Map<String, InetSocketAddress> addresses, int perAddress, Map<ListenerSockets, List<FileDescriptor>> held)
             throws LaunchException {
+        Map<String, List<FileDescriptor>> passed = new LinkedHashMap<>();
         for (Inherited inherited : sockets) {
-            if (addresses.values().stream().noneMatch(address -> isFor(inherited, address))) {
-                throw new LaunchException("the service manager passed a socket for "
-                        + ListeningSockets.text(inherited.address()) + ", but listen has only "
-                        + String.join(", ", addresses.keySet()));
-            }
+            passed.computeIfAbsent(addressFor(inherited, addresses), name -> new ArrayList<>())
+                    .add(inherited.socket());
         }
         Map<ListenerSockets, List<FileDescriptor>> all = new LinkedHashMap<>(held);
         addresses.forEach((name, address) -> {
-            List<FileDescriptor> own = sockets.stream()
-                    .filter(inherited -> isFor(inherited, address))
-                    .map(Inherited::socket)
-                    .collect(Collectors.toList());
-            if (own.isEmpty()) {
-                return;
-            }
+            List<FileDescriptor> own = passed.getOrDefault(name, List.of());
             if (held.keySet().stream().anyMatch(listener -> listener.address().equals(name))) {
                 ListeningSockets.closeAll(own);
-                return;
+            } else if (!own.isEmpty()) {
+                int count = Math.max(perAddress, own.size());
+                all.put(new ListenerSockets(name, ListeningSockets.text(address), count), own);
             }
-            int count = Math.max(perAddress, own.size());
-            all.put(new ListenerSockets(name, ListeningSockets.text(address), count), own);
         });
         return all;
+    }
+
+    /** The closest of {@code addresses}. One alone: a socket that two share would be closed for both when one of them goes. */
+    private static String addressFor(Inherited inherited, Map<String, InetSocketAddress> addresses)
+            throws LaunchException {
+        return addresses.entrySet().stream()
+                .filter(address -> isFor(inherited, address.getValue()))
+                .min(Comparator.comparingInt(address -> distance(inherited, address)))
+                .map(Map.Entry::getKey)
+                .orElseThrow(() -> new LaunchException("the service manager passed a socket for "
+                        + ListeningSockets.text(inherited.address()) + ", but listen has only "
+                        + String.join(", ", addresses.keySet())));
+    }
+
+    /** An address that is spelled out is for sockets of its own family first, {@code :80} for those of any. */
+    private static int distance(Inherited inherited, Map.Entry<String, InetSocketAddress> address) {
+        if (address.getKey().startsWith(":")) {
+            return 1;
+        }
+        return address.getValue().getAddress().equals(inherited.address().getAddress()) ? 0 : 2;
     }
 
     private static boolean isFor(Inherited inherited, InetSocketAddress address) {

@@ -146,7 +146,9 @@ final class ListeningSockets implements AutoCloseable {
     }
 
     private static LaunchException inUse(String address, PortOwner owner) {
-        return new LaunchException(address + " is in use by " + owner.command() + " (pid " + owner.pid() + ")");
+        boolean isOwn = owner.pid() == ProcessHandle.current().pid();
+        return new LaunchException(address + " is in use by " + owner.command() + " (pid " + owner.pid() + ")"
+                + (isOwn ? ", which is this launcher: another address of listen has it" : ""));
     }
 
     private static LaunchException refused(String address, InetSocketAddress at, IOException cause) {

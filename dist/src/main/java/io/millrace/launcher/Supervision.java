@@ -87,7 +87,8 @@ final class Supervision implements AutoCloseable {
         long pid = survivor.map(found -> found.process().pid()).orElse(0L);
         Adoption.Left left = survivor.isPresent() ? takeOver(survivor.get()) : Adoption.Left.NOTHING;
         if (survivor.isEmpty() || left.found() == Adoption.Found.FINISHING) {
-            // Nobody serves, and nobody died: this is a start after a stop, and no operator has drained what begins now.
+            // Nobody serves, and nobody died: this is a start after a stop, and no operator has drained what begins
+            // now.
             Files.deleteIfExists(workplace.state().control().drainMark());
         }
         Map<String, InetSocketAddress> addresses = Workplace.addresses(first);

@@ -67,6 +67,17 @@ class ListeningSocketsTest {
     }
 
     @Test
+    void saysThatAnotherAddressHasThePort() throws Exception {
+        try (ListeningSockets held = ListeningSockets.open(Map.of("a", ANY_PORT), 2, Map.of())) {
+            InetSocketAddress taken = new InetSocketAddress(InetAddress.getLoopbackAddress(), port(held, 0));
+            Map<String, InetSocketAddress> changed = new TreeMap<>(Map.of("a", ANY_PORT, "b", taken));
+
+            LaunchException refused = assertThrows(LaunchException.class, () -> held.with(changed, 2));
+            assertTrue(refused.getMessage().endsWith("another address of listen has it"), refused::getMessage);
+        }
+    }
+
+    @Test
     void checksAPortWithoutTakingIt() throws Exception {
         InetSocketAddress address;
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
