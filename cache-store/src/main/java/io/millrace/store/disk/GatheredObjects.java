@@ -43,8 +43,8 @@ final class GatheredObjects {
         /** The key holds nothing although the log cannot say so. */
         void forget(DiskKey key);
 
-        /** The key's newest record lies there. */
-        void stored(DiskKey key, long location);
+        /** It is its key's newest record. */
+        void stored(RecordBatch.Member member);
     }
 
     GatheredObjects(SegmentLog log, MappedIndex index, Owner owner) {
@@ -127,7 +127,7 @@ final class GatheredObjects {
     private void tell(RecordBatch.Member member) {
         try {
             if (member.failure() == null) {
-                owner.stored(member.key(), member.location());
+                owner.stored(member);
             }
             member.tell();
         } catch (RuntimeException e) {

@@ -76,6 +76,11 @@ final class RecordBatch {
             failure = reason;
         }
 
+        /** Who gave it, and is told. */
+        Appended then() {
+            return then;
+        }
+
         /** Tells who gave it. */
         void tell() {
             then.appended(failure);

@@ -40,7 +40,7 @@ final class VolumeWriter {
 
     /** Is told where an object's newest record lies. */
     interface OnStored {
-        void stored(long hashHigh, long hashLow, long location);
+        void stored(RecordHeader header, DiskKey key, long location, @Nullable Appended told);
     }
 
     VolumeWriter(VolumeParts parts, SegmentFile segments, SegmentLog log, VolumeHealth health, OnStored onStored) {
@@ -81,8 +81,8 @@ final class VolumeWriter {
         }
 
         @Override
-        public void stored(DiskKey key, long location) {
-            onStored.stored(key.hashHigh(), key.hashLow(), location);
+        public void stored(RecordBatch.Member member) {
+            onStored.stored(member.header(), member.key(), member.location(), member.then());
         }
     }
 
@@ -118,7 +118,7 @@ final class VolumeWriter {
             int hits = index.hits(key.hashHigh(), key.hashLow());
             index.put(key.hashHigh(), key.hashLow(), location, header.expiry(), hits);
             succeeded();
-            onStored.stored(key.hashHigh(), key.hashLow(), location);
+            onStored.stored(header, key, location, null);
         } catch (IOException e) {
             forget(key);
             throw health.failed(e);

@@ -5,6 +5,8 @@ import io.millrace.store.InventoryStatistics;
 import io.millrace.store.ListCallback;
 import io.millrace.store.ListResult;
 import io.millrace.store.ListVisitor;
+import io.millrace.store.disk.DiskKey;
+import io.millrace.store.disk.RecordHeader;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.io.FileIo;
 import io.netty.util.concurrent.FastThreadLocalThread;
@@ -57,7 +59,7 @@ final class Inventories<H> {
     private final CopyOnWriteArrayList<VolumeInventory<H>> volumes = new CopyOnWriteArrayList<>();
     private final AtomicInteger listings = new AtomicInteger();
     private final Thread thread;
-    private final Change<H> wake = new Change<>(null, 0, 0, 0);
+    private final Change<H> wake = new Change<>(null, 0, 0, 0, null);
     /** Whether the thread waits beside the queue, so that an offer does not wake it. */
     private volatile boolean resting;
 
@@ -68,7 +70,12 @@ final class Inventories<H> {
 
     private long nextTurn;
 
-    private record Change<H>(@Nullable VolumeInventory<H> volume, long hashHigh, long hashLow, long location) {}
+    private record Change<H>(
+            @Nullable VolumeInventory<H> volume,
+            long hashHigh,
+            long hashLow,
+            long location,
+            VolumeInventory.@Nullable Description<H> description) {}
 
     /**
      * Starts the thread.
@@ -101,10 +108,19 @@ final class Inventories<H> {
         }
     }
 
-    /** An object's newest record lies at the location. On the volume's thread. */
-    void stored(Volume volume, long hashHigh, long hashLow, long location) {
+    /**
+     * An object's newest record lies at the location. On the volume's thread.
+     *
+     * @param head what the record says of the object, so that it need not be read; null when only the record knows
+     */
+    void stored(Volume volume, RecordHeader header, DiskKey key, long location, @Nullable H head) {
         VolumeInventory<H> inventory = find(volume);
-        if (inventory != null && !queue.offer(new Change<>(inventory, hashHigh, hashLow, location))) {
+        if (inventory == null) {
+            return;
+        }
+        VolumeInventory.Description<H> description =
+                head == null ? null : new VolumeInventory.Description<>(header, key.bytes(), head);
+        if (!queue.offer(new Change<>(inventory, key.hashHigh(), key.hashLow(), location, description))) {
             inventory.missed();
         }
     }
@@ -296,7 +312,7 @@ final class Inventories<H> {
 
     private void apply(@Nullable Change<H> change) {
         if (change != null && change.volume() != null) {
-            change.volume().stored(change.hashHigh(), change.hashLow(), change.location());
+            change.volume().stored(change.hashHigh(), change.hashLow(), change.location(), change.description());
         }
     }
 

@@ -4,6 +4,7 @@ import io.millrace.store.StoreKey;
 import io.millrace.store.disk.Appended;
 import io.millrace.store.disk.Volume;
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /** The write that settles a pending change, and how it goes through the volume's queue. */
 sealed interface PendingWrite {
@@ -38,6 +39,14 @@ sealed interface PendingWrite {
         }
     }
 
+    /** Is told what became of an object's record, and knows its head meanwhile. */
+    record ObjectAppended<H>(H head, Appended end) implements Appended {
+        @Override
+        public void appended(@Nullable IOException failure) {
+            end.appended(failure);
+        }
+    }
+
     /** A whole object, which may go out together with those queued next. */
     record Gathering<H>(ObjectAppender<H> appender, ResidentObject<H> object) implements PendingWrite {
         @Override
@@ -45,7 +54,7 @@ sealed interface PendingWrite {
             return volume.executeGathering(() -> {
                 boolean passedOn = false;
                 try {
-                    appender.complete(volume, object, end);
+                    appender.complete(volume, object, new ObjectAppended<>(object.head(), end));
                     passedOn = true;
                 } finally {
                     if (!passedOn) {

@@ -19,6 +19,9 @@ import io.millrace.store.StoreKey;
 import io.millrace.store.StoreStatistics;
 import io.millrace.store.StoredObject;
 import io.millrace.store.disk.BodyPlace;
+import io.millrace.store.disk.Appended;
+import io.millrace.store.disk.DiskKey;
+import io.millrace.store.disk.RecordHeader;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.disk.VolumeListener;
 import io.millrace.store.io.FileIo;
@@ -182,8 +185,11 @@ public final class StoreEngine<H> implements CacheStore<H> {
         }
 
         @Override
-        public void stored(Volume volume, long hashHigh, long hashLow, long location) {
-            inventories.stored(volume, hashHigh, hashLow, location);
+        @SuppressWarnings("unchecked") // only this store's objects are appended here
+        public void stored(
+                Volume volume, RecordHeader header, DiskKey key, long location, @Nullable Appended told) {
+            H head = told instanceof PendingWrite.ObjectAppended<?> object ? (H) object.head() : null;
+            inventories.stored(volume, header, key, location, head);
         }
 
         @Override

@@ -162,14 +162,26 @@ final class VolumeInventory<H> {
         }
     }
 
-    /** An object's newest record lies at the location, or did when this was queued. */
-    void stored(long hashHigh, long hashLow, long location) {
+    /** What a record says of an object, known without reading it. The key is borrowed and never changed. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    record Description<H>(RecordHeader header, byte[] key, H head) {}
+
+    /**
+     * An object's newest record lies at the location, or did when this was queued.
+     *
+     * @param known what the record says; null when it is to be read
+     */
+    void stored(long hashHigh, long hashLow, long location, @Nullable Description<H> known) {
         Inventory open = inventory;
         if (open == null || volume.find(hashHigh, hashLow) != location) {
             return;
         }
         try {
-            enter(open, hashHigh, hashLow, location);
+            if (known == null) {
+                enter(open, hashHigh, hashLow, location);
+            } else {
+                put(open, hashHigh, hashLow, entry(known.key(), known.header(), known.head(), location));
+            }
         } catch (RuntimeException | Error e) {
             giveUp(e);
         }
@@ -177,11 +189,17 @@ final class VolumeInventory<H> {
 
     private @Nullable InventoryEntry enter(Inventory open, long hashHigh, long hashLow, long location) {
         InventoryEntry entry = describe(location);
-        if (entry != null && !open.put(hashHigh, hashLow, entry)) {
+        if (entry != null) {
+            put(open, hashHigh, hashLow, entry);
+        }
+        return entry;
+    }
+
+    private void put(Inventory open, long hashHigh, long hashLow, InventoryEntry entry) {
+        if (!open.put(hashHigh, hashLow, entry)) {
             whole = false;
             sweepAt = sweepAt < 0 ? 0 : sweepAt;
         }
-        return entry;
     }
 
     /** What the record there says; null when it cannot be read or is no object's. */
@@ -196,7 +214,7 @@ final class VolumeInventory<H> {
             try {
                 RecordHeader header = record.header();
                 boolean isObject = header.type() == RecordType.COMPLETE || header.type() == RecordType.HEAD;
-                return isObject ? entry(record, header, location) : null;
+                return isObject ? entry(record.key(), header, codec.decode(record.head()), location) : null;
             } finally {
                 record.release();
             }
@@ -209,8 +227,8 @@ final class VolumeInventory<H> {
         }
     }
 
-    private InventoryEntry entry(DiskRecord record, RecordHeader header, long location) throws IOException {
-        HeadSummary summary = codec.summary(codec.decode(record.head()));
+    private InventoryEntry entry(byte[] key, RecordHeader header, H head, long location) {
+        HeadSummary summary = codec.summary(head);
         long storedAt = Math.max(0, Math.min(summary.storedAtSeconds(), 0xFFFF_FFFFL));
         return new InventoryEntry(
                 location,
@@ -219,7 +237,7 @@ final class VolumeInventory<H> {
                 header.expiry(),
                 (int) storedAt,
                 header.has(RecordHeader.FLAG_WHOLE),
-                record.key(),
+                key,
                 summary.text(),
                 summary.tags());
     }

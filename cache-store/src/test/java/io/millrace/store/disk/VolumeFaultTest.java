@@ -55,7 +55,7 @@ class VolumeFaultTest {
         }
 
         @Override
-        public void stored(Volume in, long hashHigh, long hashLow, long location) {
+        public void stored(Volume in, RecordHeader header, DiskKey key, long location, Appended told) {
             // Nobody lists.
         }
 

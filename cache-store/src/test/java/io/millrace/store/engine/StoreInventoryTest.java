@@ -116,6 +116,40 @@ class StoreInventoryTest {
     }
 
     @Test
+    void whatIsBeingStoredIsEnteredWithoutBeingRead_asTheSegmentsTellIt() throws IOException {
+        String entered;
+        try (TestStore test = open()) {
+            Listings.whole(test.store);
+            long decoded = TextHead.Codec.DECODED.sum();
+            fill(test, 0, 50);
+            Listings.awaiting().until(() -> Listings.whole(test.store).size() == 50);
+            assertEquals(decoded, TextHead.Codec.DECODED.sum());
+            entered = described(test);
+        }
+        Files.delete(directory.resolve("v0/inventory"));
+        try (TestStore test = open()) {
+            assertEquals(entered, described(test));
+        }
+    }
+
+    private static String described(TestStore test) {
+        StringBuilder lines = new StringBuilder();
+        Listings.whole(test.store)
+                .forEach((key, object) -> lines.append(key)
+                        .append(' ')
+                        .append(List.of(
+                                object.segment(),
+                                object.offset(),
+                                object.headLength(),
+                                object.bodyLength(),
+                                object.isWhole(),
+                                object.expiresAtSeconds(),
+                                object.summary()))
+                        .append('\n'));
+        return lines.toString();
+    }
+
+    @Test
     void goesOnPageByPageWithoutLossOrRepetition() {
         try (TestStore test = new TestStore(config(2, 64 << 20), new SystemFileIo())) {
             fill(test, 0, 500);

@@ -6,6 +6,7 @@ import io.millrace.store.HeadSummary;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 
 /** A head for tests: a text, an expiry, and until when it is pinned. */
 record TextHead(String text, long expiresAtSeconds, long pinnedUntilSeconds) {
@@ -26,6 +27,9 @@ record TextHead(String text, long expiresAtSeconds, long pinnedUntilSeconds) {
     }
 
     static final class Codec implements HeadCodec<TextHead> {
+        /** Heads that were read from records, by any of these. */
+        static final LongAdder DECODED = new LongAdder();
+
         private static final byte VERSION = 7;
 
         @Override
@@ -36,6 +40,7 @@ record TextHead(String text, long expiresAtSeconds, long pinnedUntilSeconds) {
 
         @Override
         public TextHead decode(ByteBuf in) throws CorruptHeadException {
+            DECODED.increment();
             if (!in.isReadable(17) || in.readByte() != VERSION) {
                 throw new CorruptHeadException("not a text head");
             }

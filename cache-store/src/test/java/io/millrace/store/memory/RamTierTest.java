@@ -45,10 +45,7 @@ class RamTierTest {
     }
 
     private Entry put(String key, int length) {
-        Entry entry = new Entry(key, length);
-        tier.put(entry);
-        entry.releaseEntry();
-        return entry;
+        return putInto(tier, key, length);
     }
 
     private Entry get(String key) {
@@ -121,6 +118,44 @@ class RamTierTest {
         }
         assertTrue(tier.evictions() > 1000);
         assertTrue(tier.entries() > 20);
+    }
+
+    @Test
+    void housekeepingEvictsFromALargeTier_andWhoPutsInOnlyWhenItFallsBehind() {
+        int bytesMax = 128 << 20;
+        int overdraft = 128 << 10;
+        List<Runnable> tasks = new ArrayList<>();
+        RamTier<Entry> large = new RamTier<>(bytesMax, tasks::add);
+        int length = 8 << 20;
+        for (int i = 0; i < bytesMax / length - 1; i++) {
+            putInto(large, "large" + i, length);
+        }
+        tasks.forEach(Runnable::run);
+        tasks.clear();
+        int small = 0;
+        while (large.evictions() == 0 && large.bytes() <= bytesMax) {
+            putInto(large, "small" + small++, 50_000);
+        }
+        assertEquals(0, large.evictions());
+        assertFalse(tasks.isEmpty());
+        while (large.evictions() == 0 && large.bytes() <= bytesMax + overdraft - 60_000) {
+            putInto(large, "small" + small++, 50_000);
+        }
+        assertEquals(0, large.evictions());
+        for (int i = 0; i < 5; i++) {
+            putInto(large, "small" + small++, 50_000);
+        }
+        assertTrue(large.evictions() > 0);
+        new ArrayList<>(tasks).forEach(Runnable::run);
+        assertTrue(large.bytes() <= bytesMax, () -> large.bytes() + " bytes");
+        large.clear();
+    }
+
+    private Entry putInto(RamTier<Entry> into, String key, int length) {
+        Entry entry = new Entry(key, length);
+        into.put(entry);
+        entry.releaseEntry();
+        return entry;
     }
 
     @Test
