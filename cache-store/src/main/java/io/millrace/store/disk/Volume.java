@@ -80,8 +80,11 @@ public final class Volume {
                 parts.directory(), rebuild == null ? VolumeState.ONLINE : VolumeState.OPENING, this::givenUp);
         membership = new VolumeMembership(parts.file(), parts.superblock(), health);
         writer = new VolumeWriter(
-                parts, segments, log, health, (header, key, location, told) ->
-                        listener.stored(this, header, key, location, told));
+                parts,
+                segments,
+                log,
+                health,
+                (header, key, location, told) -> listener.stored(this, header, key, location, told));
         carry = new CarryForward(log, parts, segments, reader, writer::settle);
         log.carry(carry);
         if (rebuild == null) {

@@ -18,8 +18,8 @@ import io.millrace.store.StoreConfig;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoreStatistics;
 import io.millrace.store.StoredObject;
-import io.millrace.store.disk.BodyPlace;
 import io.millrace.store.disk.Appended;
+import io.millrace.store.disk.BodyPlace;
 import io.millrace.store.disk.DiskKey;
 import io.millrace.store.disk.RecordHeader;
 import io.millrace.store.disk.Volume;
@@ -186,8 +186,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
         @Override
         @SuppressWarnings("unchecked") // only this store's objects are appended here
-        public void stored(
-                Volume volume, RecordHeader header, DiskKey key, long location, @Nullable Appended told) {
+        public void stored(Volume volume, RecordHeader header, DiskKey key, long location, @Nullable Appended told) {
             H head = told instanceof PendingWrite.ObjectAppended<?> object ? (H) object.head() : null;
             inventories.stored(volume, header, key, location, head);
         }

@@ -134,18 +134,17 @@ class StoreInventoryTest {
 
     private static String described(TestStore test) {
         StringBuilder lines = new StringBuilder();
-        Listings.whole(test.store)
-                .forEach((key, object) -> lines.append(key)
-                        .append(' ')
-                        .append(List.of(
-                                object.segment(),
-                                object.offset(),
-                                object.headLength(),
-                                object.bodyLength(),
-                                object.isWhole(),
-                                object.expiresAtSeconds(),
-                                object.summary()))
-                        .append('\n'));
+        Listings.whole(test.store).forEach((key, object) -> lines.append(key)
+                .append(' ')
+                .append(List.of(
+                        object.segment(),
+                        object.offset(),
+                        object.headLength(),
+                        object.bodyLength(),
+                        object.isWhole(),
+                        object.expiresAtSeconds(),
+                        object.summary()))
+                .append('\n'));
         return lines.toString();
     }
 
