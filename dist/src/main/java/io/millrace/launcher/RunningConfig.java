@@ -320,7 +320,7 @@ final class RunningConfig {
         ListeningSockets held = running.plan().sockets();
         ListeningSockets sockets = held == null ? null : held.with(Workplace.addresses(changed), socketsPerAddress);
         WorkerPlan plan = new WorkerPlan(source, workplace.starter(pinned), sockets);
-        worker.roll(plan, running.config().timeouts().drainNanos()).join();
+        worker.roll(plan, changed.timeouts().drainNanos()).join();
         return plan;
     }
 

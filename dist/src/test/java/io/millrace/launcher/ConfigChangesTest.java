@@ -27,6 +27,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -58,6 +59,7 @@ class ConfigChangesTest {
     private static final class CannedWorker implements ServingWorker {
         private final ConcurrentLinkedQueue<ConfigSource> reloaded = new ConcurrentLinkedQueue<>();
         private final ConcurrentLinkedQueue<ConfigSource> rolled = new ConcurrentLinkedQueue<>();
+        private final ConcurrentLinkedQueue<Long> drainNanos = new ConcurrentLinkedQueue<>();
         private final ConcurrentLinkedQueue<WorkerStarter> starters = new ConcurrentLinkedQueue<>();
         private volatile List<SettingChange> answers = List.of();
         private volatile CompletableFuture<Void> gate = CompletableFuture.completedFuture(null);
@@ -80,8 +82,9 @@ class ConfigChangesTest {
         }
 
         @Override
-        public CompletableFuture<Void> roll(WorkerPlan changed, long drainNanos) {
+        public CompletableFuture<Void> roll(WorkerPlan changed, long drains) {
             rolled.add(changed.config());
+            drainNanos.add(drains);
             starters.add(changed.starter());
             return rollObstacle == null ? answer() : CompletableFuture.failedFuture(new IOException(rollObstacle));
         }
@@ -580,6 +583,28 @@ class ConfigChangesTest {
         Path kept = directory.resolve("state/config-history");
         assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(kept)));
         assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(kept.resolve("4.json"))));
+    }
+
+    @Test
+    void keepsFewerConfigurationsAsSoonAsItIsTold() throws Exception {
+        run(FILE);
+        for (int i = 1; i <= 3; i++) {
+            done(changes.set(Map.of("limits.connections", Integer.toString(i)), false));
+        }
+        assertEquals(4, inspection.history().size());
+        done(changes.set(Map.of("admin.config_history", "2"), false));
+        assertEquals(2, inspection.history().size());
+    }
+
+    /** What drains does so in the time that holds when it begins, and not in that of its start. */
+    @Test
+    void aWorkerDrainsInTheTimeThatHoldsThen() throws Exception {
+        run(FILE);
+        done(changes.set(Map.of("timeouts.drain", "7s"), false));
+        assertEquals(TimeUnit.SECONDS.toNanos(7), running.drainNanos());
+        done(changes.set(Map.of("cache.ram_size", "64MiB"), false));
+        done(changes.set(Map.of("timeouts.drain", "9s", "cache.ram_size", "65MiB"), false));
+        assertEquals(List.of(TimeUnit.SECONDS.toNanos(7), TimeUnit.SECONDS.toNanos(9)), List.copyOf(worker.drainNanos));
     }
 
     @Test

@@ -151,7 +151,7 @@ final class ServingLoop {
                 if (tls != null) {
                     answers = addTls(channel, tls);
                 }
-                Http1Connection.install(channel, http1.get(), exchanges, connections, answers);
+                Http1Connection.install(channel, http1, exchanges, connections, answers);
             }
         };
     }
@@ -169,11 +169,11 @@ final class ServingLoop {
                 tls != null);
         if (tls != null) {
             DirectAnswers answers = addTls(channel, tls);
-            Http1Connection.install(channel, facts, http1.get(), exchanges, connections, answers);
+            Http1Connection.install(channel, facts, http1, exchanges, connections, answers);
         } else if (fastLane != null) {
             fastLane.serve(channel, facts);
         } else {
-            Http1Connection.install(channel, facts, http1.get(), exchanges, connections, null);
+            Http1Connection.install(channel, facts, http1, exchanges, connections, null);
         }
     }
 

@@ -117,6 +117,16 @@ class LiveHealthTest {
         groups("markdown: {fail_threshold: 1, codes: [<500|503>]}").turns(3, 1, () -> requestsOf(3));
     }
 
+    /** It is down already: it waits no longer than it would if it went down now. */
+    @LiveKey("origins[].markdown.retry_time")
+    void retryTime() throws Exception {
+        status = 503;
+        groups("markdown: {fail_threshold: 1, retry_time: <1h|1s>, retry_time_max: 2h}")
+                .start();
+        requestsOf(1);
+        live.turns(0, 1, () -> requestsAfter(10));
+    }
+
     @LiveKey("origins[].markdown.retry_time_max")
     void retryTimeMax() throws Exception {
         status = 503;

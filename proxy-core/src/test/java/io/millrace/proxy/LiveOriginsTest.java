@@ -142,6 +142,24 @@ class LiveOriginsTest {
                 .turns("one", "two", this::answer);
     }
 
+    /** Two requests at once, of which the second is sent too, or waits. */
+    @LiveKey("origins[].connections_max")
+    void connectionsMax() throws Exception {
+        RawOrigin origin = gated();
+        group("connections_max: <2|1>", url(origin)).turns(2, 1, () -> {
+            gate = new CountDownLatch(1);
+            int before = origin.requests();
+            RawClient one = live.proxy().client().get(live.fresh());
+            RawClient two = live.proxy().client().get(live.fresh());
+            ProxyExtension.await("both", () -> origin.requests() - before + waiting() == 2);
+            int sent = origin.requests() - before;
+            gate.countDown();
+            one.response();
+            two.response();
+            return sent;
+        });
+    }
+
     @LiveKey("origins[].queue_max")
     void queueMax() throws Exception {
         RawOrigin origin = gated();

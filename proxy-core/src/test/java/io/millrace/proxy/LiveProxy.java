@@ -182,9 +182,10 @@ final class LiveProxy implements BeforeEachCallback, AfterEachCallback {
         return settings;
     }
 
-    /** Whether there is a fast lane, by the system and by what all tests are told. */
-    static boolean hasFastLane() {
+    /** Whether there is a fast lane, by the system and by what all tests or those of the class are told. */
+    boolean hasFastLane() {
         return !"false".equals(System.getProperty("millrace.test.fast_lane"))
+                && !context.getRequiredTestClass().isAnnotationPresent(InChannels.class)
                 && Transport.choose("auto").hasPlainSockets();
     }
 

@@ -1,12 +1,18 @@
 package io.millrace.proxy;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What rules say of URLs, changed while they serve. */
 class LiveRemapTest {
     @RegisterExtension
     final LiveProxy live = new LiveProxy();
+
+    @TempDir
+    Path directory;
 
     /** Of a request for the path with this host. */
     private String location(String path, String host) throws IOException {
@@ -21,6 +27,17 @@ class LiveRemapTest {
     void aRuleIsAdded() throws Exception {
         live.file("remap: [{map: /a/, to: '@origin'}<|, {map: /b/, to: '@origin'}>]")
                 .turns(404, 200, () -> live.status("/b/"));
+    }
+
+    @LiveKey("include")
+    void rulesOfAnotherFile() throws Exception {
+        for (String name : new String[] {"one", "two"}) {
+            Files.writeString(
+                    directory.resolve(name + ".yaml"), "remap: [{redirect: /, to: 'http://" + name + ".example/'}]\n");
+        }
+        live.in(directory)
+                .file("include: [<one|two>.yaml]\nremap: [{map: 'http://other.example/', to: '@origin'}]")
+                .turns("http://one.example/a", "http://two.example/a", () -> location("/a", "test.example"));
     }
 
     @LiveKey("remap[].map")

@@ -157,6 +157,56 @@ class LiveStoringTest {
                 .turns(true, false, () -> isWaitedFor(live.fresh()));
     }
 
+    /** A part that begins far behind what is being read from the origin is fetched by itself. */
+    @LiveKey("cache.fill_window")
+    void fillWindow() throws Exception {
+        behindTheGate("Cache-Control: max-age=60\r\n", 600_000)
+                .file("cache: {fill_window: <1MiB|64KiB>}")
+                .turns(true, false, () -> isWaitedFor(live.fresh(), "Range: bytes=500000-\r\n"));
+    }
+
+    /** What becomes of a fetch whose client leaves in the middle. */
+    private boolean isStoredWithoutItsClient() throws Exception {
+        gate = new CountDownLatch(1);
+        ProxyExtension proxy = live.proxy();
+        long stored = proxy.counted(Counter.FILLS_STORED);
+        long left = proxy.counted(Counter.FILLS_CLIENT_LEFT);
+        long aborted = proxy.counted(Counter.CLIENT_FAILURES_ABORTED);
+        RawClient client = proxy.client().get(live.fresh());
+        client.head();
+        client.in.read(500);
+        client.reset();
+        ProxyExtension.await("the client's end", () -> proxy.counted(Counter.CLIENT_FAILURES_ABORTED) > aborted);
+        live.lull();
+        gate.countDown();
+        ProxyExtension.await(
+                "the end of the fetch",
+                () -> proxy.counted(Counter.FILLS_STORED) > stored || proxy.counted(Counter.FILLS_CLIENT_LEFT) > left);
+        return proxy.counted(Counter.FILLS_STORED) > stored;
+    }
+
+    /** An origin that waits in the middle. */
+    private LiveProxy inTwoHalves(String settings) {
+        return live.script(request -> {
+                    request.send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\nCache-Control: max-age=60\r\n\r\n");
+                    request.send(ProxyExtension.content(500));
+                    gate.await();
+                    request.send(ProxyExtension.content(500));
+                })
+                .file("cache: {" + settings + "}\ntimeouts: {client_header: 10ms}");
+    }
+
+    @LiveKey("cache.background_fill_active_timeout")
+    void backgroundFillActiveTimeout() throws Exception {
+        inTwoHalves("background_fill_active_timeout: <0s|10ms>").turns(true, false, this::isStoredWithoutItsClient);
+    }
+
+    @LiveKey("cache.background_fill_completed_threshold")
+    void backgroundFillCompletedThreshold() throws Exception {
+        inTwoHalves("background_fill_completed_threshold: <0.0|0.9>")
+                .turns(true, false, this::isStoredWithoutItsClient);
+    }
+
     @LiveKey("cache.range.lookup")
     void rangeLookup() throws Exception {
         live.file("cache: {range: {lookup: <true|false>}}").turns(0, 1, () -> {

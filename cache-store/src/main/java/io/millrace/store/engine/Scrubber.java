@@ -5,6 +5,7 @@ import io.millrace.store.disk.VolumeScrub;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
@@ -20,6 +21,8 @@ final class Scrubber {
     private static final int BUFFER_BYTES = 512 * 1024;
     /** How soon it looks again when nothing is due, it is turned off, or there is no room to read. */
     private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    /** No pause. */
+    private static final long NONE = 0;
 
     private final VolumeGroup volumes;
     private final ReadPool reads;
@@ -29,6 +32,10 @@ final class Scrubber {
     /** Confined to the slices. */
     private final List<Turn> turns = new ArrayList<>();
 
+    /** The pause under way, by its number; {@link #NONE} while a slice is verified, and before the start. */
+    private final AtomicLong pause = new AtomicLong(NONE);
+
+    private long pauses;
     private int nextTurn;
     private volatile long bytesPerSecond;
 
@@ -48,9 +55,14 @@ final class Scrubber {
         this.epochSeconds = epochSeconds;
     }
 
-    /** Sets the rate in bytes per second over all volumes; 0 for none. Counts from the next slice on. */
+    /** Sets the rate in bytes per second over all volumes; 0 for none. Another rate than before ends a pause; any thread. */
     void rate(long value) {
+        boolean isOther = bytesPerSecond != value;
         bytesPerSecond = value;
+        long current = pause.get();
+        if (isOther && current != NONE) {
+            var unused = timer.after(0, () -> end(current));
+        }
     }
 
     /** Starts to look, for as long as the timer runs. */
@@ -58,15 +70,24 @@ final class Scrubber {
         again(IDLE_NANOS);
     }
 
+    /** One pause or slice after the other: whoever ends a pause begins what follows. */
     private void again(long delayNanos) {
+        long current = ++pauses;
+        pause.set(current);
         // False at the end of the store: then no more slices are wanted.
-        var unused = timer.after(delayNanos, () -> {
-            if (bytesPerSecond == 0) {
-                again(IDLE_NANOS);
-            } else {
-                reads.read(BUFFER_BYTES, () -> again(slice()), () -> again(IDLE_NANOS));
-            }
-        });
+        var unused = timer.after(delayNanos, () -> end(current));
+    }
+
+    /** Ends a pause, unless it has ended. */
+    private void end(long current) {
+        if (!pause.compareAndSet(current, NONE)) {
+            return;
+        }
+        if (bytesPerSecond == 0) {
+            again(IDLE_NANOS);
+        } else {
+            reads.read(BUFFER_BYTES, () -> again(slice()), () -> again(IDLE_NANOS));
+        }
     }
 
     /** Verifies a slice; returns the nanoseconds to pause before the next one. On an I/O thread, one at a time. */

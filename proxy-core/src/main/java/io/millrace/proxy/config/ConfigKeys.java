@@ -439,7 +439,9 @@ public final class ConfigKeys {
             .within(1, 1_000_000)
             .defaultsTo(256)
             .like("proxy.config.http.per_server.connection.max")
-            .says("Connections to one origin by each event loop; further requests wait in the queue.");
+            .says(
+                    "Connections to one origin by each event loop; further requests wait in the queue. Where it is lowered, those"
+                            + " that are too many end behind their requests.");
     public static final ConfigKey<Integer> ORIGIN_QUEUE_MAX = draft("origin.queue_max", ValueType.INTEGER)
             .within(0, 1_000_000)
             .defaultsTo(1024)
@@ -453,7 +455,9 @@ public final class ConfigKeys {
             .within(Duration.ZERO, Duration.ofHours(24))
             .defaultsTo(Duration.ofSeconds(50))
             .like("proxy.config.http.keep_alive_no_activity_timeout_out")
-            .says("How long an idle connection to an origin is kept for the next request; 0 closes it after each.");
+            .says(
+                    "How long an idle connection to an origin is kept for the next request; 0 closes it after each. One that is"
+                            + " idle when this changes keeps its time.");
     public static final ConfigKey<Integer> ORIGIN_KEEP_ALIVE_MAX = draft("origin.keep_alive_max", ValueType.INTEGER)
             .within(0, 100_000)
             .defaultsTo(64)

@@ -76,7 +76,7 @@ final class TunnelAnswer implements Tunnel.Listener {
     }
 
     private void join(OutboundHead out, SwitchedConnection connection, Counter kind) {
-        Tunnel made = new Tunnel(home.settings().tunnels(), this);
+        Tunnel made = new Tunnel(() -> home.settings().tunnels(), this);
         tunnel = made;
         open = kind;
         home.counters().increment(kind);

@@ -250,7 +250,7 @@ final class ConnectAttempt {
                 if (pool.origin().isSecure()) {
                     made.pipeline().addLast(newSslHandler(made));
                 }
-                OriginResponseDecoder decoder = new OriginResponseDecoder(settings.responseHeadMax());
+                OriginResponseDecoder decoder = new OriginResponseDecoder();
                 made.pipeline().addLast(decoder, new OriginConnection(pool, ConnectAttempt.this, made, decoder));
             }
         };

@@ -62,7 +62,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
     private final Channel channel;
     private final OriginResponseDecoder decoder;
     private final Deadline deadline;
-    private final FetchSettings settings;
+    private FetchSettings settings;
     private State state = State.OPENING;
     private @Nullable PooledCall call;
     private boolean pooled;
@@ -91,7 +91,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
         deadline = new Deadline(pool.eventLoop(), this::deadlineReached);
     }
 
-    /** The settings it was made under, which also say how it is kept. */
+    /** Those of the last call that it was given, which also say how it is kept. */
     FetchSettings settings() {
         return settings;
     }
@@ -127,6 +127,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
         state = State.ACTIVE;
         call = started;
         OriginRequest request = started.request();
+        settings = request.settings();
         if (request.isTunnel()) {
             decoder.expectTunnel();
             switched(started, CONNECTED);
@@ -138,7 +139,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
         closeDelimited = false;
         armed = Awaited.CALLER;
         deadline.clear();
-        decoder.expectResponse(request.method() == Method.HEAD, request.upgrade());
+        decoder.expectResponse(request.method() == Method.HEAD, request.upgrade(), settings.responseHeadMax());
         if (started.isPaused()) {
             channel.config().setAutoRead(false);
         }

@@ -76,17 +76,24 @@ final class OriginPool {
 
     /** Finds or makes a connection for a call, or lets it wait, or fails it. */
     void acquire(PooledCall call) {
+        if (hasRoom(call.request().settings())) {
+            serve(call);
+        } else {
+            enqueue(call);
+        }
+    }
+
+    /** There is room: an unused connection, or a fresh one. */
+    private void serve(PooledCall call) {
         boolean own = call.request().isAlone();
         OriginConnection connection = own ? null : takeIdle();
         if (own) {
-            makeRoom(call.request().settings());
+            makePlace(call.request().settings());
         }
         if (connection != null) {
             activate(connection, call);
-        } else if (hasRoom(call.request().settings())) {
-            connect(call);
         } else {
-            enqueue(call);
+            connect(call);
         }
     }
 
@@ -175,10 +182,10 @@ final class OriginPool {
         }
     }
 
-    /** For a request whose connection serves no other: one of the unused gives way, the one used longest ago. */
-    private void makeRoom(FetchSettings settings) {
-        OriginConnection oldest = hasRoom(settings) ? null : idle.pollFirst();
-        if (oldest != null) {
+    /** For a request whose connection serves no other: unused ones give way, the one used longest ago first. */
+    private void makePlace(FetchSettings settings) {
+        OriginConnection oldest;
+        while (isFull(settings) && (oldest = idle.pollFirst()) != null) {
             statistics.connectionsIdle--;
             oldest.closeUnused();
         }
@@ -210,6 +217,11 @@ final class OriginPool {
             afterClose();
             return;
         }
+        if (!hasRoom(connection.settings())) {
+            // Fewer are allowed than when it was made; the others serve those who wait.
+            connection.closeUnused();
+            return;
+        }
         PooledCall next = pollWaiting();
         if (next != null && next.request().isAlone()) {
             connection.closeUnused();
@@ -224,6 +236,7 @@ final class OriginPool {
             }
         } else if (client.isClosed()
                 || key.tunnel()
+                || isFull(connection.settings())
                 || idle.size() >= connection.settings().idleConnectionsMax()) {
             connection.closeUnused();
             maybeForget();
@@ -234,8 +247,14 @@ final class OriginPool {
         }
     }
 
+    /** Whether one more connection may carry a call. */
     private boolean hasRoom(FetchSettings settings) {
-        return connecting + active + idle.size() < settings.connectionsMax();
+        return connecting + active < settings.connectionsMax();
+    }
+
+    /** Whether there are as many connections as there may be; more where fewer are allowed than before. */
+    private boolean isFull(FetchSettings settings) {
+        return connecting + active + idle.size() >= settings.connectionsMax();
     }
 
     private void connect(PooledCall call) {
@@ -285,7 +304,7 @@ final class OriginPool {
                     && (first = waiting.peekFirst()) != null
                     && hasRoom(first.request().settings())) {
                 pollWaiting();
-                connect(first);
+                serve(first);
             }
         } finally {
             serving = false;

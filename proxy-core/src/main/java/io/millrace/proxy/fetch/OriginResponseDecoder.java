@@ -1,5 +1,6 @@
 package io.millrace.proxy.fetch;
 
+import io.millrace.proxy.http.ChunkLines;
 import io.millrace.proxy.http.HeadScanner;
 import io.millrace.proxy.http.ResponseHead;
 import io.netty.buffer.ByteBuf;
@@ -45,6 +46,9 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
     /** Most interim responses before the final one; more are taken for a loop. */
     private static final int INTERIM_MAX = 32;
 
+    /** Netty's own limits stay what they are. So they are the largest that ours may become, which holds for all that it is given. */
+    private static final int NETTY_BYTES_MAX = 1 << 20;
+
     /** Largest piece of content handed on at once: the largest receive buffer, so that none is cut in two for nothing. */
     private static final int CONTENT_PIECE_MAX = 64 << 10;
 
@@ -67,36 +71,38 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
     private static final byte[] CHUNKED_HEAD =
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
 
-    private final int headMax;
+    private final ChunkLines lines = new ChunkLines();
     private final HeadScanner scanner = new HeadScanner();
     private Phase phase = Phase.NONE;
     private boolean headRequest;
     private @Nullable String upgrade;
+    private int headMax;
     private long remaining;
     private int interimCount;
     private boolean anyBytes;
     private boolean bytesLeftOver;
 
-    OriginResponseDecoder(int headMax) {
+    OriginResponseDecoder() {
         super(new HttpDecoderConfig()
-                .setMaxInitialLineLength(headMax)
-                .setMaxHeaderSize(headMax)
+                .setMaxInitialLineLength(NETTY_BYTES_MAX)
+                .setMaxHeaderSize(NETTY_BYTES_MAX)
                 .setMaxChunkSize(CONTENT_PIECE_MAX)
                 .setAllowDuplicateContentLengths(false)
                 .setValidateHeaders(true));
-        this.headMax = headMax;
     }
 
     /**
      * A request was sent: the next bytes are its response.
      *
      * @param offered the protocols that it offers in Upgrade; null for none
+     * @param headBytesMax longest head, and longest lines of a chunk and trailers
      */
-    void expectResponse(boolean toHeadRequest, @Nullable String offered) {
+    void expectResponse(boolean toHeadRequest, @Nullable String offered, int headBytesMax) {
         assert phase == Phase.NONE;
         phase = Phase.HEAD;
         headRequest = toHeadRequest;
         upgrade = offered;
+        headMax = headBytesMax;
         scanner.reset();
         interimCount = 0;
         anyBytes = false;
@@ -127,10 +133,7 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
             case NONE -> broken("bytes that belong to no request", in, out);
             case HEAD -> decodeHead(ctx, in, out);
             case LENGTH -> decodeLength(in, out);
-            case CHUNKS -> {
-                super.decode(ctx, in, out);
-                afterChunk(in, out);
-            }
+            case CHUNKS -> decodeChunks(ctx, in, out);
             case CLOSE -> out.add(piece(in, Math.min(in.readableBytes(), CONTENT_PIECE_MAX)));
             case SWITCHED -> {}
             case BROKEN -> in.skipBytes(in.readableBytes());
@@ -144,6 +147,25 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
             afterChunk(in, out);
         } else if (phase == Phase.CLOSE) {
             ended(in, out);
+        }
+    }
+
+    private void decodeChunks(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
+        int before = in.readableBytes();
+        int first = out.size();
+        super.decode(ctx, in, out);
+        int contentBytes = 0;
+        for (int i = first; i < out.size(); i++) {
+            contentBytes += out.get(i) instanceof HttpContent content
+                    ? content.content().readableBytes()
+                    : 0;
+        }
+        long linesBytes = lines.after(before, in.readableBytes(), out.size() > first, contentBytes);
+        if (linesBytes > headMax) {
+            discard(out, first);
+            broken("malformed content: a chunk's line or trailers of more than " + headMax + " bytes", in, out);
+        } else {
+            afterChunk(in, out);
         }
     }
 

@@ -42,7 +42,6 @@ final class ChannelVisit {
             FastLane lane,
             Channel channel,
             ClientConnection facts,
-            Http1Settings settings,
             RequestReceiver receiver,
             ConnectionSet connections) {
         this.lane = lane;
@@ -50,7 +49,7 @@ final class ChannelVisit {
         returnsAtOnce = true;
         vainVisits = 0;
         ticksToStay = 1;
-        connection = Http1Connection.install(channel, facts, settings, receiver, connections, this);
+        connection = Http1Connection.install(channel, facts, lane.settings(), receiver, connections, this);
     }
 
     /** Puts a connection that was not in the lane yet into a channel's pipeline; it goes there at the first occasion. */
@@ -58,10 +57,9 @@ final class ChannelVisit {
             FastLane lane,
             Channel channel,
             ClientConnection facts,
-            Http1Settings settings,
             RequestReceiver receiver,
             ConnectionSet connections) {
-        new ChannelVisit(lane, channel, facts, settings, receiver, connections);
+        new ChannelVisit(lane, channel, facts, receiver, connections);
     }
 
     Http1Connection connection() {

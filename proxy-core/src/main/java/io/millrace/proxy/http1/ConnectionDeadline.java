@@ -2,14 +2,14 @@ package io.millrace.proxy.http1;
 
 /**
  * What a client's connection waits for, in either lane, and until when: looked at by the connection set's tick, so that a request neither
- * starts nor cancels a timer. The time begins at the first tick after the waiting began.
+ * starts nor cancels a timer. The time begins at the first tick after the waiting began, and is over by the settings that hold then.
  *
  * <p>Confined to one event loop.
  */
 final class ConnectionDeadline {
     /** How long a connection lingers: the time in which a client may read the last answer. */
     private static final long LINGER_NANOS = 2_000_000_000L;
-    /** A deadline that the next tick sets. */
+    /** A beginning that the next tick sets. */
     private static final long UNSET = 0;
 
     /** What is waited for, and so which timeout holds. */
@@ -27,17 +27,17 @@ final class ConnectionDeadline {
     }
 
     private Waiting waiting = Waiting.HEADER;
-    private long deadlineNanos = UNSET;
+    private long sinceNanos = UNSET;
 
     /** Waits for something else, or for the same thing anew. */
     void await(Waiting what) {
         waiting = what;
-        deadlineNanos = UNSET;
+        sinceNanos = UNSET;
     }
 
     /** The time begins anew. */
     void restart() {
-        deadlineNanos = UNSET;
+        sinceNanos = UNSET;
     }
 
     Waiting waiting() {
@@ -50,11 +50,11 @@ final class ConnectionDeadline {
 
     /** Whether the time is over; begins it where it has not begun. */
     boolean isOver(long nowNanos, Http1Settings settings) {
-        if (deadlineNanos == UNSET) {
-            deadlineNanos = nowNanos + timeoutNanos(settings);
+        if (sinceNanos == UNSET) {
+            sinceNanos = nowNanos;
             return false;
         }
-        return nowNanos - deadlineNanos >= 0;
+        return nowNanos - sinceNanos >= timeoutNanos(settings);
     }
 
     private long timeoutNanos(Http1Settings settings) {

@@ -4,6 +4,7 @@ import io.millrace.proxy.http1.ConnectionDeadline.Waiting;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ConnectionSet;
 import io.millrace.proxy.net.PlainSocket;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,7 +20,6 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
     private final FastLane lane;
     private final PlainSocket socket;
     private final ClientConnection facts;
-    private final Http1Settings settings;
     private final ConnectionDeadline deadline;
 
     private int slot = -1;
@@ -40,14 +40,12 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
             FastLane lane,
             PlainSocket socket,
             ClientConnection facts,
-            Http1Settings settings,
             ConnectionDeadline deadline,
             int requests,
             int vainVisits) {
         this.lane = lane;
         this.socket = socket;
         this.facts = facts;
-        this.settings = settings;
         this.deadline = deadline;
         this.requests = requests;
         this.requestsBefore = requests;
@@ -62,8 +60,8 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
         return facts;
     }
 
-    Http1Settings settings() {
-        return settings;
+    Supplier<Http1Settings> settings() {
+        return lane.settings();
     }
 
     ConnectionDeadline deadline() {
@@ -105,9 +103,8 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
     /** Another request begins; true when the connection ends with it. */
     boolean beginRequest(boolean persistent) {
         requests++;
-        return !persistent
-                || lane.connections().isDraining()
-                || (settings.requestsPerConnectionMax() > 0 && requests >= settings.requestsPerConnectionMax());
+        int requestsMax = lane.settings().get().requestsPerConnectionMax();
+        return !persistent || lane.connections().isDraining() || (requestsMax > 0 && requests >= requestsMax);
     }
 
     /** The request that was begun is another's to count. */
@@ -189,7 +186,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
 
     @Override
     public void onTick(long nowNanos) {
-        if (deadline.isOver(nowNanos, settings)) {
+        if (deadline.isOver(nowNanos, lane.settings().get())) {
             closeNow();
         }
     }

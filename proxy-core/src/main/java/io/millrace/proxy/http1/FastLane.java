@@ -63,7 +63,7 @@ public final class FastLane implements PlainReceiver {
      * What the lane works with, all of it its event loop's own.
      *
      * @param allocator of the lane's buffers and of promoted channels
-     * @param settings read for each connection
+     * @param settings asked whenever one counts
      * @param open whether connections may come into the lane
      * @param receiver takes the requests of promoted connections
      * @param direct takes the plain requests
@@ -101,8 +101,7 @@ public final class FastLane implements PlainReceiver {
     @Override
     public void onAccepted(PlainSocket socket, ClientConnection facts) {
         parts.events().onOpened();
-        FastConnection connection =
-                new FastConnection(this, socket, facts, parts.settings().get(), new ConnectionDeadline(), 0, 0);
+        FastConnection connection = new FastConnection(this, socket, facts, new ConnectionDeadline(), 0, 0);
         if (connections().add(connection)) {
             serveFirst(connection);
         } else {
@@ -118,7 +117,7 @@ public final class FastLane implements PlainReceiver {
      * @param facts what is known of the connection; they hold in this lane too
      */
     public void serve(Channel channel, ClientConnection facts) {
-        ChannelVisit.first(this, channel, facts, parts.settings().get(), parts.receiver(), connections());
+        ChannelVisit.first(this, channel, facts, parts.receiver(), connections());
     }
 
     /** The first request mostly is there already; a connection that ends with it is never polled. */
@@ -145,6 +144,10 @@ public final class FastLane implements PlainReceiver {
 
     ConnectionSet connections() {
         return parts.connections();
+    }
+
+    Supplier<Http1Settings> settings() {
+        return parts.settings();
     }
 
     void onClosed(FastConnection connection) {
@@ -200,7 +203,7 @@ public final class FastLane implements PlainReceiver {
         ByteBuf answers = gathered.begin();
         int at = 0;
         while (at < end && !connection.isClosing()) {
-            int length = scanner.scan(bytes, at, end, connection.settings());
+            int length = scanner.scan(bytes, at, end, settings().get());
             if (length == PlainRequestScanner.NOT_PLAIN) {
                 promote(connection, new Promotion(rest(answers), false, null, null, rest(at, end)));
                 return;

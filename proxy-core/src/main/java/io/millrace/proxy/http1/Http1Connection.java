@@ -21,6 +21,7 @@ import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.channels.NotYetConnectedException;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,7 +37,7 @@ import org.slf4j.LoggerFactory;
 public final class Http1Connection extends ChannelInboundHandlerAdapter implements ConnectionSet.Member {
     private static final Logger log = LoggerFactory.getLogger(Http1Connection.class);
 
-    private final Http1Settings settings;
+    private final Supplier<Http1Settings> settings;
     private final RequestReceiver receiver;
     private final ConnectionSet connections;
     private final RequestIntake intake;
@@ -62,7 +63,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     @SuppressWarnings("NullAway.Init") // set by handlerAdded and channelActive, before anything else
     private Http1Connection(
-            Http1Settings settings,
+            Supplier<Http1Settings> settings,
             RequestReceiver receiver,
             ConnectionSet connections,
             ConnectionDeadline deadline,
@@ -74,17 +75,18 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         this.deadline = deadline;
         this.visit = visit;
         this.direct = direct;
-        this.intake = new RequestIntake(this, settings);
+        this.intake = new RequestIntake(this);
     }
 
     /**
      * Puts HTTP/1.1 at the end of a channel's pipeline; the channel may be active already.
      *
+     * @param settings asked whenever one counts
      * @param direct answers hits in front of the decoder, where TLS is in front of that; null for none
      */
     public static void install(
             Channel channel,
-            Http1Settings settings,
+            Supplier<Http1Settings> settings,
             RequestReceiver receiver,
             ConnectionSet connections,
             @Nullable DirectAnswers direct) {
@@ -99,7 +101,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     public static void install(
             Channel channel,
             ClientConnection facts,
-            Http1Settings settings,
+            Supplier<Http1Settings> settings,
             RequestReceiver receiver,
             ConnectionSet connections,
             @Nullable DirectAnswers direct) {
@@ -113,7 +115,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     static Http1Connection install(
             Channel channel,
             ClientConnection facts,
-            Http1Settings settings,
+            Supplier<Http1Settings> settings,
             RequestReceiver receiver,
             ConnectionSet connections,
             ChannelVisit visit) {
@@ -140,8 +142,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     }
 
     private void addTo(Channel channel) {
-        channel.pipeline()
-                .addLast(new Http1RequestDecoder(settings, this, visit == null ? null : visit.scanner()), this);
+        channel.pipeline().addLast(new Http1RequestDecoder(this, visit == null ? null : visit.scanner()), this);
     }
 
     @Override
@@ -257,7 +258,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     /** Goes on in the fast lane, now that the channel is given up. */
     FastConnection demoted(FastLane to, PlainSocket socket, int vainVisits) {
         closing = true;
-        return new FastConnection(to, socket, facts, settings, deadline, requests, vainVisits);
+        return new FastConnection(to, socket, facts, deadline, requests, vainVisits);
     }
 
     /**
@@ -270,11 +271,12 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             throw new IllegalStateException("a request head within a request");
         }
         requests++;
-        Http1Stream next = new Http1Stream(this, reading);
+        long contentBytesMax = settings().contentBytesMax();
+        Http1Stream next = new Http1Stream(this, reading, contentBytesMax);
         stream = next;
         BadRequest problem = reading.problem();
         RequestHead head = reading.head();
-        if (problem == null && settings.contentBytesMax() > 0 && reading.contentLength() > settings.contentBytesMax()) {
+        if (problem == null && contentBytesMax > 0 && reading.contentLength() > contentBytesMax) {
             problem = BadRequest.CONTENT_TOO_LARGE;
         }
         if (problem != null || head == null) {
@@ -291,8 +293,8 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     }
 
     private boolean isLastRequest() {
-        return connections.isDraining()
-                || (settings.requestsPerConnectionMax() > 0 && requests >= settings.requestsPerConnectionMax());
+        int requestsMax = settings().requestsPerConnectionMax();
+        return connections.isDraining() || (requestsMax > 0 && requests >= requestsMax);
     }
 
     @Override
@@ -463,12 +465,12 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         boolean content = deadline.isFor(Waiting.CONTENT);
         if (deadline.isFor(Waiting.RESPONSE) || (!content && output.isSending())) {
             deadline.restart();
-            if (output.isStuck(nowNanos, settings.sendTimeoutNanos())) {
+            if (output.isStuck(nowNanos, settings().sendTimeoutNanos())) {
                 closeNow();
             }
         } else if (content && current != null && !current.wantsContent() && !current.isResponseEnded()) {
             deadline.restart();
-        } else if (deadline.isOver(nowNanos, settings)) {
+        } else if (deadline.isOver(nowNanos, settings())) {
             onTimeout(current);
         }
     }
@@ -477,7 +479,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         if (deadline.isFor(Waiting.CONTENT) && current != null) {
             current.failRequest(BadRequest.CONTENT_TIMEOUT);
         } else if (deadline.isFor(Waiting.HEADER) && anyBytes && current == null) {
-            Http1Stream late = new Http1Stream(this, RequestReading.none());
+            Http1Stream late = new Http1Stream(this, RequestReading.none(), 0);
             stream = late;
             late.closeAfter();
             receiver.onBadRequest(late, BadRequest.HEADER_TIMEOUT);
@@ -552,8 +554,9 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         return ctx;
     }
 
+    /** Those in force. */
     Http1Settings settings() {
-        return settings;
+        return settings.get();
     }
 
     ClientConnection facts() {

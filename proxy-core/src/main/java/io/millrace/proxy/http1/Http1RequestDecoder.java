@@ -1,15 +1,20 @@
 package io.millrace.proxy.http1;
 
+import io.millrace.proxy.http.ChunkLines;
 import io.millrace.proxy.http.HeadScanner;
 import io.millrace.proxy.net.BadRequest;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.http.DefaultHttpHeadersFactory;
+import io.netty.handler.codec.http.DefaultLastHttpContent;
+import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpMessage;
 import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.util.ReferenceCountUtil;
 import java.util.List;
 import java.util.Objects;
@@ -32,6 +37,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Http1RequestDecoder extends HttpRequestDecoder {
     private static final int CHUNK_BYTES_MAX = 64 * 1024;
+    /** Netty's own limits stay what they are. So they are the largest that ours may become, which hold for all that it is given. */
+    private static final int NETTY_BYTES_MAX = 1024 * 1024;
 
     private enum Phase {
         HEAD,
@@ -43,19 +50,21 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
     }
 
     private final Http1Connection connection;
-    private final int lineBytesMax;
-    private final int headerBytesMax;
     private final HeadScanner scanner = new HeadScanner();
     /** Of the event loop; null for none. */
     private final @Nullable PlainRequestScanner plain;
 
+    private final ChunkLines lines = new ChunkLines();
+
     private Phase phase = Phase.HEAD;
+    /** As it was when the request's head came. */
+    private int headerBytesMax;
 
     /** @param plain recognises requests that need no second reading, for any of the loop's connections in turn; null for none */
-    Http1RequestDecoder(Http1Settings settings, Http1Connection connection, @Nullable PlainRequestScanner plain) {
+    Http1RequestDecoder(Http1Connection connection, @Nullable PlainRequestScanner plain) {
         super(new HttpDecoderConfig()
-                .setMaxInitialLineLength(settings.requestLineBytesMax())
-                .setMaxHeaderSize(settings.headerBytesMax())
+                .setMaxInitialLineLength(NETTY_BYTES_MAX)
+                .setMaxHeaderSize(NETTY_BYTES_MAX)
                 .setMaxChunkSize(CHUNK_BYTES_MAX)
                 .setAllowDuplicateContentLengths(false)
                 .setStrictLineParsing(true)
@@ -63,8 +72,6 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
                 .setTrailersFactory(DefaultHttpHeadersFactory.trailersFactory().withValidation(true)));
         this.connection = connection;
         this.plain = plain;
-        this.lineBytesMax = settings.requestLineBytesMax();
-        this.headerBytesMax = settings.headerBytesMax();
     }
 
     @Override
@@ -94,10 +101,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
     protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
         switch (phase) {
             case HEAD -> decodeHead(ctx, in, out);
-            case CONTENT -> {
-                super.decode(ctx, in, out);
-                afterContent(out);
-            }
+            case CONTENT -> decodeContent(ctx, in, out);
             case HELD -> connection.onHeld();
             case BROKEN -> in.skipBytes(in.readableBytes());
         }
@@ -107,6 +111,9 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
         if (scanner.startLineLength() == 0 && skipEmptyLines(in)) {
             scanner.reset();
         }
+        Http1Settings settings = connection.settings();
+        int lineBytesMax = settings.requestLineBytesMax();
+        headerBytesMax = settings.headerBytesMax();
         int length = scanner.scan(in, lineBytesMax + headerBytesMax + 1);
         int lineLength = scanner.startLineLength();
         if (lineLength > lineBytesMax || (lineLength == 0 && in.readableBytes() > lineBytesMax)) {
@@ -191,6 +198,32 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
             channelReadComplete(ctx);
         } catch (Exception e) {
             ctx.fireExceptionCaught(e);
+        }
+    }
+
+    /** Hands on content, or the end of a request whose chunks' lines or trailers are longer than the fields of its head may be. */
+    private void decodeContent(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
+        int before = in.readableBytes();
+        int first = out.size();
+        super.decode(ctx, in, out);
+        int contentBytes = 0;
+        for (int i = first; i < out.size(); i++) {
+            contentBytes += out.get(i) instanceof HttpContent content
+                    ? content.content().readableBytes()
+                    : 0;
+        }
+        long linesBytes = lines.after(before, in.readableBytes(), out.size() > first, contentBytes);
+        if (linesBytes > headerBytesMax) {
+            while (out.size() > first) {
+                ReferenceCountUtil.release(out.remove(out.size() - 1));
+            }
+            LastHttpContent end = new DefaultLastHttpContent();
+            end.setDecoderResult(DecoderResult.failure(new TooLongHttpHeaderException(
+                    "a chunk's line or trailers: actual=" + linesBytes + ", limit=" + headerBytesMax)));
+            out.add(end);
+            phase = Phase.BROKEN;
+        } else {
+            afterContent(out);
         }
     }
 

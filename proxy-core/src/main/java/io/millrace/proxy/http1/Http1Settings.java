@@ -1,7 +1,8 @@
 package io.millrace.proxy.http1;
 
 /**
- * Limits and timeouts of HTTP/1.1 on the client's side, read anew for each connection.
+ * Limits and timeouts of HTTP/1.1 on the client's side. A connection asks for them whenever one counts, so that a change holds on connections that are open too; a
+ * request whose head has come keeps the limit of its content.
  *
  * <p>Immutable.
  *

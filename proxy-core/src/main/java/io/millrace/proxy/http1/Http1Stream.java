@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class Http1Stream implements ClientStream {
     private final Http1Connection connection;
     private final RequestReading request;
+    private final long contentBytesMax;
 
     private @Nullable RequestHandler handler;
     private boolean requestEnded;
@@ -38,9 +39,11 @@ final class Http1Stream implements ClientStream {
     private long contentSent;
     private long bytesSent;
 
-    Http1Stream(Http1Connection connection, RequestReading request) {
+    /** @param contentBytesMax longest content of the request, 0 for no limit */
+    Http1Stream(Http1Connection connection, RequestReading request, long contentBytesMax) {
         this.connection = connection;
         this.request = request;
+        this.contentBytesMax = contentBytesMax;
         this.close = !request.isPersistent();
     }
 
@@ -73,9 +76,9 @@ final class Http1Stream implements ClientStream {
     }
 
     /** Takes ownership; false when the content is refused and the stream has failed. */
-    boolean takeContent(ByteBuf bytes, long limit) {
+    boolean takeContent(ByteBuf bytes) {
         contentReceived += bytes.readableBytes();
-        if (limit > 0 && contentReceived > limit) {
+        if (contentBytesMax > 0 && contentReceived > contentBytesMax) {
             bytes.release();
             failRequest(BadRequest.CONTENT_TOO_LARGE);
             return false;

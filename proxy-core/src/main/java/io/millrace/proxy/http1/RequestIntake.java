@@ -22,14 +22,12 @@ final class RequestIntake {
     static final long DISCARD_BYTES_MAX = 256 * 1024;
 
     private final Http1Connection connection;
-    private final Http1Settings settings;
     private final ArrayDeque<Object> waiting = new ArrayDeque<>(0);
     private boolean taking;
     private long discarded;
 
-    RequestIntake(Http1Connection connection, Http1Settings settings) {
+    RequestIntake(Http1Connection connection) {
         this.connection = connection;
-        this.settings = settings;
     }
 
     /** Whether nothing waits behind the current request. */
@@ -97,7 +95,7 @@ final class RequestIntake {
         if (!bytes.isReadable() || current.isResponseEnded()) {
             discarded += bytes.readableBytes();
             bytes.release();
-        } else if (!current.takeContent(bytes, settings.contentBytesMax())) {
+        } else if (!current.takeContent(bytes)) {
             return;
         }
         if (last) {

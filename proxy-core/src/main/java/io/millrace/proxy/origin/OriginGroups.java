@@ -93,6 +93,9 @@ public final class OriginGroups {
         for (OriginGroupConfig.Host host : config.hosts()) {
             OriginHost stays = known.get(host.url());
             OriginHost renamed = old == null ? left.get(host.url()) : null;
+            if (old != null && stays != null) {
+                stays.follow(old.config().markdown(), config.markdown());
+            }
             hosts.add(stays == null ? new OriginHost(config.name(), host.url(), renamed) : stays);
         }
         return new OriginGroup(config, hosts, selves);

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param failures in a row
  * @param trials trials in a row that failed, since it was up
  * @param since when the state began
+ * @param waitsSince when it began to wait for its next trial; of meaning while down
  * @param retryAt when it may be tried; of meaning while down
  * @param reason what the last failure was; empty while there was none
  * @param byCheck whether health checks have found it down: then they alone find it up
@@ -33,6 +34,7 @@ public record OriginHealth(
         int failures,
         int trials,
         long since,
+        long waitsSince,
         long retryAt,
         String reason,
         boolean byCheck,
@@ -65,7 +67,7 @@ public record OriginHealth(
     private static final int DOUBLINGS_MAX = 30;
 
     static OriginHealth unknown() {
-        return new OriginHealth(0, State.UP, 0, 0, 0, 0, "", false, null);
+        return new OriginHealth(0, State.UP, 0, 0, 0, 0, 0, "", false, null);
     }
 
     /** Whether it gets requests like any other. */
@@ -99,13 +101,13 @@ public record OriginHealth(
             return this;
         }
         if (state == State.UP) {
-            return failures == 0 ? this : new OriginHealth(term, state, 0, 0, since, 0, reason, false, put);
+            return failures == 0 ? this : new OriginHealth(term, state, 0, 0, since, 0, 0, reason, false, put);
         }
         return byCheck && state == State.DOWN ? this : up(nowMillis);
     }
 
     private OriginHealth up(long nowMillis) {
-        return new OriginHealth(term + 1, State.UP, 0, 0, nowMillis, 0, reason, false, put);
+        return new OriginHealth(term + 1, State.UP, 0, 0, nowMillis, 0, 0, reason, false, put);
     }
 
     /** Checks that began in a term find it up. */
@@ -120,7 +122,7 @@ public record OriginHealth(
         }
         long begun = state == State.UP ? nowMillis : since;
         long retry = nowMillis + rules.retryMillis();
-        return new OriginHealth(term + 1, State.DOWN, failures, 0, begun, retry, why, true, put);
+        return new OriginHealth(term + 1, State.DOWN, failures, 0, begun, nowMillis, retry, why, true, put);
     }
 
     /**
@@ -135,52 +137,71 @@ public record OriginHealth(
         }
         int more = failures + 1;
         if (state == State.UP && (rules.failThreshold() == 0 || more < rules.failThreshold())) {
-            return new OriginHealth(term, state, more, trials, since, retryAt, why, byCheck, put);
+            return new OriginHealth(term, state, more, trials, since, waitsSince, retryAt, why, byCheck, put);
         }
         return switch (state) {
             case UP -> down(more, 0, nowMillis, nowMillis, why, rules, jitter);
             case SUSPECT -> down(more, trials + 1, since, nowMillis, why, rules, jitter);
             // One that was sent although it is down, as all are: it changes nothing.
-            case DOWN -> new OriginHealth(term, state, more, trials, since, retryAt, reason, byCheck, put);
+            case DOWN -> new OriginHealth(term, state, more, trials, since, waitsSince, retryAt, reason, byCheck, put);
         };
     }
 
     private OriginHealth down(
             int failed, int trialsFailed, long begun, long nowMillis, String why, Markdown rules, double jitter) {
-        long doubled = rules.retryMillis() << Math.min(trialsFailed, DOUBLINGS_MAX);
-        boolean overflown = doubled >> Math.min(trialsFailed, DOUBLINGS_MAX) != rules.retryMillis();
-        long wait = overflown ? rules.retryMillisMax() : Math.min(doubled, rules.retryMillisMax());
+        long wait = wait(rules, trialsFailed);
         return new OriginHealth(
                 term + 1,
                 State.DOWN,
                 failed,
                 trialsFailed,
                 begun,
+                nowMillis,
                 nowMillis + wait + (long) (wait * jitter / 10),
                 why,
                 byCheck,
                 put);
     }
 
+    /** How long a host that is down waits for its next trial. */
+    private static long wait(Markdown rules, int trialsFailed) {
+        long doubled = rules.retryMillis() << Math.min(trialsFailed, DOUBLINGS_MAX);
+        boolean overflown = doubled >> Math.min(trialsFailed, DOUBLINGS_MAX) != rules.retryMillis();
+        return overflown ? rules.retryMillisMax() : Math.min(doubled, rules.retryMillisMax());
+    }
+
+    /** Other rules hold from now on: a host that is down waits as long as they say, from when it began to wait. */
+    OriginHealth underRules(Markdown before, Markdown now) {
+        long was = wait(before, trials);
+        long is = wait(now, trials);
+        if (state != State.DOWN || was == is) {
+            return this;
+        }
+        // What chance has added stays in proportion.
+        long retry = waitsSince + (long) ((double) (retryAt - waitsSince) / was * is);
+        return new OriginHealth(term, state, failures, trials, since, waitsSince, retry, reason, byCheck, put);
+    }
+
     /** Somebody tries it. */
     OriginHealth onTrial() {
-        return new OriginHealth(term, State.SUSPECT, failures, trials, since, retryAt, reason, byCheck, put);
+        return new OriginHealth(
+                term, State.SUSPECT, failures, trials, since, waitsSince, retryAt, reason, byCheck, put);
     }
 
     /** The trial that was begun in a term ended without telling anything: the next may be at once. */
     OriginHealth trialLeft(int askedIn) {
         return state == State.SUSPECT && askedIn == term
-                ? new OriginHealth(term, State.DOWN, failures, trials, since, retryAt, reason, byCheck, put)
+                ? new OriginHealth(term, State.DOWN, failures, trials, since, waitsSince, retryAt, reason, byCheck, put)
                 : this;
     }
 
     OriginHealth putDown(Put by) {
-        return new OriginHealth(term, state, failures, trials, since, retryAt, reason, byCheck, by);
+        return new OriginHealth(term, state, failures, trials, since, waitsSince, retryAt, reason, byCheck, by);
     }
 
     /** An operator says that it is up, whatever was seen of it. */
     OriginHealth putUp(long nowMillis) {
         long begun = state == State.UP && put == null ? since : nowMillis;
-        return new OriginHealth(term + 1, State.UP, 0, 0, begun, 0, reason, false, null);
+        return new OriginHealth(term + 1, State.UP, 0, 0, begun, 0, 0, reason, false, null);
     }
 }

@@ -140,6 +140,11 @@ public final class OriginHost {
         health.updateAndGet(now -> now.trialLeft(askedIn));
     }
 
+    /** Its group has other rules from now on. */
+    void follow(Markdown before, Markdown now) {
+        health.updateAndGet(known -> known.underRules(before, now));
+    }
+
     /** An operator puts it down. */
     public void putDown(OriginHealth.Put by, long nowMillis) {
         swap(now -> now.putDown(by), nowMillis);

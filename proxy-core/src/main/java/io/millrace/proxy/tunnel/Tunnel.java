@@ -3,6 +3,7 @@ package io.millrace.proxy.tunnel;
 import io.millrace.proxy.net.ClientTunnel;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandler;
+import java.util.function.Supplier;
 
 /**
  * Two connections joined byte for byte (RFC 9110 s7.8, s9.3.6). What one side sends is written to the other, and reading stops while that takes
@@ -49,7 +50,7 @@ public final class Tunnel implements ClientTunnel {
 
     private static final long UNSET = 0;
 
-    private final TunnelLimits limits;
+    private final Supplier<TunnelLimits> limits;
     private final Listener listener;
     private final TunnelSide client = new TunnelSide(this, End.CLIENT_BROKEN);
     private final TunnelSide origin = new TunnelSide(this, End.ORIGIN_BROKEN);
@@ -58,11 +59,15 @@ public final class Tunnel implements ClientTunnel {
     private boolean active = true;
     private boolean ended;
     private long unsentBefore;
-    private long idleAtNanos;
-    private long expiresAtNanos = UNSET;
+    private long idleSinceNanos;
+    private long begunNanos = UNSET;
 
-    /** A tunnel that is not in any pipeline yet. */
-    public Tunnel(TunnelLimits limits, Listener listener) {
+    /**
+     * A tunnel that is not in any pipeline yet.
+     *
+     * @param limits asked at each tick: a change holds for tunnels that are open too
+     */
+    public Tunnel(Supplier<TunnelLimits> limits, Listener listener) {
         this.limits = limits;
         this.listener = listener;
     }
@@ -92,18 +97,19 @@ public final class Tunnel implements ClientTunnel {
         if (ended) {
             return;
         }
-        if (expiresAtNanos == UNSET) {
-            expiresAtNanos = nowNanos + limits.maxNanos();
+        if (begunNanos == UNSET) {
+            begunNanos = nowNanos;
         }
         long unsent = client.unsentBytes() + origin.unsentBytes();
         if (active || unsent != unsentBefore) {
             active = false;
             unsentBefore = unsent;
-            idleAtNanos = nowNanos + limits.idleNanos();
+            idleSinceNanos = nowNanos;
         }
-        if (limits.maxNanos() > 0 && nowNanos - expiresAtNanos >= 0) {
+        TunnelLimits now = limits.get();
+        if (now.maxNanos() > 0 && nowNanos - begunNanos >= now.maxNanos()) {
             end(End.EXPIRED);
-        } else if (nowNanos - idleAtNanos >= 0) {
+        } else if (nowNanos - idleSinceNanos >= now.idleNanos()) {
             end(End.IDLE);
         }
     }

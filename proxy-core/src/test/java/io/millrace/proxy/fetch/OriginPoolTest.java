@@ -131,6 +131,36 @@ class OriginPoolTest extends FetchFixture {
         }
     }
 
+    /** The limit of each call counts: under load, too, there are not more of them than the latest may have. */
+    @Test
+    void whereFewerAreAllowedThanBeforeConnectionsEndBehindTheirCalls() throws Exception {
+        Semaphore arrived = new Semaphore(0);
+        Semaphore mayAnswer = new Semaphore(0);
+        try (ScriptedOrigin origin = ScriptedOrigin.running(peer -> {
+            while (peer.readHead() != null) {
+                arrived.release();
+                mayAnswer.acquire();
+                peer.send(OK);
+            }
+        })) {
+            FetchSettings three = settings().connectionsMax(3).build();
+            FetchSettings one = settings().connectionsMax(1).build();
+            List<RecordedResponse> responses = new ArrayList<>();
+            for (int i = 0; i < 6; i++) {
+                responses.add(new RecordedResponse());
+                start(get(origin.origin(), i < 3 ? three : one), responses.get(i));
+            }
+            arrived.acquire(3);
+            assertEquals(3, onLoop(() -> client.statistics().callsWaiting()));
+            mayAnswer.release(6);
+            for (RecordedResponse response : responses) {
+                assertEquals("ok", response.awaitComplete().content());
+            }
+            assertEquals(1, onLoop(() -> client.statistics().connectionsOpen()));
+            assertEquals(3, origin.connectionsAccepted());
+        }
+    }
+
     @Test
     void bytesThatNobodyAskedForCloseAnUnusedConnection() throws Exception {
         CountDownLatch mayDisturb = new CountDownLatch(1);

@@ -102,9 +102,9 @@ class ResponseFuzzTest {
 
     /** Reads one response from pieces that end at these positions, then the connection's end. */
     private static Read read(byte[] bytes, boolean toHead, int... cuts) {
-        OriginResponseDecoder decoder = new OriginResponseDecoder(HEAD_MAX);
+        OriginResponseDecoder decoder = new OriginResponseDecoder();
         EmbeddedChannel channel = new EmbeddedChannel(decoder);
-        decoder.expectResponse(toHead, null);
+        decoder.expectResponse(toHead, null, HEAD_MAX);
         List<String> heads = new ArrayList<>();
         StringBuilder content = new StringBuilder();
         String[] end = {"nothing"};

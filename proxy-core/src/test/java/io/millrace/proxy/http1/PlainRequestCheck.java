@@ -81,7 +81,7 @@ final class PlainRequestCheck {
             Lane lane = new Lane();
             EmbeddedChannel channel = new Loopback();
             Http1Connection.install(
-                    channel, SETTINGS, lane, new ConnectionSet(channel.eventLoop(), 10, () -> {}), null);
+                    channel, () -> SETTINGS, lane, new ConnectionSet(channel.eventLoop(), 10, () -> {}), null);
             channel.writeInbound(Unpooled.wrappedBuffer(wire));
             channel.runPendingTasks();
             for (ByteBuf out = channel.readOutbound(); out != null; out = channel.readOutbound()) {

@@ -29,7 +29,7 @@ final class RefusalChannel extends EmbeddedChannel {
             }
         };
         Http1Connection.install(
-                channel, settings, receiver, new ConnectionSet(channel.eventLoop(), 10, () -> {}), null);
+                channel, () -> settings, receiver, new ConnectionSet(channel.eventLoop(), 10, () -> {}), null);
         return channel;
     }
 

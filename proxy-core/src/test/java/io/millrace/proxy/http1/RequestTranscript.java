@@ -50,7 +50,7 @@ final class RequestTranscript implements RequestReceiver {
         RequestTranscript transcript = new RequestTranscript();
         Channel channel = new Channel();
         Http1Connection.install(
-                channel, SETTINGS, transcript, new ConnectionSet(channel.eventLoop(), 10, () -> {}), null);
+                channel, () -> SETTINGS, transcript, new ConnectionSet(channel.eventLoop(), 10, () -> {}), null);
         channel.pipeline().addBefore(channel.pipeline().lastContext().name(), "faults", transcript.faults());
         int from = 0;
         for (int cut : cuts) {

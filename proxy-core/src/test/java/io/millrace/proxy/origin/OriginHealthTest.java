@@ -71,6 +71,19 @@ class OriginHealthTest {
     }
 
     @Test
+    void otherRulesHoldForAHostThatIsDownAlready() {
+        OriginHealth down = failing(OriginHealth.unknown(), 3, T);
+        OriginHealth sooner = down.underRules(RULES, new Markdown(3, 100, 60_000, List.of()));
+        assertFalse(sooner.isTrialDue(T + 99, 0));
+        assertTrue(sooner.isTrialDue(T + 100, 0));
+        OriginHealth later = down.underRules(RULES, new Markdown(3, 5000, 60_000, List.of()));
+        assertFalse(later.isTrialDue(T + 4999, 0));
+        assertTrue(later.isTrialDue(T + 5000, 0));
+        OriginHealth up = OriginHealth.unknown();
+        assertSame(up, up.underRules(RULES, new Markdown(1, 1, 1, List.of())));
+    }
+
+    @Test
     void aClockThatIsSetBackDoesNotPutTheTrialOff() {
         assertTrue(failing(OriginHealth.unknown(), 3, T).isTrialDue(T - 1, 0));
     }

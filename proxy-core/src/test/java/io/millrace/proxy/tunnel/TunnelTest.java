@@ -24,7 +24,7 @@ class TunnelTest {
     private static final long MAX = TimeUnit.HOURS.toNanos(1);
 
     private final List<End> ends = new ArrayList<>();
-    private Tunnel tunnel = new Tunnel(new TunnelLimits(IDLE, MAX), ends::add);
+    private Tunnel tunnel = new Tunnel(() -> new TunnelLimits(IDLE, MAX), ends::add);
     private EmbeddedChannel client;
     private EmbeddedChannel origin;
 
@@ -120,7 +120,7 @@ class TunnelTest {
 
     @Test
     void lifeMayHaveNoLimit() {
-        tunnel = new Tunnel(new TunnelLimits(IDLE, 0), ends::add);
+        tunnel = new Tunnel(() -> new TunnelLimits(IDLE, 0), ends::add);
         join();
         for (long now = 1; now < 10 * MAX; now += IDLE / 2) {
             client.writeInbound(bytes("x"));

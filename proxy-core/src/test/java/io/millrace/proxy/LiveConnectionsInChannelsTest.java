@@ -1,0 +1,5 @@
+package io.millrace.proxy;
+
+/** The same without the fast lane. */
+@InChannels
+class LiveConnectionsInChannelsTest extends LiveConnectionsTest {}

@@ -1,0 +1,196 @@
+package io.millrace.proxy;
+
+import io.millrace.proxy.observe.Counter;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Limits and timeouts of clients, changed while their connections are open: what is seen is seen on a connection from before. */
+class LiveConnectionsTest {
+    /** Neither an answer nor an end. */
+    private static final int WAITS = 0;
+
+    @RegisterExtension
+    final LiveProxy live = new LiveProxy();
+
+    /** A connection that has served, and is kept. */
+    private RawClient kept() throws IOException {
+        live.start();
+        RawClient client = live.proxy().client();
+        for (int i = 0; i < 3; i++) {
+            client.get("/kept").response();
+            live.settle();
+        }
+        return client;
+    }
+
+    private static int post(RawClient client, int length) throws IOException {
+        return client.send("POST / HTTP/1.1\r\nHost: test.example\r\nContent-Length: " + length + "\r\n\r\n"
+                        + "x".repeat(length))
+                .response()
+                .status();
+    }
+
+    @LiveKey("limits.request_line")
+    void requestLine() throws Exception {
+        live.file("limits: {request_line: <8KiB|256B>}");
+        RawClient client = kept();
+        live.turns(200, 414, () -> client.get("/" + "a".repeat(300)).response().status());
+    }
+
+    @LiveKey("limits.request_header")
+    void requestHeader() throws Exception {
+        live.file("limits: {request_header: <32KiB|1KiB>}");
+        RawClient client = kept();
+        live.turns(200, 431, () -> client.get("/", "A: " + "a".repeat(2000) + "\r\n")
+                .response()
+                .status());
+    }
+
+    @LiveKey("limits.request_body")
+    void requestBody() throws Exception {
+        live.script(request -> {
+            if (request.has("POST")) {
+                request.in().read(100);
+            }
+            request.ok("", new byte[0]);
+        });
+        live.file("limits: {request_body: <0|10B>}");
+        RawClient client = kept();
+        live.turns(200, 413, () -> post(client, 100));
+    }
+
+    @LiveKey("limits.requests_per_connection")
+    void requestsPerConnection() throws Exception {
+        live.file("limits: {requests_per_connection: <0|1>}");
+        RawClient client = kept();
+        live.turns(null, "close", () -> client.get("/kept").response().field("connection"));
+    }
+
+    @LiveKey("limits.connections")
+    void connections() throws Exception {
+        live.file("limits: {connections: <1000|1>}");
+        kept();
+        live.turns(200, LiveProxy.CLOSED, () -> {
+            try (RawClient second = new RawClient(live.proxy().address())) {
+                return LiveProxy.statusOrClosed(second.get("/"));
+            }
+        });
+    }
+
+    @LiveKey("limits.proxy_protocol_header")
+    void proxyHeader() throws Exception {
+        live.file("""
+                        listen: [{address: '127.0.0.1:0', proxy_protocol: accept}]
+                        access: {proxy_protocol_allow: 127.0.0.1}
+                        limits: {proxy_protocol_header: <4KiB|128B>}
+                        """)
+                .turns(
+                        200,
+                        LiveProxy.CLOSED,
+                        () -> LiveProxy.statusOrClosed(
+                                live.proxy().client().send(longProxyHeader()).get("/")));
+    }
+
+    /** Of version 2, for a connection of the proxy's own, with 200 bytes of a TLV that means nothing. */
+    private static byte[] longProxyHeader() throws IOException {
+        ByteArrayOutputStream header = new ByteArrayOutputStream();
+        header.write(RawInput.latin1("\r\n\r\n\0\r\nQUIT\n"));
+        header.write(new byte[] {0x20, 0x00, 0, (byte) 203, 0x04, 0, (byte) 200});
+        header.write(new byte[200]);
+        return header.toByteArray();
+    }
+
+    /** Sees a connection that waits with nothing to read, and after the change what ends it. */
+    private int waitsOrEnds(RawClient client) throws IOException {
+        if (live.isChanged()) {
+            return LiveProxy.statusOrClosed(client);
+        }
+        live.lull();
+        return client.socket.getInputStream().available() == 0 ? WAITS : LiveProxy.statusOrClosed(client);
+    }
+
+    @LiveKey("timeouts.client_header")
+    void header() throws Exception {
+        live.file("timeouts: {client_header: <1h|10ms>}").start();
+        RawClient client = live.proxy().client().send("GET / HTTP/1.1\r\n");
+        live.turns(
+                WAITS,
+                408,
+                () -> live.isChanged()
+                        ? LiveProxy.statusOrClosed(client)
+                        : client.socket.getInputStream().available());
+    }
+
+    @LiveKey("timeouts.client_keep_alive")
+    void keepAlive() throws Exception {
+        live.file("timeouts: {client_keep_alive: <1h|10ms>, client_header: 10ms}");
+        RawClient client = kept();
+        live.turns(200, LiveProxy.CLOSED, () -> {
+            if (!live.isChanged()) {
+                live.lull();
+                return client.get("/kept").response().status();
+            }
+            return LiveProxy.statusOrClosed(client);
+        });
+    }
+
+    @LiveKey("timeouts.client_body")
+    void body() throws Exception {
+        live.script(RawOrigin.Exchange::awaitClose)
+                .file("timeouts: {client_body: <1h|10ms>, client_header: 10ms}")
+                .start();
+        RawClient client =
+                live.proxy().client().send("POST / HTTP/1.1\r\nHost: test.example\r\nContent-Length: 10\r\n\r\nabc");
+        live.turns(WAITS, 408, () -> waitsOrEnds(client));
+    }
+
+    @LiveKey("timeouts.tunnel_idle")
+    void tunnelIdle() throws Exception {
+        tunnel("tunnel_idle: <1h|500ms>", Counter.TUNNELS_IDLE);
+    }
+
+    @LiveKey("timeouts.tunnel_max")
+    void tunnelMax() throws Exception {
+        tunnel("tunnel_max: <1d|1s>", Counter.TUNNELS_EXPIRED);
+    }
+
+    private static void echoToTheEnd(RawOrigin.Exchange request) throws Exception {
+        try {
+            WebSocketPeer.echo(request);
+        } catch (IOException e) {
+            // The proxy ends it.
+        }
+    }
+
+    /** A tunnel that carries what it is given, until it ends. */
+    private void tunnel(String setting, Counter end) throws Exception {
+        live.script(LiveConnectionsTest::echoToTheEnd)
+                .file("upgrade: [websocket]\ntimeouts: {" + setting + "}")
+                .start();
+        RawClient client = live.proxy().client().send(WebSocketPeer.request("/"));
+        client.head();
+        live.turns(0L, 1L, () -> {
+            if (live.isChanged()) {
+                ProxyExtension.await("the end", () -> live.proxy().counted(Counter.TUNNELS_UPGRADE) == 0);
+            } else {
+                client.send(WebSocketPeer.clientFrame(WebSocketPeer.PING, RawInput.latin1("p")));
+                WebSocketPeer.read(client.in, false);
+            }
+            return live.proxy().counted(end);
+        });
+    }
+
+    /** For connections that come from then on. */
+    @LiveKey("worker.fast_lane")
+    void fastLane() throws Exception {
+        Assumptions.assumeTrue(live.hasFastLane());
+        live.file("worker: {fast_lane: <true|false>}").turns(true, false, () -> {
+            live.get("/stored");
+            long before = live.proxy().counted(Counter.FAST_LANE_ANSWERED);
+            live.get("/stored");
+            return live.proxy().counted(Counter.FAST_LANE_ANSWERED) > before;
+        });
+    }
+}

@@ -1,0 +1,72 @@
+package io.millrace.proxy;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.config.ConfigCatalog;
+import io.millrace.proxy.config.ConfigKey;
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+
+/** Every key that the catalogue says is live has a {@link LiveKey} test that sees its effect in a running proxy. */
+class LiveKeysTest {
+    private static final List<Class<?>> ROOMS = List.of(
+            LiveRemapTest.class,
+            LiveAccessTest.class,
+            LiveViaTest.class,
+            LiveStoringTest.class,
+            LiveLifetimeTest.class,
+            LiveStaleTest.class,
+            LiveCacheKeyTest.class,
+            LiveCacheRulesTest.class,
+            LiveOverloadTest.class,
+            LiveOriginsTest.class,
+            LiveHealthTest.class,
+            LiveConnectionsTest.class,
+            LiveOriginConnectionsTest.class,
+            LiveDnsTest.class,
+            LiveStoreTest.class);
+
+    /** Keys that a proxy knows nothing of, and the test in dist that changes them in a running launcher. */
+    private static final Map<String, String> OF_THE_LAUNCHER =
+            Map.of("admin.config_history", "ConfigChangesTest", "timeouts.drain", "ConfigChangesTest");
+
+    @Test
+    void everyLiveKeyIsSeenToTakeEffect() {
+        List<String> seen = new ArrayList<>();
+        for (Class<?> room : ROOMS) {
+            for (Method test : room.getDeclaredMethods()) {
+                LiveKey key = test.getAnnotation(LiveKey.class);
+                if (key != null) {
+                    seen.add(key.value());
+                }
+            }
+        }
+        assertEquals(new TreeSet<>(seen).size(), seen.size(), () -> "a key twice: " + seen);
+        seen.addAll(OF_THE_LAUNCHER.keySet());
+        Set<String> live = new TreeSet<>();
+        for (ConfigKey<?> key : ConfigCatalog.keys()) {
+            if (key.apply() == ConfigKey.Apply.LIVE) {
+                live.add(key.path());
+            }
+        }
+        assertEquals(live, new TreeSet<>(seen));
+    }
+
+    @Test
+    void thoseOfTheLauncherAreInItsTests() throws IOException {
+        Path tests = Path.of(System.getProperty("basedir", "")).resolve("../dist/src/test/java/io/millrace/launcher");
+        for (Map.Entry<String, String> each : OF_THE_LAUNCHER.entrySet()) {
+            String test = Files.readString(tests.resolve(each.getValue() + ".java"));
+            assertTrue(test.contains("Map.of(\"" + each.getKey() + "\""), each.toString());
+        }
+    }
+}
