@@ -2,19 +2,27 @@ package io.millrace.proxy;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.ConfigKey;
+import io.millrace.proxy.config.ConfigLoader;
+import io.millrace.proxy.config.ConfigParts;
+import io.millrace.proxy.config.ConfigResult;
 import io.millrace.proxy.config.OtherValues;
 import io.millrace.proxy.config.ProxyConfig;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Every key of the catalogue, changed in a running proxy: what is declared live is in what the event loops read from then
@@ -34,6 +42,31 @@ class LiveSettingsTest {
             "store.scrub_rate", "the store, told at each reload",
             "filters", "the rules that name them, and access.filters"));
 
+    /** Keys of list elements that are not live, each with a file before and after it changes: {@code <before|after>}. */
+    private static final Map<String, String> ELEMENTS = new TreeMap<>(Map.ofEntries(
+            Map.entry("listen[].address", "listen: ['127.0.0.1:<1|2>']"),
+            Map.entry(
+                    "listen[].proxy_protocol",
+                    "listen: [{address: '127.0.0.1:1', proxy_protocol: <off|accept>}]\naccess: {proxy_protocol_allow: 10.0.0.1}"),
+            Map.entry(
+                    "listen[].tls.certificate",
+                    "listen: [{address: '127.0.0.1:1', tls: {certificate: <one|two>.pem, key: key.pem}}]"),
+            Map.entry(
+                    "listen[].tls.key",
+                    "listen: [{address: '127.0.0.1:1', tls: {certificate: one.pem, key: <one|two>.pem}}]"),
+            Map.entry("storage[].path", "storage: [{path: <one|two>, size: 1GiB}]"),
+            Map.entry("storage[].size", "storage: [{path: one, size: <1|2>GiB}]"),
+            Map.entry("storage[].index_path", "storage: [{path: one, size: 1GiB, index_path: <two|three>}]"),
+            Map.entry("storage[].format", "storage: [{path: one, size: 1GiB, index_path: two, format: <false|true>}]"),
+            Map.entry("volumes[].name", "volumes: [{name: <one|two>, share: 10%}]\nstorage: [{path: a, size: 1GiB}]"),
+            Map.entry("volumes[].share", "volumes: [{name: one, share: <10|20>%}]\nstorage: [{path: a, size: 1GiB}]"),
+            Map.entry(
+                    "volumes[].hosts",
+                    "volumes: [{name: one, share: 10%, hosts: [<a|b>.example]}]\nstorage: [{path: a, size: 1GiB}]")));
+
+    @TempDir
+    Path directory;
+
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
 
@@ -45,6 +78,15 @@ class LiveSettingsTest {
             }
         }
         return keys;
+    }
+
+    private ProxyConfig read(String file, boolean after) {
+        String text = file.replaceAll("<([^|]*)\\|([^>]*)>", after ? "$2" : "$1");
+        String rest =
+                (text.contains("listen:") ? "" : "listen: ['127.0.0.1:1']\n") + "remap: [{map: /, to: http://o/}]\n";
+        ConfigResult result = ConfigLoader.parse(text + "\n" + rest, "millrace.yaml", directory, Map.of());
+        assertNotNull(result.config(), result::text);
+        return result.config();
     }
 
     private static String snapshot(ProxyServer server) {
@@ -89,5 +131,32 @@ class LiveSettingsTest {
             server.reload(base);
         }
         assertNotEquals(0, keys.size());
+    }
+
+    @Test
+    void whatIsNotLiveInElementsOfListsIsReportedToo() throws IOException {
+        for (String file : List.of("one.pem", "two.pem", "key.pem")) {
+            Files.createFile(directory.resolve(file));
+        }
+        ProxyServer server = proxy.start(request -> {}, config -> config);
+        for (Map.Entry<String, String> each : ELEMENTS.entrySet()) {
+            String key = each.getKey();
+            ProxyConfig before = read(each.getValue(), false);
+            ProxyConfig after = read(each.getValue(), true);
+            assertTrue(ConfigParts.differing(before, after).contains(key), key);
+            server.reload(before);
+            assertEquals(
+                    List.of(new ReloadReport.Setting(
+                            key.replaceFirst("\\[.*", ""), ReloadReport.Result.NEEDS_NEW_PROXY)),
+                    server.reload(after).settings(),
+                    key);
+        }
+        List<String> others = new ArrayList<>();
+        for (ConfigKey<?> key : ConfigCatalog.keys()) {
+            if (key.path().indexOf('[') >= 0 && key.apply() != ConfigKey.Apply.LIVE) {
+                others.add(key.path());
+            }
+        }
+        assertEquals(ELEMENTS.keySet(), Set.copyOf(others));
     }
 }
