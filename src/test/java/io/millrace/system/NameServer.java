@@ -74,7 +74,8 @@ final class NameServer implements AutoCloseable {
         for (String label : host.split("\\.", -1)) {
             data.put((byte) label.length()).put(label.getBytes(StandardCharsets.US_ASCII));
         }
-        services.computeIfAbsent(name, unused -> new CopyOnWriteArrayList<>()).add(data.put((byte) 0).array());
+        services.computeIfAbsent(name, unused -> new CopyOnWriteArrayList<>())
+                .add(data.put((byte) 0).array());
     }
 
     /** Names that are slow are answered from now on. */

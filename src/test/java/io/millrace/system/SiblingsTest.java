@@ -38,7 +38,11 @@ class SiblingsTest {
         }
         Path config = configOf(first, second);
         one = product.launch().config(config).set("via.name", "one").port(first).start();
-        two = product.launch().config(config).set("via.name", "two").port(second).start();
+        two = product.launch()
+                .config(config)
+                .set("via.name", "two")
+                .port(second)
+                .start();
     }
 
     private static Path configOf(int first, int second) throws IOException {

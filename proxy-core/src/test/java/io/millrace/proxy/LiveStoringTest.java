@@ -13,7 +13,7 @@ class LiveStoringTest {
     /** Keeps the origin from answering. */
     private volatile CountDownLatch gate = new CountDownLatch(0);
 
-    /** Whether the gate stays shut a while longer. */
+    /** Whether the gate stays shut a while longer, which is to change nothing before the settings do. */
     private boolean afterALull;
 
     private boolean isFetchedTwice() throws IOException {
@@ -40,8 +40,10 @@ class LiveStoringTest {
         ProxyExtension.await(
                 "the second",
                 () -> proxy.origin().requests() == before + 2 || proxy.counted(Counter.LOOKUPS_FILLING) > waiting);
-        if (afterALull) {
+        if (afterALull && !live.isChanged()) {
             live.lull();
+        } else if (afterALull) {
+            ProxyExtension.await("the end of its patience", () -> proxy.origin().requests() == before + 2);
         }
         boolean waits = proxy.origin().requests() == before + 1;
         gate.countDown();
@@ -177,7 +179,11 @@ class LiveStoringTest {
         client.in.read(500);
         client.reset();
         ProxyExtension.await("the client's end", () -> proxy.counted(Counter.CLIENT_FAILURES_ABORTED) > aborted);
-        live.lull();
+        if (live.isChanged()) {
+            ProxyExtension.await("the end without a rest", () -> proxy.counted(Counter.FILLS_CLIENT_LEFT) > left);
+        } else if (afterALull) {
+            live.lull();
+        }
         gate.countDown();
         ProxyExtension.await(
                 "the end of the fetch",
@@ -198,6 +204,7 @@ class LiveStoringTest {
 
     @LiveKey("cache.background_fill_active_timeout")
     void backgroundFillActiveTimeout() throws Exception {
+        afterALull = true;
         inTwoHalves("background_fill_active_timeout: <0s|10ms>").turns(true, false, this::isStoredWithoutItsClient);
     }
 

@@ -1,0 +1,71 @@
+package io.millrace.proxy;
+
+import io.millrace.proxy.observe.Counter;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What holds for connections beside HTTP, in front of it and after it, changed while they are open. */
+class LiveTunnelsTest {
+    @RegisterExtension
+    final LiveProxy live = new LiveProxy();
+
+    @LiveKey("limits.proxy_protocol_header")
+    void proxyHeader() throws Exception {
+        live.file("""
+                        listen: [{address: '127.0.0.1:0', proxy_protocol: accept}]
+                        access: {proxy_protocol_allow: 127.0.0.1}
+                        limits: {proxy_protocol_header: <4KiB|128B>}
+                        """)
+                .turns(
+                        200,
+                        LiveProxy.CLOSED,
+                        () -> LiveProxy.statusOrClosed(
+                                live.proxy().client().send(longProxyHeader()).get("/")));
+    }
+
+    /** Of version 2, for a connection of the proxy's own, with 200 bytes of a TLV that means nothing. */
+    private static byte[] longProxyHeader() throws IOException {
+        ByteArrayOutputStream header = new ByteArrayOutputStream();
+        header.write(RawInput.latin1("\r\n\r\n\0\r\nQUIT\n"));
+        header.write(new byte[] {0x20, 0x00, 0, (byte) 203, 0x04, 0, (byte) 200});
+        header.write(new byte[200]);
+        return header.toByteArray();
+    }
+
+    @LiveKey("timeouts.tunnel_idle")
+    void tunnelIdle() throws Exception {
+        tunnel("tunnel_idle: <1h|500ms>", Counter.TUNNELS_IDLE);
+    }
+
+    @LiveKey("timeouts.tunnel_max")
+    void tunnelMax() throws Exception {
+        tunnel("tunnel_max: <1d|1s>", Counter.TUNNELS_EXPIRED);
+    }
+
+    private static void echoToTheEnd(RawOrigin.Exchange request) throws Exception {
+        try {
+            WebSocketPeer.echo(request);
+        } catch (IOException e) {
+            // The proxy ends it.
+        }
+    }
+
+    /** A tunnel that carries what it is given, until it ends. */
+    private void tunnel(String setting, Counter end) throws Exception {
+        live.script(LiveTunnelsTest::echoToTheEnd)
+                .file("upgrade: [websocket]\ntimeouts: {" + setting + "}")
+                .start();
+        RawClient client = live.proxy().client().send(WebSocketPeer.request("/"));
+        client.head();
+        live.turns(0L, 1L, () -> {
+            if (live.isChanged()) {
+                ProxyExtension.await("the end", () -> live.proxy().counted(Counter.TUNNELS_UPGRADE) == 0);
+            } else {
+                client.send(WebSocketPeer.clientFrame(WebSocketPeer.PING, RawInput.latin1("p")));
+                WebSocketPeer.read(client.in, false);
+            }
+            return live.proxy().counted(end);
+        });
+    }
+}
