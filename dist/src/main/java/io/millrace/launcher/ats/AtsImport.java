@@ -144,7 +144,9 @@ public final class AtsImport {
             new RemapImport(input, rules).read();
         }
         storage.finish();
-        new ParentImport(input).read(rules.forwarding());
+        GroupWriter groups = new GroupWriter(input);
+        new StrategiesImport(input, groups).read(rules.forwarding());
+        new ParentImport(input, groups).read(rules.forwarding());
         new CacheConfigImport(input).read();
         SplitDnsImport.read(input);
         new LogImport(input).read();
@@ -154,9 +156,6 @@ public final class AtsImport {
     }
 
     private static void name(Input input) {
-        input.name(
-                "strategies.yaml",
-                "strategies are not read; write a group of origins and name it in its rules, docs/origins.md");
         input.name("sni.yaml", "there are no policies by SNI");
         input.name("plugin.yaml", "Millrace loads no plugins of Traffic Server");
         input.name("socks.config", "origins are not reached through SOCKS");
@@ -207,9 +206,7 @@ public final class AtsImport {
                 source.notMapped(error.message());
                 if (guards) {
                     // Without this filter everybody would get in.
-                    input.problems()
-                            .add(input.directory().resolve(source.file()) + ":" + source.line() + ":" + source.column()
-                                    + ": " + error.message());
+                    input.problem(source, error.message());
                 }
             }
             if (part.node().isElement() && part.node().field("filters") != null && !guards) {

@@ -55,6 +55,11 @@ final class Input {
         return problems;
     }
 
+    /** What Traffic Server itself would refuse, of a line that was read. */
+    void problem(Entry entry, String message) {
+        problems.add(directory.resolve(entry.file()) + ":" + entry.line() + ":" + entry.column() + ": " + message);
+    }
+
     Map<String, SourceFile> files() {
         return files;
     }

@@ -1,8 +1,6 @@
 package io.millrace.launcher.ats;
 
-import io.millrace.launcher.ats.Records.Rec;
-import java.math.BigDecimal;
-import java.math.RoundingMode;
+import io.millrace.launcher.ats.GroupWriter.Host;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -10,7 +8,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /** parent.config: groups of origins, and which rules have them. */
 final class ParentImport {
@@ -21,11 +18,30 @@ final class ParentImport {
             "consistent_hash", "consistent_hash",
             "latched", "latched");
 
+    private static final Set<String> UNDERSTOOD = Set.of(
+            "dest_domain",
+            "dest_host",
+            "parent",
+            "secondary_parent",
+            "secondary_mode",
+            "round_robin",
+            "qstring",
+            "parent_is_proxy",
+            "go_direct",
+            "parent_retry",
+            "max_simple_retries",
+            "max_unavailable_server_retries",
+            "simple_server_retry_responses",
+            "unavailable_server_retry_responses",
+            "ignore_self_detect");
+
     private final Input input;
+    private final GroupWriter writer;
     private int groups;
 
-    ParentImport(Input input) {
+    ParentImport(Input input, GroupWriter writer) {
         this.input = input;
+        this.writer = writer;
     }
 
     /** @param rules those that lead to an origin */
@@ -34,7 +50,9 @@ final class ParentImport {
         if (file == null) {
             return;
         }
-        List<RemapRule> left = new ArrayList<>(rules);
+        // A strategy counts before any line.
+        List<RemapRule> left = new ArrayList<>(
+                rules.stream().filter(rule -> rule.strategy().isEmpty()).toList());
         for (Words words : Words.of(file)) {
             Map<String, String> fields = fields(file, words);
             if (!fields.isEmpty()) {
@@ -52,7 +70,8 @@ final class ParentImport {
                 file.problem(words.entry().line(), words.columns().get(i), "'" + word + "' is not NAME=VALUE");
                 return Map.of();
             }
-            fields.put(word.substring(0, equals).toLowerCase(Locale.ROOT), word.substring(equals + 1));
+            String name = word.substring(0, equals).toLowerCase(Locale.ROOT);
+            fields.put(name.equals("primary_parent") ? "parent" : name, word.substring(equals + 1));
         }
         return fields;
     }
@@ -98,65 +117,71 @@ final class ParentImport {
 
     private void write(Entry entry, Map<String, String> fields, List<RemapRule> rules) {
         groups++;
-        String name = "parent-" + groups;
-        DraftNode group = input.draft().element("origins", entry);
-        group.put("name", name);
+        boolean proxies = !fields.getOrDefault("parent_is_proxy", "true").equals("false");
+        writer.give(
+                "parent-" + groups,
+                proxies,
+                rules,
+                entry,
+                (group, scheme) -> write(group, scheme, entry, fields, proxies));
+        for (Map.Entry<String, String> field : fields.entrySet()) {
+            switch (field.getKey()) {
+                case "hash_algorithm", "hash_seed0", "hash_seed1", "hash_replicas", "host_override" ->
+                    entry.note(field.getKey() + " has no equal");
+                case "ignore_self_detect" -> {
+                    if (field.getValue().equals("true")) {
+                        entry.notMapped("ignore_self_detect: a group never asks this proxy itself");
+                    }
+                }
+                default -> {
+                    if (!UNDERSTOOD.contains(field.getKey())) {
+                        entry.notMapped(field.getKey() + " is not understood");
+                    }
+                }
+            }
+        }
+    }
+
+    private void write(DraftNode group, String scheme, Entry entry, Map<String, String> fields, boolean proxies) {
         String policy = POLICIES.get(fields.getOrDefault("round_robin", "false"));
         if (policy == null) {
             entry.notMapped("round_robin=" + fields.get("round_robin") + " is no policy, so all take turns");
             policy = "round_robin";
         }
         group.put("policy", policy);
-        if (policy.equals("consistent_hash")) {
+        boolean hashed = policy.equals("consistent_hash");
+        List<Host> hosts = hosts(fields.getOrDefault("parent", ""), false, entry);
+        List<Host> backups = hosts(fields.getOrDefault("secondary_parent", ""), true, entry);
+        if (hashed) {
             group.put("hash_key", fields.getOrDefault("qstring", "consider").equals("ignore") ? "path" : "path_query");
             entry.note("which host has a URL differs from Traffic Server's choice");
+            rings(group, entry, fields.getOrDefault("secondary_mode", "1"), backups);
+            hosts.addAll(backups);
+        } else if (!backups.isEmpty()) {
+            entry.note("secondary_parent counts for round_robin=consistent_hash alone");
         }
-        boolean secure = rules.stream().allMatch(rule -> rule.toScheme().equals("https"));
-        boolean proxies = !fields.getOrDefault("parent_is_proxy", "true").equals("false");
-        String scheme = secure && !proxies ? "https://" : "http://";
-        BigDecimal unit = unit(fields.get("parent") + ";" + fields.getOrDefault("secondary_parent", ""));
-        hosts(group, entry, fields.getOrDefault("parent", ""), scheme, unit, false);
-        hosts(group, entry, fields.getOrDefault("secondary_parent", ""), scheme, unit, true);
+        writer.hosts(group, scheme, hosts, entry);
         group.put("parent_is_proxy", Boolean.toString(proxies));
         group.put(
                 "go_direct",
-                Boolean.toString(!fields.getOrDefault("go_direct", "true").equals("false")));
+                Boolean.toString(
+                        proxies && !fields.getOrDefault("go_direct", "true").equals("false")));
         retries(group, fields);
-        for (RemapRule rule : rules) {
-            DraftNode node = rule.node();
-            if (node != null) {
-                node.put("origins", name).optional().from(entry);
-            }
+    }
+
+    /** When the second ring is asked. */
+    private static void rings(DraftNode group, Entry entry, String mode, List<Host> backups) {
+        if (backups.isEmpty()) {
+            return;
         }
-        for (String other : fields.keySet()) {
-            if (List.of(
-                            "hash_algorithm",
-                            "hash_seed0",
-                            "hash_seed1",
-                            "hash_replicas",
-                            "secondary_mode",
-                            "host_override")
-                    .contains(other)) {
-                entry.note(other + " has no equal"
-                        + (other.equals("secondary_mode") ? "; backups are asked while none of the others is up" : ""));
-            } else if (!List.of(
-                            "dest_domain",
-                            "dest_host",
-                            "parent",
-                            "secondary_parent",
-                            "round_robin",
-                            "qstring",
-                            "parent_is_proxy",
-                            "go_direct",
-                            "parent_retry",
-                            "max_simple_retries",
-                            "max_unavailable_server_retries",
-                            "simple_server_retry_responses",
-                            "unavailable_server_retry_responses",
-                            "ignore_self_detect")
-                    .contains(other)) {
-                entry.notMapped(other + " is not understood");
-            }
+        if (!mode.equals("2") && !mode.equals("3")) {
+            group.put("ring_mode", "alternate_ring");
+        }
+        if (mode.equals("3")) {
+            entry.notMapped(
+                    "secondary_mode=3 asks a backup at once for what an operator has put down, and is 2 for all else, as here");
+        } else if (!List.of("1", "2").contains(mode)) {
+            entry.note("secondary_mode=" + mode + " is 1");
         }
     }
 
@@ -170,44 +195,26 @@ final class ParentImport {
         return hosts;
     }
 
-    /** What a weight of one becomes: weights may be fractions there and are whole numbers here. */
-    private static BigDecimal unit(String parents) {
-        boolean fractions = list(parents).stream().anyMatch(parent -> {
-            BigDecimal weight = weight(parent);
-            return weight.stripTrailingZeros().scale() > 0;
-        });
-        return fractions ? BigDecimal.TEN : BigDecimal.ONE;
-    }
-
-    private static BigDecimal weight(String parent) {
-        int bar = parent.indexOf('|');
-        String text = bar < 0 ? "1" : parent.substring(bar + 1).replaceAll("&.*", "");
-        try {
-            return Quantity.number(text);
-        } catch (NumberFormatException e) {
-            return BigDecimal.ONE;
-        }
-    }
-
-    private static void hosts(
-            DraftNode group, Entry entry, String parents, String scheme, BigDecimal unit, boolean backup) {
+    private static List<Host> hosts(String parents, boolean backup, Entry entry) {
+        List<Host> hosts = new ArrayList<>();
         for (String parent : list(parents)) {
-            int end = parent.indexOf('|');
-            String host = (end < 0 ? parent : parent.substring(0, end)).replaceAll("&.*", "");
             if (parent.contains("&")) {
                 entry.note("hosts are hashed by their names; '" + parent.substring(parent.indexOf('&'))
                         + "' has no equal");
             }
-            DraftNode node = group.element("hosts");
-            node.put("url", scheme + host);
-            BigDecimal weight = weight(parent).multiply(unit).setScale(0, RoundingMode.HALF_UP);
-            if (weight.compareTo(BigDecimal.ONE) != 0) {
-                node.put("weight", weight.max(BigDecimal.ONE).toPlainString());
-            }
-            if (backup) {
-                node.put("backup", "true");
-            }
+            String bare = parent.replaceAll("&.*", "");
+            int bar = bare.indexOf('|');
+            String authority = bar < 0 ? bare : bare.substring(0, bar);
+            int colon = authority.endsWith("]") ? -1 : authority.lastIndexOf(':');
+            hosts.add(new Host(
+                    colon < 0 ? authority : authority.substring(0, colon),
+                    colon < 0 ? "" : authority.substring(colon + 1),
+                    HostWeights.read(bar < 0 ? "1" : bare.substring(bar + 1)),
+                    backup,
+                    false,
+                    List.of()));
         }
+        return hosts;
     }
 
     private void retries(DraftNode group, Map<String, String> fields) {
@@ -215,48 +222,30 @@ final class ParentImport {
         boolean simple = retry.equals("simple_retry") || retry.equals("both");
         boolean unavailable = retry.equals("unavailable_server_retry") || retry.equals("both");
         Set<String> responses = new LinkedHashSet<>();
-        Set<String> marks = new LinkedHashSet<>();
+        List<String> marks =
+                unavailable ? codes(fields, "unavailable_server_retry_responses", "503", "5\\d\\d") : List.of();
         if (simple) {
-            responses.add("404");
-            responses.addAll(RecordTable.split(
-                    fields.getOrDefault("simple_server_retry_responses", "").replace("\"", "")));
+            responses.addAll(codes(fields, "simple_server_retry_responses", "404", "[45]\\d\\d"));
         }
-        if (unavailable) {
-            marks.add("503");
-            marks.addAll(RecordTable.split(fields.getOrDefault("unavailable_server_retry_responses", "")
-                    .replace("\"", "")));
-            responses.addAll(marks);
-        }
-        number(group, "retry.tries", "http.parent_proxy.total_connect_attempts", "4", "");
-        group.putWords("retry.response_codes", List.copyOf(responses));
-        number(group, "markdown.fail_threshold", "http.parent_proxy.fail_threshold", "10", "");
-        number(group, "markdown.retry_time", "http.parent_proxy.retry_time", "300", "s");
-        long retrySeconds = number("http.parent_proxy.retry_time", "300");
-        if (retrySeconds > 300) {
-            group.put("markdown.retry_time_max", retrySeconds + "s");
-        }
-        group.putWords("markdown.codes", List.copyOf(marks));
+        responses.addAll(marks);
+        int more = Math.max(
+                simple ? times(fields, "max_simple_retries") : 0,
+                unavailable ? times(fields, "max_unavailable_server_retries") : 0);
+        writer.retries(group, more, List.copyOf(responses), marks);
     }
 
-    private void number(DraftNode group, String key, String record, String otherwise, String unit) {
-        @Nullable Rec rec = input.records().take(record);
-        DraftNode node = group.put(key, number(record, otherwise) + unit);
-        if (rec != null && rec.value() != null) {
-            node.from(rec.entry());
-        } else {
-            node.remark("Traffic Server's default (proxy.config." + record + ")");
-        }
+    /** Those that are listed stand in place of the usual one. */
+    private static List<String> codes(Map<String, String> fields, String name, String usual, String counting) {
+        String list = fields.get(name);
+        return list == null
+                ? List.of(usual)
+                : RecordTable.split(list).stream()
+                        .filter(code -> code.matches(counting))
+                        .toList();
     }
 
-    private long number(String record, String otherwise) {
-        Rec rec = input.records().take(record);
-        try {
-            return Quantity.integer(input.records().value(record, otherwise));
-        } catch (Quantity.BadValueException e) {
-            if (rec != null) {
-                rec.file().problem(rec.entry(), "proxy.config." + record + ": " + e.getMessage());
-            }
-            return 0;
-        }
+    private static int times(Map<String, String> fields, String name) {
+        String text = fields.getOrDefault(name, "1");
+        return text.matches("[1-5]") ? Integer.parseInt(text) : 1;
     }
 }

@@ -138,6 +138,7 @@ final class RecordNotes {
         never(
                 "url_remap.filename",
                 "remap.config of the directory was read; copy the file that this names over it, if it is another");
+        never("url_remap.strategies.filename", "taken into account for the strategies of rules");
         never(
                 "url_remap.min_rules_required",
                 "a configuration with any fault is refused whole, and the one in use stays");
@@ -296,8 +297,7 @@ final class RecordNotes {
         unless("1", "http.keep_alive_enabled_out", "set origin.keep_alive: 0");
         never("http.keep_alive_post_out", "connections are kept after POST as after others");
         never("http.parent_proxy.", "said for each group of origins: retry and markdown");
-        unless("0", "http.parent_proxy.self_detect", "that a group does not hold this proxy itself is not looked for");
-        never("http.parent_proxy.self_detect", "a request that came through this proxy before is refused");
+        never("http.parent_proxy.self_detect", "a group never asks this proxy itself; see self in docs/origins.md");
         never("http.parent_proxy.file", "parent.config of the directory was read");
         never("http.parent_proxy_routing_enable", "a rule of remap names its group of origins");
         missing("http.parent_proxies", "write a group of origins, docs/origins.md");

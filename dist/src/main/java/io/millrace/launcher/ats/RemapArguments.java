@@ -43,10 +43,7 @@ final class RemapArguments {
             case "plugin" -> plugin(value, rule);
             case "pparam" -> parameter(value, rule);
             case "volume" -> volume(value, rule);
-            case "strategy" ->
-                rule.entry()
-                        .notMapped("@strategy=" + value
-                                + ": write a group of origins, and origins: in the rule; docs/origins.md");
+            case "strategy" -> rule.strategy(value.replaceAll("^['\"]|['\"]$", ""));
             default -> rule.entry().notMapped("'@" + argument + "' is not understood");
         }
     }

@@ -15,6 +15,7 @@ final class RemapRule {
     private final Map<String, String> settings = new LinkedHashMap<>();
     private List<String> referers = List.of();
     private String refused = "";
+    private String strategy = "";
     private @Nullable DraftNode node;
 
     RemapRule(Entry entry, String verb, String from, String to) {
@@ -51,6 +52,15 @@ final class RemapRule {
 
     String refused() {
         return refused;
+    }
+
+    /** The strategy that it names; empty for none. */
+    String strategy() {
+        return strategy;
+    }
+
+    void strategy(String name) {
+        strategy = name;
     }
 
     /** Settings of its own, by their keys; a list stands in brackets. */

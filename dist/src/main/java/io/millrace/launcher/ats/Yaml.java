@@ -22,8 +22,18 @@ final class Yaml {
 
     private Yaml() {}
 
+    /** Takes what is wrong, with its place. */
+    interface Problems {
+        void add(int line, int column, String message);
+    }
+
     /** The root; null when the file is empty, or no YAML, which is then among the problems. */
     static @Nullable Node root(SourceFile file) {
+        return root(file.lines(), file::problem);
+    }
+
+    /** The same of lines. */
+    static @Nullable Node root(List<String> lines, Problems problems) {
         LoadSettings settings = LoadSettings.builder()
                 .setUseMarks(true)
                 .setAllowNonScalarKeys(true)
@@ -31,20 +41,20 @@ final class Yaml {
                 .build();
         try {
             return new Compose(settings)
-                    .composeString(String.join("\n", file.lines()) + "\n")
+                    .composeString(String.join("\n", lines) + "\n")
                     .orElse(null);
         } catch (MarkedYamlEngineException e) {
             Mark mark = e.getProblemMark().or(e::getContextMark).orElse(null);
             String what = e.getProblem() == null ? "cannot be read" : e.getProblem();
-            file.problem(
+            problems.add(
                     mark == null ? 1 : mark.getLine() + 1,
                     mark == null ? 1 : mark.getColumn() + 1,
                     "YAML: " + what.replaceAll("\\s*\\R\\s*", " "));
         } catch (YamlEngineException e) {
-            file.problem(1, 1, "YAML: " + String.valueOf(e.getMessage()).replaceAll("\\s*\\R\\s*", " "));
+            problems.add(1, 1, "YAML: " + String.valueOf(e.getMessage()).replaceAll("\\s*\\R\\s*", " "));
         } catch (StackOverflowError e) {
             // The parser recurses; nothing of it is kept.
-            file.problem(1, 1, "YAML: is nested too deeply");
+            problems.add(1, 1, "YAML: is nested too deeply");
         }
         return null;
     }

@@ -28,7 +28,7 @@ final class AtsGoldenTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"article-000", "article-001", "article-002", "article-004", "lines", "yaml"})
+    @ValueSource(strings = {"article-000", "article-001", "article-002", "article-004", "lines", "yaml", "strategies"})
     void samplesBecomeWhatIsExpected(String sample) throws IOException {
         AtsImport.Result result = read(sample);
         String yaml = anywhere(String.valueOf(result.yaml()), sample);
@@ -45,7 +45,7 @@ final class AtsGoldenTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"article-000", "article-001", "article-002", "article-004", "lines", "yaml"})
+    @ValueSource(strings = {"article-000", "article-001", "article-002", "article-004", "lines", "yaml", "strategies"})
     void everyLineOfEveryFileIsInTheReport(String sample) throws IOException {
         AtsImport.Result result = read(sample);
         int counted = 0;

@@ -1,0 +1,146 @@
+package io.millrace.launcher.ats;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.nodes.Node;
+import org.snakeyaml.engine.v2.nodes.NodeTuple;
+
+/** YAML in several files that are read as one: by {@code #include} lines, or all files of a directory. Confined to one thread. */
+final class JoinedYaml {
+    /** An element of a list at the top, with its lines. */
+    record Item(Node node, Entry entry) {}
+
+    private record Place(SourceFile file, int line) {}
+
+    private final Input input;
+    private final List<String> lines = new ArrayList<>();
+    private final List<Place> places = new ArrayList<>();
+    private final Set<String> included = new HashSet<>();
+    private @Nullable Node root;
+
+    private JoinedYaml(Input input) {
+        this.input = input;
+    }
+
+    /** Reads a file or a directory; null when there is none. */
+    static @Nullable JoinedYaml read(Input input, String name) {
+        JoinedYaml joined = new JoinedYaml(input);
+        if (input.isDirectory(name)) {
+            for (String each : input.list(name)) {
+                if (each.endsWith(".yaml")) {
+                    joined.add(each, false);
+                }
+            }
+        } else if (input.has(name)) {
+            joined.add(name, true);
+        } else {
+            return null;
+        }
+        joined.root = Yaml.root(joined.lines, joined::problem);
+        for (Map.Entry<String, NodeTuple> pair : Yaml.pairs(joined.root).entrySet()) {
+            joined.claim(Yaml.line(pair.getValue().getKeyNode()));
+            if (!List.of("hosts", "groups", "strategies").contains(pair.getKey())) {
+                int first = Yaml.line(pair.getValue().getKeyNode());
+                joined.entry(first, joined.endOf(pair.getKey())).notMapped("'" + pair.getKey() + "' is not understood");
+            }
+        }
+        return joined;
+    }
+
+    private void add(String name, boolean includes) {
+        SourceFile file = input.read(name);
+        for (int i = 0; file != null && i < file.lines().size(); i++) {
+            String line = file.lines().get(i);
+            String[] words = line.strip().split("\\s+", -1);
+            if (includes && line.startsWith("#include") && words.length > 1) {
+                if (included.add(words[1])) {
+                    include(file, i + 1, words[1]);
+                }
+            } else {
+                lines.add(line);
+                places.add(new Place(file, i + 1));
+            }
+        }
+    }
+
+    private void include(SourceFile file, int line, String name) {
+        if (input.has(name)) {
+            add(name, true);
+        } else {
+            file.problem(line, 1, name + ": no such file");
+        }
+    }
+
+    private Place place(int line) {
+        return places.get(Math.min(Math.max(line, 1), places.size()) - 1);
+    }
+
+    private void problem(int line, int column, String message) {
+        if (!places.isEmpty()) {
+            place(line).file.problem(place(line).line, column, message);
+        }
+    }
+
+    private void claim(int line) {
+        place(line).file.claim(place(line).line, place(line).line);
+    }
+
+    /** The last line of what stands below a key at the top. */
+    private int endOf(String key) {
+        int end = lines.size();
+        int first = 0;
+        for (Map.Entry<String, NodeTuple> pair : Yaml.pairs(root).entrySet()) {
+            int line = Yaml.line(pair.getValue().getKeyNode());
+            if (pair.getKey().equals(key)) {
+                first = line;
+            } else if (first > 0) {
+                end = Math.min(end, line - 1);
+            }
+        }
+        return Math.max(first, end);
+    }
+
+    private Entry entry(int first, int last) {
+        Place place = place(first);
+        StringBuilder text = new StringBuilder();
+        int end = first;
+        for (int i = first; i <= last && place(i).file.equals(place.file); i++) {
+            String line = lines.get(i - 1).strip();
+            if (!line.isEmpty() && !line.startsWith("#")) {
+                text.append(text.isEmpty() ? "" : " ").append(line);
+                end = i;
+            }
+        }
+        String begin = lines.get(first - 1);
+        return place.file.entry(
+                place.line,
+                place.line + end - first,
+                begin.length() - begin.stripLeading().length() + 1,
+                text.toString());
+    }
+
+    /** The elements of a list at the top; each has its lines up to the next one's. */
+    List<Item> items(String key) {
+        List<Item> items = new ArrayList<>();
+        List<Node> nodes = Yaml.elements(Yaml.value(root, key));
+        for (int i = 0; i < nodes.size(); i++) {
+            int first = Yaml.line(nodes.get(i));
+            int last = i + 1 < nodes.size() ? Yaml.line(nodes.get(i + 1)) - 1 : endOf(key);
+            items.add(new Item(nodes.get(i), entry(begin(first), Math.max(first, last))));
+        }
+        return items;
+    }
+
+    /** The line of the dash: an anchor may have one of its own. */
+    private int begin(int line) {
+        int at = line;
+        while (at > 1 && !lines.get(at - 1).strip().startsWith("-")) {
+            at--;
+        }
+        return at;
+    }
+}
