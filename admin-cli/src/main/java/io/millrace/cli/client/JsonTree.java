@@ -41,6 +41,20 @@ public final class JsonTree {
         return this;
     }
 
+    /** Whether something holds. */
+    public JsonTree truth(String name, boolean value) {
+        json.writeBooleanProperty(name, value);
+        return this;
+    }
+
+    /** An array of strings. */
+    public JsonTree texts(String name, Iterable<String> values) {
+        json.writeArrayPropertyStart(name);
+        values.forEach(json::writeString);
+        json.writeEndArray();
+        return this;
+    }
+
     /** An object below. */
     public JsonTree below(String name, Consumer<JsonTree> members) {
         json.writeObjectPropertyStart(name);

@@ -1,8 +1,10 @@
 package io.millrace.cli.command;
 
+import io.millrace.cli.client.JsonText;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.AutoComplete;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
@@ -15,7 +17,9 @@ import picocli.CommandLine.Spec;
         footer = {
             "",
             "bash: source <(millctl completion bash)",
-            "zsh:  source <(millctl completion zsh), after: autoload -Uz compinit; compinit"
+            "zsh:  source <(millctl completion zsh), after: autoload -Uz compinit; compinit",
+            "Both lie in share/ of the product, where the shells find them by themselves",
+            "once bin/ is in the PATH (bash), or share/zsh/site-functions in fpath (zsh)."
         })
 final class CompletionCommand implements Callable<Integer> {
     @Spec
@@ -36,9 +40,13 @@ final class CompletionCommand implements Callable<Integer> {
         if (!shell.equals("bash") && !shell.equals("zsh")) {
             throw new CommandFailure(ExitCode.USAGE, "completes in bash and zsh, not in: " + shell);
         }
-        // One script for both: in zsh it turns on what runs bash's.
-        String script = AutoComplete.bash("millctl", spec.root().commandLine());
-        invocation.console().data(List.of(script.stripTrailing()));
+        CommandLine root = spec.root().commandLine();
+        String script = shell.equals("zsh") ? ZshCompletion.of(root) : AutoComplete.bash(root.getCommandName(), root);
+        if (invocation.isJson()) {
+            invocation.console().json(JsonText.object("shell", shell, "script", script.stripTrailing()));
+        } else {
+            invocation.console().data(List.of(script.stripTrailing()));
+        }
         return ExitCode.OK;
     }
 }

@@ -15,13 +15,14 @@ import picocli.CommandLine.Spec;
         name = "help",
         abbreviateSynopsis = true,
         helpCommand = true,
-        description = "Show the help of a command, such as help config check.")
+        description = "Show the help of a command, such as help config check.",
+        footer = {"", "Example: millctl help --man config | man -l -"})
 final class HelpCommand implements Callable<Integer> {
     @Spec
     @SuppressWarnings("NullAway.Init") // set by Picocli before call()
     private CommandSpec spec;
 
-    @Option(names = "--man", description = "All of it, for man(1): millctl help --man | man -l -")
+    @Option(names = "--man", description = "As a page of man(1), of a first word, or of millctl.")
     private boolean manual;
 
     private final Invocation invocation;
@@ -35,11 +36,8 @@ final class HelpCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        CommandLine command = spec.commandLine().getParent();
-        if (manual) {
-            invocation.console().data(ManualPage.of(command));
-            return ExitCode.OK;
-        }
+        CommandLine root = spec.commandLine().getParent();
+        CommandLine command = root;
         for (String name : names) {
             CommandLine next = command.getSubcommands().get(name);
             if (next == null) {
@@ -47,6 +45,15 @@ final class HelpCommand implements Callable<Integer> {
                         command, "'" + command.getCommandSpec().qualifiedName() + "' has no command '" + name + "'");
             }
             command = next;
+        }
+        if (manual) {
+            String page = names.isEmpty() ? "millctl" : "millctl-" + names.get(0);
+            invocation.console().data(ManualPages.ofMillctl(root).getOrDefault(page, List.of()));
+            return ExitCode.OK;
+        }
+        if (invocation.isJson()) {
+            invocation.console().json(CommandJson.of(command.getCommandSpec()));
+            return ExitCode.OK;
         }
         command.usage(spec.commandLine().getOut(), command.getColorScheme());
         return ExitCode.OK;

@@ -1,8 +1,9 @@
 package io.millrace.cli.command;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.millrace.cli.client.JsonObject;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -13,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What bash makes of the script, and the page for man. */
+/** What bash and zsh make of their scripts. */
 final class CompletionTest {
     @TempDir
     private Path directory;
@@ -22,7 +23,7 @@ final class CompletionTest {
         return Run.of(new Surroundings(Map.of(), directory, directory, null, false), arguments);
     }
 
-    private String completed(String line) throws IOException, InterruptedException {
+    private String completedByBash(String line) throws IOException, InterruptedException {
         Path script = directory.resolve("script");
         Run run = millctl("completion", "bash");
         assertEquals(0, run.exitCode(), run.err());
@@ -51,7 +52,7 @@ final class CompletionTest {
         "millctl log st, stats"
     })
     void bashCompletesCommandsAndOptions(String line, String word) throws Exception {
-        assertEquals(word, completed(line));
+        assertEquals(word, completedByBash(line));
     }
 
     @Test
@@ -59,26 +60,52 @@ final class CompletionTest {
         Run run = millctl("completion", "fish");
         assertEquals(2, run.exitCode());
         assertEquals("millctl: completes in bash and zsh, not in: fish\n", run.err());
-        assertTrue(millctl("completion", "zsh").out().contains("bashcompinit"));
     }
 
-    @Test
-    void thePageForManHasEveryCommandAndNoLineThatRoffWouldTake() {
-        Run run = millctl("help", "--man");
-        assertEquals(0, run.exitCode(), run.err());
-        assertTrue(run.out().startsWith(".TH MILLCTL 1 "), run.out());
-        for (String line : run.out().split("\n", -1)) {
-            assertTrue(
-                    !line.startsWith(".")
-                            || line.startsWith(".TH")
-                            || line.startsWith(".SH")
-                            || line.startsWith(".SS")
-                            || line.equals(".TP")
-                            || line.startsWith(".B "),
-                    line);
-        }
-        assertTrue(run.out().contains(".SS \"millctl explain URL\"\n"), run.out());
-        assertTrue(run.out().contains(".SS \"millctl log cat [FILE...]\"\n"), run.out());
-        assertTrue(run.out().contains(".B \\-i, \\-\\-interval SECONDS\n"), run.out());
+    @ParameterizedTest
+    @CsvSource({"bash, bash-completion/completions/millctl", "zsh, zsh/site-functions/_millctl"})
+    void inJsonIsTheScriptThatIsPacked(String shell, String file) throws IOException {
+        Run run = millctl("completion", shell, "-o", "json");
+        JsonObject json = JsonObject.parse(run.out().getBytes(StandardCharsets.UTF_8));
+        assertEquals(shell, json.text("shell"));
+        assertEquals(
+                Files.readString(Path.of("../dist/src/main/dist/share").resolve(file)), json.text("script") + "\n");
+    }
+
+    /**
+     * What a zsh on a terminal offers, each word with what it means: its completion system is told to write down what it would
+     * show, and to end then.
+     */
+    private String completedByZsh(String line) throws IOException, InterruptedException {
+        Files.writeString(
+                Files.createDirectories(directory.resolve("functions")).resolve("_millctl"),
+                millctl("completion", "zsh").out());
+        Path scripts = Path.of("src/test/resources/io/millrace/cli/command/zsh").toAbsolutePath();
+        Process zsh = new ProcessBuilder("zsh", "-f", scripts + "/outer.zsh", scripts + "/inner.zsh", line)
+                .directory(directory.toFile())
+                .redirectErrorStream(true)
+                .start();
+        zsh.getOutputStream().close();
+        String said = new String(zsh.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, zsh.waitFor(), said);
+        Path offered = directory.resolve("offered");
+        return Files.exists(offered)
+                ? String.join(" ", Files.readString(offered).strip().split("\\s+", -1))
+                : "";
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "millctl serv, server",
+        "millctl server dr, drain",
+        "millctl --admin /x config res, reset",
+        "millctl explain --meth, --method",
+        "millctl log st, stats",
+        "millctl completion z, zsh",
+        "millctl status -o j, json"
+    })
+    void zshCompletesCommandsOptionsAndWords(String line, String word) throws Exception {
+        assumeTrue(Tool.isInstalled("zsh"), "SKIPPED: zsh is not installed");
+        assertEquals(word, completedByZsh(line));
     }
 }
