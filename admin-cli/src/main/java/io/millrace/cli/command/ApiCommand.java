@@ -7,6 +7,7 @@ import io.millrace.cli.client.JsonObject;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 
 /** A command that asks the admin API once and shows the answer. Confined to one thread. */
 abstract class ApiCommand implements Callable<Integer> {
@@ -49,7 +50,7 @@ abstract class ApiCommand implements Callable<Integer> {
         }
     }
 
-    /** Looks again and again; who is not reached for once, after the first look, may be back at the next. */
+    /** Looks again and again; who is away for once, after the first look, may be back at the next. */
     private int watch(AdminClient client, Duration interval) throws CommandFailure {
         int exitCode = once(client);
         while (console().flush() && invocation.pause().pass(interval)) {
@@ -57,13 +58,36 @@ abstract class ApiCommand implements Callable<Integer> {
             try {
                 exitCode = once(client);
             } catch (CommandFailure e) {
-                if (e.exitCode() != ExitCode.UNREACHABLE) {
-                    throw e;
-                }
-                console().report(e);
+                sayIfItMayPass(e);
             }
         }
         return exitCode;
+    }
+
+    /** Throws it on if another look would see the same. */
+    private void sayIfItMayPass(CommandFailure failure) throws CommandFailure {
+        if (!failure.mayPass()) {
+            throw failure;
+        }
+        console().say("millctl: " + failure.message() + "; looking again");
+    }
+
+    /** What is looked at after the first look; null when it is away for once, which is said. */
+    final <T> @Nullable T lookedAgain(AdminClient client, Look<T> look) throws CommandFailure {
+        try {
+            return look.look();
+        } catch (AdminClientException e) {
+            sayIfItMayPass(failure(client, e));
+        } catch (CommandFailure e) {
+            sayIfItMayPass(e);
+        }
+        return null;
+    }
+
+    /** One look of a command that looks again by itself. */
+    @FunctionalInterface
+    interface Look<T> {
+        T look() throws AdminClientException, CommandFailure;
     }
 
     /** Looks at the arguments before anything is sent. */
@@ -97,7 +121,7 @@ abstract class ApiCommand implements Callable<Integer> {
     private CommandFailure failure(AdminClient client, AdminClientException e) {
         return switch (e.kind()) {
             case UNREACHABLE ->
-                new CommandFailure(
+                CommandFailure.away(
                         ExitCode.UNREACHABLE,
                         e.message(),
                         "start one:    millrace run --config FILE (or run --demo)",
@@ -108,12 +132,12 @@ abstract class ApiCommand implements Callable<Integer> {
                                 ExitCode.IN_PROGRESS,
                                 e.message() + "; it may still be carried out",
                                 "look again: " + invocation.statusCommand())
-                        : new CommandFailure(
+                        : CommandFailure.away(
                                 ExitCode.UNREACHABLE,
                                 e.message(),
                                 "give it longer with --timeout, or look at the log of the launcher");
             case BROKEN_ANSWER ->
-                new CommandFailure(
+                CommandFailure.away(
                         ExitCode.FAILED, e.message(), "is " + client.address() + " the admin API of a millrace?");
         };
     }
@@ -142,7 +166,7 @@ abstract class ApiCommand implements Callable<Integer> {
                         ExitCode.FAILED, message, "name the token: --token-file FILE, or set MILLRACE_ADMIN_TOKEN");
             case 404, 405 ->
                 new CommandFailure(ExitCode.FAILED, message, "is it older than this millctl? see: millctl --version");
-            case 502, 503, 504 -> new CommandFailure(ExitCode.FAILED, message, whatNext());
+            case 502, 503, 504 -> CommandFailure.away(ExitCode.FAILED, message, whatNext());
             default -> new CommandFailure(ExitCode.FAILED, message);
         };
     }

@@ -6,11 +6,27 @@ import java.util.List;
 final class CommandFailure extends Exception {
     private final int exitCode;
     private final List<String> nextLines;
+    private final boolean mayPass;
 
     CommandFailure(int exitCode, String message, String... nextLines) {
+        this(exitCode, message, false, nextLines);
+    }
+
+    private CommandFailure(int exitCode, String message, boolean mayPass, String... nextLines) {
         super(message, null, false, false);
+        this.mayPass = mayPass;
         this.exitCode = exitCode;
         this.nextLines = List.of(nextLines);
+    }
+
+    /** Somebody is not there now, and may be at the next look. */
+    static CommandFailure away(int exitCode, String message, String... nextLines) {
+        return new CommandFailure(exitCode, message, true, nextLines);
+    }
+
+    /** Whether it is worth another look. */
+    boolean mayPass() {
+        return mayPass;
     }
 
     int exitCode() {

@@ -10,7 +10,9 @@ import io.millrace.cli.client.MetricSample;
 import io.millrace.cli.render.MetricView;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -42,8 +44,8 @@ final class MetricMonitorCommand extends ApiCommand {
             description = "How many results. Default: until interrupted.")
     private long count = Long.MAX_VALUE;
 
-    /** One look. */
-    private record Look(List<MetricSample> samples, MetricFamilies families, long nanos) {}
+    /** What one look saw. */
+    private record Seen(List<MetricSample> all, MetricFamilies families, long nanos) {}
 
     MetricMonitorCommand(Invocation invocation) {
         super(invocation, Invocation.LOOK_TIMEOUT);
@@ -58,47 +60,69 @@ final class MetricMonitorCommand extends ApiCommand {
 
     @Override
     int run(AdminClient client) throws AdminClientException, CommandFailure {
-        Look before = look(client);
-        for (long shown = 0; shown < count && invocation().pause().pass(interval); shown++) {
-            Look after = look(client);
-            double seconds = Math.max(1, after.nanos() - before.nanos()) / NANOS_PER_SECOND;
-            List<MetricChange> changes =
-                    MetricChange.between(before.samples(), after.samples(), after.families(), seconds);
-            if (invocation().isJson()) {
-                console().json(JsonText.changes(Math.round(seconds * 1000) / 1000.0, changes));
-            } else {
-                if (shown > 0) {
-                    console().another(false);
-                }
-                console().data(MetricView.changes(changes));
+        Seen before = look(client);
+        for (String name : names) {
+            if (named(name, before).isEmpty()) {
+                throw new CommandFailure(
+                        ExitCode.FAILED, MetricNames.unknown(name, before.all()).substring("millctl: ".length()));
+            }
+        }
+        long shown = 0;
+        while (shown < count && invocation().pause().pass(interval)) {
+            Seen after = lookedAgain(client, () -> look(client));
+            if (after != null) {
+                show(before, after, shown > 0);
+                before = after;
+                shown++;
             }
             if (!console().flush()) {
                 return ExitCode.FAILED;
             }
-            before = after;
         }
         return ExitCode.OK;
     }
 
-    private Look look(AdminClient client) throws AdminClientException, CommandFailure {
+    private void show(Seen before, Seen after, boolean isAnother) {
+        double seconds = Math.max(1, after.nanos() - before.nanos()) / NANOS_PER_SECOND;
+        List<MetricChange> changes = MetricChange.between(wanted(before), wanted(after), after.families(), seconds);
+        if (invocation().isJson()) {
+            console().json(JsonText.changes(Math.round(seconds * 1000) / 1000.0, changes));
+            return;
+        }
+        if (isAnother) {
+            console().another(false);
+        }
+        console().data(MetricView.changes(changes));
+    }
+
+    private static List<MetricSample> named(String name, Seen seen) {
+        List<MetricSample> named = new ArrayList<>();
+        for (MetricSample sample : seen.all()) {
+            if (sample.isOf(name)) {
+                named.add(sample);
+            }
+        }
+        return named;
+    }
+
+    /** Name by name, each sample once; a worker that has just started may not have all of them yet. */
+    private List<MetricSample> wanted(Seen seen) {
+        Set<MetricSample> wanted = new LinkedHashSet<>();
+        for (String name : names) {
+            wanted.addAll(named(name, seen));
+        }
+        return List.copyOf(wanted);
+    }
+
+    private Seen look(AdminClient client) throws AdminClientException, CommandFailure {
         AdminResponse response = client.get("/metrics");
         if (!response.isSuccess()) {
             throw refused(response);
         }
         List<MetricSample> all = MetricSample.parse(response.text());
-        List<MetricSample> found = new ArrayList<>();
-        for (String name : names) {
-            int before = found.size();
-            for (MetricSample sample : all) {
-                if (sample.isOf(name) && !found.contains(sample)) {
-                    found.add(sample);
-                }
-            }
-            if (before == found.size()) {
-                throw new CommandFailure(
-                        ExitCode.FAILED, MetricNames.unknown(name, all).substring("millctl: ".length()));
-            }
-        }
-        return new Look(found, MetricFamilies.parse(response.text(), all), System.nanoTime());
+        return new Seen(
+                all,
+                MetricFamilies.parse(response.text(), all),
+                invocation().pause().nanos());
     }
 }

@@ -9,6 +9,11 @@ interface Pause {
     /** Lets it pass. Returns false when there shall be no other look. */
     boolean pass(Duration time);
 
+    /** The moment of a look, in nanoseconds since some other. */
+    default long nanos() {
+        return System.nanoTime();
+    }
+
     /** By the clock, until the process is interrupted. */
     static boolean byTheClock(Duration time) {
         try {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * The terminal while a command has its whole screen: keys come one by one and unseen, and however the command ends, an interrupt
  * included, everything is again as it was. Confined to one thread, but for the end.
  */
-final class Terminal implements AutoCloseable {
+final class Terminal implements Screen, AutoCloseable {
     /** Other screen, no cursor. */
     private static final String ENTER = "\u001b[?1049h\u001b[?25l\u001b[2J";
 
@@ -21,14 +21,6 @@ final class Terminal implements AutoCloseable {
     private static final File TTY = new File("/dev/tty");
     private static final int WIDTH = 80;
     private static final int HEIGHT = 24;
-
-    /**
-     * Its size.
-     *
-     * @param width columns
-     * @param height lines
-     */
-    record Size(int width, int height) {}
 
     private final PrintStream out;
     private final String modes;
@@ -55,7 +47,8 @@ final class Terminal implements AutoCloseable {
     }
 
     /** Now; 80 by 24 where it is not told. */
-    static Size size() {
+    @Override
+    public Size size() {
         String size = stty("size");
         int space = size == null ? -1 : size.indexOf(' ');
         try {
@@ -71,7 +64,8 @@ final class Terminal implements AutoCloseable {
     }
 
     /** Draws over what is there: nothing flickers. */
-    void draw(List<String> lines) {
+    @Override
+    public void draw(List<String> lines) {
         StringBuilder screen = new StringBuilder("\u001b[H");
         for (int i = 0; i < lines.size(); i++) {
             screen.append(lines.get(i)).append("\u001b[K").append(i < lines.size() - 1 ? "\r\n" : "");

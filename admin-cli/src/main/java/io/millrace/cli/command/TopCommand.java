@@ -48,8 +48,8 @@ final class TopCommand extends ApiCommand {
         END
     }
 
-    /** One look. */
-    private record Look(List<MetricSample> samples, long nanos) {}
+    /** What one look saw. */
+    record Look(List<MetricSample> samples, long nanos) {}
 
     TopCommand(Invocation invocation) {
         super(invocation, Invocation.LOOK_TIMEOUT);
@@ -73,7 +73,7 @@ final class TopCommand extends ApiCommand {
             return single(client, first);
         }
         try (terminal) {
-            screen(client, first, terminal);
+            draw(client, first, terminal);
         }
         return ExitCode.OK;
     }
@@ -96,15 +96,15 @@ final class TopCommand extends ApiCommand {
     }
 
     /** Until somebody wants it to end. */
-    private void screen(AdminClient client, Look first, Terminal terminal) throws CommandFailure {
+    void draw(AdminClient client, Look first, Screen screen) throws CommandFailure {
         Look before = first;
         MetricRates rates = new MetricRates(first.samples(), first.samples(), 1);
         boolean paused = false;
         String note = "";
         while (true) {
-            Terminal.Size size = Terminal.size();
+            Screen.Size size = screen.size();
             String title = title(client, paused ? "paused" : note);
-            terminal.draw(TopView.frame(
+            screen.draw(TopView.frame(
                     rates, title, size.width(), size.height(), console().paint()));
             Wish wish = await(paused ? Duration.ofDays(1) : interval);
             if (wish == Wish.END) {
@@ -121,6 +121,11 @@ final class TopCommand extends ApiCommand {
                 note = "";
             } catch (AdminClientException e) {
                 note = "NOT REACHED";
+            } catch (CommandFailure e) {
+                if (!e.mayPass()) {
+                    throw e;
+                }
+                note = "NO WORKER ANSWERS";
             }
         }
     }
@@ -165,11 +170,12 @@ final class TopCommand extends ApiCommand {
         }
     }
 
-    private Look look(AdminClient client) throws AdminClientException, CommandFailure {
+    Look look(AdminClient client) throws AdminClientException, CommandFailure {
         AdminResponse response = client.get("/metrics");
         if (!response.isSuccess()) {
             throw refused(response);
         }
-        return new Look(MetricSample.parse(response.text()), System.nanoTime());
+        return new Look(
+                MetricSample.parse(response.text()), invocation().pause().nanos());
     }
 }

@@ -18,22 +18,73 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a log that grows, across its rotation: when the name is another file's, the old one is read to its end and the new one from
- * its beginning; when the file has become shorter, it is read anew. Confined to one thread.
+ * Reads a log that grows, across its rotation: when the name is another file's, the new one is read from its beginning, and the old
+ * one for a while longer, since who writes it may notice later; when the file has become shorter, it is read anew. Confined to one
+ * thread.
  */
 public final class LogFollower implements AutoCloseable {
     /** Bytes looked at from the end for the last lines. */
     private static final long TAIL_BYTES_MAX = 16L << 20;
 
+    /** Polls for which a renamed file is still read; a worker looks every second whose file its log's name is. */
+    static final int OLD_POLLS_MAX = 240;
+
+    /** A rotation each time is no rotation. */
+    private static final int OPENINGS_MAX = 16;
+
     private final Path file;
-    private LineSource lines = new LineSource();
-    private @Nullable FileChannel channel;
-    private @Nullable InputStream in;
-    private @Nullable Object key;
+    private final Opener opener;
+    private @Nullable Followed current;
+    private @Nullable Followed old;
+    private int oldPolls;
+
+    /** Opens a file for reading. */
+    @FunctionalInterface
+    interface Opener {
+        FileChannel open(Path file) throws IOException;
+    }
+
+    /** A file with how far it is read. Confined to one thread. */
+    private static final class Followed implements AutoCloseable {
+        private final FileChannel channel;
+        private final InputStream in;
+        private final @Nullable Object key;
+        private LineSource lines = new LineSource();
+
+        Followed(FileChannel channel, @Nullable Object key) {
+            this.channel = channel;
+            this.key = key;
+            in = Channels.newInputStream(channel);
+        }
+
+        void read(Consumer<String> taker) throws IOException {
+            for (String line = lines.next(in); line != null; line = lines.next(in)) {
+                taker.accept(line);
+            }
+        }
+
+        /** From the beginning, where less is left of it than was read. */
+        void rewindIfCut() throws IOException {
+            if (channel.size() < channel.position()) {
+                channel.position(0);
+                lines = new LineSource();
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            channel.close();
+        }
+    }
 
     /** @param file need not be there yet */
     public LogFollower(Path file) {
+        this(file, path -> FileChannel.open(path, StandardOpenOption.READ));
+    }
+
+    LogFollower(Path file, Opener opener) {
         this.file = file;
+        this.opener = opener;
     }
 
     /**
@@ -43,16 +94,17 @@ public final class LogFollower implements AutoCloseable {
      */
     public List<String> last(int count, Predicate<String> wanted) throws IOException {
         ArrayDeque<String> last = new ArrayDeque<>();
-        if (!open()) {
+        Followed opened = open();
+        current = opened;
+        if (opened == null) {
             return List.of();
         }
-        FileChannel opened = Objects.requireNonNull(channel, "channel");
-        long size = opened.size();
+        long size = opened.channel.size();
         if (size > TAIL_BYTES_MAX) {
-            opened.position(size - TAIL_BYTES_MAX);
-            lines.next(Objects.requireNonNull(in, "in")); // most likely the end of a line
+            opened.channel.position(size - TAIL_BYTES_MAX);
+            opened.lines.next(opened.in); // most likely the end of a line
         }
-        read(line -> {
+        opened.read(line -> {
             if (count > 0 && wanted.test(line)) {
                 if (last.size() == count) {
                     last.removeFirst();
@@ -65,65 +117,95 @@ public final class LogFollower implements AutoCloseable {
 
     /** Hands on what was written since the last call. */
     public void poll(Consumer<String> taker) throws IOException {
-        if (channel == null && !open()) {
-            return;
-        }
-        FileChannel opened = Objects.requireNonNull(channel, "channel");
-        if (opened.size() < opened.position()) {
-            opened.position(0);
-            lines = new LineSource();
-        }
-        boolean another = isAnother();
-        read(taker);
-        if (another) {
-            String rest = lines.rest();
-            if (rest != null) {
-                taker.accept(rest);
+        readOld(taker);
+        Followed followed = current;
+        if (followed != null) {
+            followed.rewindIfCut();
+            boolean another = isAnother(followed);
+            followed.read(taker);
+            if (!another) {
+                return;
             }
-            close();
-            if (open()) {
-                read(taker);
+            endOld(taker);
+            old = followed;
+            oldPolls = 0;
+        }
+        current = open();
+        if (current != null) {
+            current.read(taker);
+        }
+    }
+
+    private void readOld(Consumer<String> taker) throws IOException {
+        if (old != null) {
+            old.read(taker);
+            oldPolls++;
+            if (oldPolls == OLD_POLLS_MAX) {
+                endOld(taker);
             }
         }
     }
 
-    private void read(Consumer<String> taker) throws IOException {
-        InputStream opened = Objects.requireNonNull(in, "in");
-        for (String line = lines.next(opened); line != null; line = lines.next(opened)) {
-            taker.accept(line);
+    private void endOld(Consumer<String> taker) throws IOException {
+        if (old != null) {
+            old.read(taker);
+            String rest = old.lines.rest();
+            if (rest != null) {
+                taker.accept(rest);
+            }
+            old.close();
+            old = null;
         }
     }
 
     /** Whether the name is another file's by now; while it is nobody's the old file may still grow. */
-    private boolean isAnother() throws IOException {
+    private boolean isAnother(Followed followed) throws IOException {
         try {
-            Object now = Files.readAttributes(file, BasicFileAttributes.class).fileKey();
-            return !Objects.equals(now, key);
+            return !Objects.equals(key(), followed.key);
         } catch (NoSuchFileException e) {
             return false;
         }
     }
 
-    /** False while there is no such file. */
-    private boolean open() throws IOException {
-        try {
-            FileChannel opened = FileChannel.open(file, StandardOpenOption.READ);
-            channel = opened;
-            in = Channels.newInputStream(opened);
-            key = Files.readAttributes(file, BasicFileAttributes.class).fileKey();
-            lines = new LineSource();
-            return true;
-        } catch (NoSuchFileException e) {
-            return false;
+    private @Nullable Object key() throws IOException {
+        return Files.readAttributes(file, BasicFileAttributes.class).fileKey();
+    }
+
+    /** Null while there is no such file. */
+    private @Nullable Followed open() throws IOException {
+        for (int i = 0; i < OPENINGS_MAX; i++) {
+            Object before;
+            FileChannel opened;
+            try {
+                before = key();
+                opened = opener.open(file);
+            } catch (NoSuchFileException e) {
+                return null;
+            }
+            Followed followed = new Followed(opened, before);
+            // What was opened is what the name meant before and means now, or a rotation fell between.
+            if (!isAnother(followed)) {
+                return followed;
+            }
+            followed.close();
         }
+        throw new IOException(file + " is another file each time it is opened");
     }
 
     @Override
     public void close() throws IOException {
-        if (channel != null) {
-            channel.close();
-            channel = null;
-            in = null;
+        Followed renamed = old;
+        Followed followed = current;
+        old = null;
+        current = null;
+        try {
+            if (renamed != null) {
+                renamed.close();
+            }
+        } finally {
+            if (followed != null) {
+                followed.close();
+            }
         }
     }
 }

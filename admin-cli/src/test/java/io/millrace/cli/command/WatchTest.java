@@ -1,11 +1,21 @@
 package io.millrace.cli.command;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.cli.client.AdminAddress;
+import io.millrace.cli.client.AdminClient;
 import io.millrace.cli.client.ScriptedAdmin;
 import io.millrace.cli.client.ScriptedAdmin.End;
+import io.millrace.cli.render.Paint;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -155,6 +165,159 @@ final class WatchTest {
             assertEquals(look + "\n" + look, run.out());
             assertEquals(3, admin.requests().size());
             assertEquals(List.of(Duration.ofSeconds(1), Duration.ofSeconds(1)), pauses);
+        }
+    }
+
+    private static final String AWAY =
+            "{\"error\":{\"code\":\"worker-down\",\"message\":\"the worker does not answer\"}}";
+
+    /** An admin API that gives one answer after the other, a look each; what follows the last is the last. */
+    private final class Answers implements AutoCloseable {
+        private final List<String> answers;
+        private ScriptedAdmin admin;
+        private int given;
+
+        Answers(String... responses) throws IOException {
+            answers = List.of(responses);
+            admin = started();
+        }
+
+        private ScriptedAdmin started() throws IOException {
+            Path socket = directory.resolve("admin.sock");
+            Files.deleteIfExists(socket);
+            return ScriptedAdmin.on(socket, End.CLOSE, answers.get(given));
+        }
+
+        void next() {
+            try {
+                admin.close();
+                given = Math.min(given + 1, answers.size() - 1);
+                admin = started();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            admin.close();
+        }
+    }
+
+    private static String metrics(int requests) {
+        return ScriptedAdmin.response(
+                200, "# TYPE millrace_requests_total counter\nmillrace_requests_total " + requests + ".0\n");
+    }
+
+    @Test
+    void watchingGoesOnWhileTheWorkerIsAway() throws IOException {
+        String report = ScriptedAdmin.response(200, REPORT);
+        try (Answers answers = new Answers(report, ScriptedAdmin.response(503, AWAY), report)) {
+            Run run = Run.of(
+                    surroundings(),
+                    time -> {
+                        pauses.add(time);
+                        answers.next();
+                        return pauses.size() < 3;
+                    },
+                    "server",
+                    "threads",
+                    "-w",
+                    "-o",
+                    "json",
+                    "--admin",
+                    directory.toString());
+            assertEquals(REPORT + "\n" + AWAY + "\n" + REPORT + "\n", run.out());
+            assertEquals("millctl: the worker does not answer (worker-down); looking again\n", run.err());
+            assertEquals(0, run.exitCode());
+        }
+    }
+
+    @Test
+    void whatIsRefusedForGoodEndsIt() throws IOException {
+        String refused =
+                ScriptedAdmin.response(401, "{\"error\":{\"code\":\"no-token\",\"message\":\"a token is needed\"}}");
+        try (Answers answers = new Answers(ScriptedAdmin.response(200, REPORT), refused)) {
+            Run run = Run.of(
+                    surroundings(),
+                    time -> {
+                        pauses.add(time);
+                        answers.next();
+                        return true;
+                    },
+                    "server",
+                    "threads",
+                    "-w",
+                    "--admin",
+                    directory.toString());
+            assertEquals(1, run.exitCode());
+            assertEquals(1, pauses.size());
+        }
+    }
+
+    @Test
+    void monitoringGoesOnWhileTheWorkerIsAwayAndCountsResults() throws IOException {
+        String none = ScriptedAdmin.response(200, "# TYPE millrace_up gauge\nmillrace_up 1\n");
+        try (Answers answers =
+                new Answers(metrics(5), ScriptedAdmin.response(503, AWAY), none, metrics(5), metrics(5))) {
+            Run run = Run.of(
+                    surroundings(),
+                    time -> {
+                        pauses.add(time);
+                        answers.next();
+                        return pauses.size() < 9;
+                    },
+                    "metric",
+                    "monitor",
+                    "requests",
+                    "-c",
+                    "3",
+                    "--admin",
+                    directory.toString());
+            assertEquals("millctl: the worker does not answer (worker-down); looking again\n", run.err());
+            assertEquals(0, run.exitCode());
+            assertEquals(4, pauses.size());
+            assertTrue(run.out().endsWith("\n0.0/s  millrace_requests_total\n"), run.out());
+        }
+    }
+
+    /** Keeps what it was to show, and has the next answer given after each frame. */
+    private static final class KeptFrames implements Screen {
+        private final List<String> titles = new ArrayList<>();
+        private final Answers answers;
+
+        KeptFrames(Answers answers) {
+            this.answers = answers;
+        }
+
+        @Override
+        public Size size() {
+            return new Size(200, 50);
+        }
+
+        @Override
+        public void draw(List<String> lines) {
+            titles.add(lines.get(0));
+            answers.next();
+        }
+    }
+
+    @Test
+    void topGoesOnWhileTheWorkerIsAway() throws Exception {
+        PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream());
+        Surroundings keys = new Surroundings(
+                Map.of(), directory, directory, null, true, new ByteArrayInputStream("xxxq".getBytes(UTF_8)));
+        Invocation invocation = new Invocation(
+                new GlobalOptions(), keys, new Console(nowhere, nowhere, new Paint(false)), time -> true);
+        try (Answers answers = new Answers(metrics(5), ScriptedAdmin.response(503, AWAY), metrics(5))) {
+            AdminClient client =
+                    new AdminClient(AdminAddress.parse(directory.toString()), null, Duration.ofSeconds(10));
+            TopCommand top = new TopCommand(invocation);
+            KeptFrames frames = new KeptFrames(answers);
+            top.draw(client, top.look(client), frames);
+            assertEquals(4, frames.titles.size());
+            assertTrue(frames.titles.get(1).contains("NO WORKER ANSWERS"), frames.titles.toString());
+            assertFalse(frames.titles.get(2).contains("NO WORKER ANSWERS"), frames.titles.toString());
         }
     }
 }

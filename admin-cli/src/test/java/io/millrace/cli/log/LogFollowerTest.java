@@ -3,6 +3,7 @@ package io.millrace.cli.log;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -63,7 +64,7 @@ final class LogFollowerTest {
             Files.move(file, renamed);
             append(renamed, "late\n");
             assertEquals(List.of("late"), polled(follower));
-            append(renamed, "last");
+            append(renamed, "last\n");
             append(file, "new\n");
             assertEquals(List.of("last", "new"), polled(follower));
             append(file, "newer\n");
@@ -88,6 +89,65 @@ final class LogFollowerTest {
             assertEquals(List.of(), polled(follower));
             append(file, "one\n");
             assertEquals(List.of("one"), polled(follower));
+        }
+    }
+
+    @Test
+    void aRenamedFileIsReadForAWhileSinceItsWriterMayNoticeLater() throws IOException {
+        append(file, "one\n");
+        try (LogFollower follower = new LogFollower(file)) {
+            follower.last(1, line -> true);
+            Path renamed = directory.resolve("access.log.1");
+            Files.move(file, renamed);
+            append(file, "");
+            assertEquals(List.of(), polled(follower));
+            append(renamed, "late\nhal");
+            assertEquals(List.of("late"), polled(follower));
+            append(renamed, "f\nopen");
+            append(file, "new\n");
+            assertEquals(List.of("half", "new"), polled(follower));
+            List<String> after = new ArrayList<>();
+            for (int i = 0; i < LogFollower.OLD_POLLS_MAX; i++) {
+                after.addAll(polled(follower));
+            }
+            assertEquals(List.of("open"), after);
+            append(renamed, "too late\n");
+            append(file, "newer\n");
+            assertEquals(List.of("newer"), polled(follower));
+        }
+    }
+
+    @Test
+    void theNextRotationEndsTheFileBeforeTheLast() throws IOException {
+        append(file, "one\n");
+        try (LogFollower follower = new LogFollower(file)) {
+            follower.last(1, line -> true);
+            for (int i = 1; i < 4; i++) {
+                Path renamed = directory.resolve("access.log." + i);
+                Files.move(file, renamed);
+                append(renamed, "open" + i);
+                append(file, "new" + i + "\n");
+                assertEquals(i == 1 ? List.of("new1") : List.of("open" + (i - 1), "new" + i), polled(follower));
+            }
+        }
+    }
+
+    @Test
+    void aRotationWhileTheFileIsOpenedIsNoticed() throws IOException {
+        append(file, "one\n");
+        Path renamed = directory.resolve("access.log.1");
+        LogFollower.Opener rotating = path -> {
+            FileChannel opened = FileChannel.open(path, StandardOpenOption.READ);
+            if (!Files.exists(renamed)) {
+                Files.move(file, renamed);
+                append(file, "new\n");
+            }
+            return opened;
+        };
+        try (LogFollower follower = new LogFollower(file, rotating)) {
+            assertEquals(List.of("new"), follower.last(5, line -> true));
+            append(file, "newer\n");
+            assertEquals(List.of("newer"), polled(follower));
         }
     }
 }
