@@ -1,6 +1,7 @@
 package io.millrace.cli.command;
 
 import io.millrace.cli.render.Paint;
+import io.millrace.cli.render.Printable;
 import java.io.PrintStream;
 import java.util.List;
 
@@ -32,8 +33,9 @@ final class Console {
         }
     }
 
-    /** JSON as it came, and the end of a line. */
-    void json(byte[] json) {
+    /** JSON as it came, save that nothing in it steers a terminal, and the end of a line. */
+    void json(byte[] came) {
+        byte[] json = Printable.json(came);
         out.write(json, 0, json.length);
         if (json.length == 0 || json[json.length - 1] != '\n') {
             out.write('\n');

@@ -1,7 +1,9 @@
 package io.millrace.cli.render;
 
+import java.nio.charset.StandardCharsets;
+
 /** Text that came over a wire, made safe to print: an origin's field values must not steer the operator's terminal. */
-final class Printable {
+public final class Printable {
     private Printable() {}
 
     /** {@code text} in one line, control and bidirectional formatting characters escaped. */
@@ -14,6 +16,35 @@ final class Printable {
         return text;
     }
 
+    /** JSON in UTF-8 that means the same, with the same characters escaped: it may be printed, too, and control characters above 0x7e are allowed in JSON as they are. */
+    public static byte[] json(byte[] json) {
+        String text = new String(json, StandardCharsets.UTF_8);
+        for (int i = 0; i < text.length(); i++) {
+            if (!isHarmless(text.charAt(i)) && !isBetweenTokens(text.charAt(i))) {
+                return escapedJson(text).getBytes(StandardCharsets.UTF_8);
+            }
+        }
+        return json;
+    }
+
+    /** No string of JSON has these. */
+    private static boolean isBetweenTokens(char character) {
+        return character == '\n' || character == '\r' || character == '\t';
+    }
+
+    private static String escapedJson(String text) {
+        StringBuilder safe = new StringBuilder(text.length() + 16);
+        for (int i = 0; i < text.length(); i++) {
+            char character = text.charAt(i);
+            if (isHarmless(character) || isBetweenTokens(character)) {
+                safe.append(character);
+            } else {
+                append(safe, character);
+            }
+        }
+        return safe.toString();
+    }
+
     private static String escaped(String text) {
         StringBuilder safe = new StringBuilder(text.length() + 16);
         for (int i = 0; i < text.length(); i++) {
@@ -21,11 +52,15 @@ final class Printable {
             if (isHarmless(character)) {
                 safe.append(character);
             } else {
-                String digits = Integer.toHexString(character);
-                safe.append("\\u").append("0".repeat(4 - digits.length())).append(digits);
+                append(safe, character);
             }
         }
         return safe.toString();
+    }
+
+    private static void append(StringBuilder safe, char character) {
+        String digits = Integer.toHexString(character);
+        safe.append("\\u").append("0".repeat(4 - digits.length())).append(digits);
     }
 
     private static boolean isHarmless(char character) {

@@ -74,6 +74,19 @@ final class LogCommandsTest {
     }
 
     @Test
+    void controlCharactersOfALineDoNotReachTheTerminalAsJsonEither() {
+        String line = HIT.replace("/a ", "/a\u009b2J\u007f\u00e9 ");
+        assertTrue(
+                millctl(line, "log", "cat", "-o", "json", "-")
+                        .out()
+                        .contains("\"url\":\"http://www.example.com/a\\u009b2J\\u007f\u00e9\""),
+                millctl(line, "log", "cat", "-o", "json", "-").out());
+        assertTrue(millctl(line, "log", "stats", "--urls", "1", "-o", "json", "-")
+                .out()
+                .contains("/a\\u009b2J\\u007f\u00e9\""));
+    }
+
+    @Test
     void statsCountsHitsMissesAndMore() throws IOException {
         Run run = millctl("", "log", "stats", file(HIT + HIT + MISS + "odd\n"), "--urls", "1");
         assertEquals("""
