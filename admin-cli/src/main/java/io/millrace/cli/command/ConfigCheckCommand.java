@@ -3,7 +3,6 @@ package io.millrace.cli.command;
 import io.millrace.cli.client.AdminAddress;
 import io.millrace.cli.client.AdminClientException;
 import io.millrace.cli.client.AdminResponse;
-import io.millrace.cli.client.Instances;
 import io.millrace.cli.client.JsonObject;
 import io.millrace.cli.client.JsonText;
 import io.millrace.cli.render.ProblemLines;
@@ -69,14 +68,7 @@ final class ConfigCheckCommand implements Callable<Integer> {
 
     /** The launcher to ask: the one named, else any that runs; null when there is none on this machine's files. */
     private @Nullable AdminAddress launcher() throws CommandFailure {
-        AdminAddress named = invocation.namedAddress();
-        if (named != null) {
-            return named instanceof AdminAddress.UnixSocket ? named : null;
-        }
-        Surroundings surroundings = invocation.surroundings();
-        List<Path> running = Instances.find(surroundings.runDirectory(), surroundings.stateHome())
-                .running();
-        return running.size() == 1 ? new AdminAddress.UnixSocket(running.get(0)) : null;
+        return invocation.addressIfAny() instanceof AdminAddress.UnixSocket socket ? socket : null;
     }
 
     private int show(byte[] json, JsonObject answer, String absolute) {

@@ -100,6 +100,18 @@ final class Invocation {
         return clientOf(address == null ? found() : address, timeout);
     }
 
+    /** The address that is named, else of the only one in the usual places; null where none runs there, or several do. */
+    @Nullable
+    AdminAddress addressIfAny() throws CommandFailure {
+        AdminAddress named = namedAddress();
+        if (named != null) {
+            return named;
+        }
+        List<Path> running = Instances.find(surroundings.runDirectory(), surroundings.stateHome())
+                .running();
+        return running.size() == 1 ? new AdminAddress.UnixSocket(running.get(0)) : null;
+    }
+
     AdminClient clientOf(AdminAddress address, Duration timeout) throws CommandFailure {
         String token = address instanceof AdminAddress.Tcp ? token() : null;
         return new AdminClient(address, token, options.timeout == null ? timeout : options.timeout);

@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * An admin API that says what a test tells it, to every request the same: the bytes, in the pieces and with the end that
- * the test wants. Serves one connection after the other on a thread of its own; close it.
+ * An admin API that says what a test tells it, to every request the same or to each what is next: the bytes, in the pieces and with
+ * the end that the test wants. Serves one connection after the other on a thread of its own; close it.
  */
 public final class ScriptedAdmin implements AutoCloseable {
     /** What happens after the last piece. */
@@ -28,16 +28,20 @@ public final class ScriptedAdmin implements AutoCloseable {
     }
 
     private final ServerSocketChannel listening;
-    private final List<String> pieces;
+    private final List<List<String>> answers;
     private final End end;
     private final List<String> requests = Collections.synchronizedList(new ArrayList<>());
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Thread thread;
 
     private ScriptedAdmin(ServerSocketChannel listening, End end, List<String> pieces) {
+        this(listening, List.of(pieces), end);
+    }
+
+    private ScriptedAdmin(ServerSocketChannel listening, List<List<String>> answers, End end) {
         this.listening = listening;
         this.end = end;
-        this.pieces = pieces;
+        this.answers = answers;
         this.thread = new Thread(this::serve, "scripted-admin");
         thread.start();
     }
@@ -47,6 +51,15 @@ public final class ScriptedAdmin implements AutoCloseable {
         ServerSocketChannel listening = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
         listening.bind(UnixDomainSocketAddress.of(socket));
         return new ScriptedAdmin(listening, end, List.of(pieces));
+    }
+
+    /** Serves whole responses on a Unix socket, one after the other, and the last of them from then on. */
+    public static ScriptedAdmin inTurn(Path socket, List<String> responses) throws IOException {
+        ServerSocketChannel listening = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+        listening.bind(UnixDomainSocketAddress.of(socket));
+        List<List<String>> answers = new ArrayList<>();
+        responses.forEach(response -> answers.add(List.of(response)));
+        return new ScriptedAdmin(listening, answers, End.CLOSE);
     }
 
     /** Serves {@code pieces} on a TCP port of loopback. */
@@ -83,7 +96,7 @@ public final class ScriptedAdmin implements AutoCloseable {
                     continue; // only looked whether somebody listens
                 }
                 requests.add(request);
-                for (String piece : pieces) {
+                for (String piece : answers.get(Math.min(requests.size(), answers.size()) - 1)) {
                     ByteBuffer bytes = StandardCharsets.UTF_8.encode(piece);
                     while (bytes.hasRemaining()) {
                         channel.write(bytes);

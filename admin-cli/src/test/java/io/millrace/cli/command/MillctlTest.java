@@ -292,6 +292,32 @@ final class MillctlTest {
     }
 
     @Test
+    void printsTheSchemaWithTheLaunchersScriptWhenNoneRunsOrSeveralDo() throws IOException {
+        Path millrace = install("[ \"$*\" = schema ] || exit 9; echo '{\"title\":\"here\"}'");
+        String running = ScriptedAdmin.response(200, "{\"title\":\"running\"}");
+        assertEquals("{\"title\":\"here\"}\n", millctl("config", "schema").out());
+        try (ScriptedAdmin one = ScriptedAdmin.on(state("8080"), End.CLOSE, running)) {
+            assertEquals(
+                    "{\"title\":\"running\"}\n", millctl("config", "schema").out());
+            try (ScriptedAdmin other = ScriptedAdmin.on(state("9090"), End.CLOSE, running)) {
+                assertEquals(
+                        "{\"title\":\"here\"}\n", millctl("config", "schema").out());
+                assertEquals(1, one.requests().size() + other.requests().size());
+            }
+        }
+        Run named = millctl("config", "schema", "--admin", state("8080").toString());
+        assertEquals(0, named.exitCode());
+        assertEquals("{\"title\":\"here\"}\n", named.out());
+        assertTrue(named.err().endsWith("; this is the schema of this product\n"), named.err());
+        assertEquals(
+                3, millctl("config", "schema", "--admin", "http://127.0.0.1:1").exitCode());
+        Files.delete(millrace);
+        Run none = millctl("config", "schema");
+        assertEquals(1, none.exitCode());
+        assertTrue(none.err().contains("no bin/millrace beside this millctl"), none.err());
+    }
+
+    @Test
     void passesTheExitCodeOfTheScriptOn() throws IOException {
         install("echo 'millrace: no Java found' >&2; exit 1");
         Run run = millctl("config", "check", "a.yaml");
