@@ -3,6 +3,7 @@ package io.millrace.proxy.admin;
 import io.netty.handler.codec.http.QueryStringDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One request to the admin API, read whole. Immutable; the body is not copied and nobody changes it.
@@ -30,5 +31,21 @@ public record AdminRequest(String method, String target, String path, byte[] bod
             throw new AdminException(400, "bad-request", "the query parameter '" + name + "' is needed, once");
         }
         return values.get(0);
+    }
+
+    /**
+     * The value of a query parameter that need not be there; null when it is not. One that is there twice, or without a value, is
+     * refused: what was meant is not known.
+     */
+    public @Nullable String optionalParameter(String name) throws AdminException {
+        List<String> values = parameters(name);
+        if (values.size() > 1) {
+            throw new AdminException(400, "bad-request", "the query parameter '" + name + "' stands there twice");
+        }
+        if (values.size() == 1 && values.get(0).isEmpty()) {
+            throw new AdminException(
+                    400, "bad-request", "the query parameter '" + name + "' is empty; leave it out for none");
+        }
+        return values.isEmpty() ? null : values.get(0);
     }
 }

@@ -5,7 +5,6 @@ import io.millrace.proxy.admin.ListSource.ListQuery;
 import io.millrace.proxy.admin.ListSource.ListReport;
 import io.millrace.proxy.admin.ListSource.Listed;
 import java.time.Duration;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
@@ -44,23 +43,18 @@ public final class ListResource implements AdminResource {
 
     @Override
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
-        String count = optional(request, "count");
+        String count = request.optionalParameter("count");
         if (count != null && !count.equals("host")) {
             throw new AdminException(400, "bad-request", "count: actual=" + count + ", expected=host");
         }
         ListQuery query = new ListQuery(
-                optional(request, "prefix"),
-                optional(request, "regex"),
-                optional(request, "host"),
-                limit(optional(request, "limit")),
-                optional(request, "after"),
+                request.optionalParameter("prefix"),
+                request.optionalParameter("regex"),
+                request.optionalParameter("host"),
+                limit(request.optionalParameter("limit")),
+                request.optionalParameter("after"),
                 count != null);
         responder.replyWhen(source.list(query), report -> AdminReply.json(json -> write(json, report)));
-    }
-
-    private static @Nullable String optional(AdminRequest request, String name) throws AdminException {
-        List<String> values = request.parameters(name);
-        return values.isEmpty() ? null : request.parameter(name);
     }
 
     private static int limit(@Nullable String text) throws AdminException {

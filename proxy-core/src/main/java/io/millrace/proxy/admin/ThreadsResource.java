@@ -2,7 +2,7 @@ package io.millrace.proxy.admin;
 
 import io.millrace.proxy.admin.ServerSource.ThreadReport;
 import io.millrace.proxy.admin.ServerSource.ThreadView;
-import java.util.List;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
 /** {@code GET /v1/server/threads[?depth=N]}: what the threads of the serving process are doing. Thread-safe. */
@@ -34,17 +34,17 @@ public final class ThreadsResource implements AdminResource {
 
     @Override
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
-        ThreadReport report = source.threads(depth(request.parameters("depth")));
+        ThreadReport report = source.threads(depth(request.optionalParameter("depth")));
         responder.reply(AdminReply.json(json -> write(json, report)));
     }
 
-    private static int depth(List<String> values) throws AdminException {
-        if (values.isEmpty()) {
+    private static int depth(@Nullable String text) throws AdminException {
+        if (text == null) {
             return DEPTH_DEFAULT;
         }
         try {
-            int depth = Integer.parseInt(values.get(0));
-            if (values.size() == 1 && depth >= 0 && depth <= DEPTH_MAX) {
+            int depth = Integer.parseInt(text);
+            if (depth >= 0 && depth <= DEPTH_MAX) {
                 return depth;
             }
         } catch (NumberFormatException e) {
