@@ -46,6 +46,7 @@ final class ExplanationText {
         if (foreseen.settings() != null) {
             cacheRules();
             lookup();
+            collapse();
             storing(foreseen.settings());
         }
         origin();
@@ -67,6 +68,7 @@ final class ExplanationText {
                 asked == null ? null : asked.url(),
                 asked == null || asked.group() == null ? null : asked.group().name(),
                 asked == null || asked.host() == null ? null : asked.host().toString(),
+                foreseen.collapse() != null,
                 List.copyOf(steps));
     }
 
@@ -261,6 +263,21 @@ final class ExplanationText {
 
     // what would be done
 
+    private void collapse() {
+        Foreseen.Collapse collapse = foreseen.collapse();
+        if (collapse == null) {
+            return;
+        }
+        long millis = collapse.waitNanos() / 1_000_000;
+        step(
+                "collapse",
+                foreseen.outcome() == Outcome.STALE
+                        ? "another request fetches it already: no validation is begun"
+                        : "another request fetches it already: its answer is waited for, at most "
+                                + (millis % 1000 == 0 ? millis / 1000 + " s" : millis + " ms"),
+                foreseen.outcome() == Outcome.STALE ? null : "cache.collapse_wait");
+    }
+
     private void storing(CacheSettings settings) {
         if (foreseen.asked() == null || foreseen.outcome() == Outcome.STALE) {
             return;
@@ -290,6 +307,10 @@ final class ExplanationText {
         if (asked == null) {
             return;
         }
+        if (foreseen.collapse() != null) {
+            step("origin", asked.url() + " is asked for already", null);
+            return;
+        }
         if (asked.group() == null) {
             step("origin", asked.url(), null);
             return;
@@ -302,6 +323,10 @@ final class ExplanationText {
     }
 
     private void answer() {
+        if (foreseen.collapse() != null && foreseen.outcome() != Outcome.STALE) {
+            step("answer", "waits for what another request fetches (" + foreseen.forwarded() + ")", null);
+            return;
+        }
         String text =
                 switch (foreseen.outcome()) {
                     case DENY -> foreseen.status() + ", " + foreseen.why();

@@ -40,6 +40,10 @@ final class RequestExplanation implements ExplainSource {
             RequestHead request = request(question);
             ClientConnection client = client(question, request.target());
             long contentLength = contentLength(request.fields());
+            OversizedRequest oversized = OversizedRequest.of(proxy.config().limits(), question, request, contentLength);
+            if (oversized != null) {
+                return CompletableFuture.completedFuture(oversized.explanation(request, client));
+            }
             ServingLoop loop = proxy.loops().get(0);
             return CompletableFuture.supplyAsync(
                             () -> loop.exchanges().foresee(request, contentLength, client), loop.loop())

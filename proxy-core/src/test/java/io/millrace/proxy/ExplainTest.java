@@ -1,6 +1,7 @@
 package io.millrace.proxy;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -21,6 +22,7 @@ import io.millrace.proxy.observe.Counter;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
@@ -248,6 +250,136 @@ class ExplainTest {
         assertEquals("pass", explained.outcome());
         assertEquals("goes to the origin as it is (method)", texts(explained).get("answer"));
         assertNull(explained.key());
+    }
+
+    /** What an exchange would wait for is told, and is what it then waits for. */
+    @Test
+    void aFetchUnderWayIsWaitedFor() throws Exception {
+        CountDownLatch go = new CountDownLatch(1);
+        proxy.start(
+                request -> {
+                    go.await();
+                    request.ok("Cache-Control: max-age=60\r\n", RawInput.latin1("content"));
+                },
+                config -> config.set("cache.collapse_wait", "7s"));
+        RawClient leader = proxy.client().get("/a");
+        ProxyExtension.await("a request at the origin", () -> proxy.origin().requests() == 1);
+        Explanation explained = explain("/a");
+        assertTrue(explained.collapsed());
+        assertEquals("fetch", explained.outcome());
+        Map<String, String> texts = texts(explained);
+        assertEquals(
+                "another request fetches it already: its answer is waited for, at most 7 s", texts.get("collapse"));
+        assertEquals("cache.collapse_wait", by(explained, "collapse"));
+        assertEquals(proxy.origin().url() + "/a is asked for already", texts.get("origin"));
+        assertEquals("waits for what another request fetches (uri-miss)", texts.get("answer"));
+        assertFalse(explain("/b").collapsed(), "another URL");
+        assertFalse(explain("HEAD", null, "/a").collapsed(), "a HEAD is sent as it is");
+        assertFalse(explain("/a", new Field("Range", "bytes=0-0,2-2")).collapsed(), "ranges that are sent as they are");
+        assertEquals(0, proxy.counted(Counter.LOOKUPS_FILLING), "what is explained counts as no waiting");
+        RawClient waiter = proxy.client().get("/a");
+        ProxyExtension.await("a waiter", () -> proxy.counted(Counter.LOOKUPS_FILLING) == 1);
+        go.countDown();
+        assertEquals("content", leader.response().text());
+        assertEquals("content", waiter.response().text());
+        assertEquals(1, proxy.origin().requests());
+        assertFalse(explain("/a").collapsed());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"cache.collapse_wait, 0s", "cache.read_while_writing, never"})
+    void aFetchUnderWayIsNotWaitedForWhereAnOperatorDoesNotWantIt(String key, String value) throws Exception {
+        CountDownLatch go = new CountDownLatch(1);
+        proxy.start(
+                request -> {
+                    go.await();
+                    request.ok("Cache-Control: max-age=60\r\n", RawInput.latin1("content"));
+                },
+                config -> config.set(key, value));
+        RawClient leader = proxy.client().get("/a");
+        ProxyExtension.await("a request at the origin", () -> proxy.origin().requests() == 1);
+        assertFalse(explain("/a").collapsed());
+        go.countDown();
+        assertEquals("content", leader.response().text());
+    }
+
+    @Test
+    void aValidationUnderWayIsWaitedForOrSparesAnother() throws Exception {
+        CountDownLatch go = new CountDownLatch(1);
+        startWithAValidationThatWaits(go);
+        proxy.get("/a");
+        proxy.advanceSeconds(9);
+        RawClient first = proxy.client().get("/a");
+        assertEquals("content", first.response().text());
+        ProxyExtension.await("a validation at the origin", () -> proxy.origin().requests() == 2);
+        Explanation aside = explain("/a");
+        assertEquals("stale", aside.outcome());
+        assertEquals(200, aside.status());
+        assertTrue(aside.collapsed());
+        assertEquals(
+                "another request fetches it already: no validation is begun",
+                texts(aside).get("collapse"));
+        proxy.advanceSeconds(60);
+        Explanation waiting = explain("/a");
+        assertEquals("validate", waiting.outcome());
+        assertTrue(waiting.collapsed());
+        assertEquals(
+                "waits for what another request fetches (stale)", texts(waiting).get("answer"));
+        go.countDown();
+    }
+
+    private void startWithAValidationThatWaits(CountDownLatch go) throws Exception {
+        proxy.start(request -> {
+            if (request.has("If-None-Match")) {
+                go.await();
+            }
+            request.ok(
+                    "Cache-Control: max-age=5, stale-while-revalidate=30\r\nETag: \"v1\"\r\n",
+                    RawInput.latin1("content"));
+        });
+    }
+
+    /** RFC 9110 s15.5.15, RFC 6585 s5: as long as is allowed, and a byte more; the wire says the same. */
+    @ParameterizedTest
+    @CsvSource({"256, false, 200", "257, true, 414"})
+    void aRequestLineIsMeasured(int bytes, boolean refused, int status) throws Exception {
+        start("Cache-Control: max-age=60\r\n", config -> config.set("limits.request_line", "256B"));
+        String path = "/" + "a".repeat(bytes - "GET / HTTP/1.1\r\n".length());
+        Explanation explained = explain(path);
+        assertEquals(refused ? "deny" : "fetch", explained.outcome());
+        assertEquals(status, proxy.get(path).status());
+        if (refused) {
+            assertEquals(status, explained.status());
+            assertEquals(
+                    "the request line has 257 bytes, the limit is 256",
+                    texts(explained).get("limits"));
+            assertEquals("limits.request_line", by(explained, "limits"));
+            assertEquals("414, request line too long", texts(explained).get("answer"));
+            assertNull(explained.rule());
+        }
+        assertEquals(refused ? 0 : 1, proxy.origin().requests());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1024, false, 200", "1025, true, 431"})
+    void aFieldSectionIsMeasured(int bytes, boolean refused, int status) throws Exception {
+        start("Cache-Control: max-age=60\r\n", config -> config.set("limits.request_header", "1KiB"));
+        String value = "a".repeat(bytes - "Host: test.example\r\nX-A: \r\n\r\n".length());
+        Explanation explained = explain("/a", new Field("X-A", value));
+        assertEquals(refused ? "deny" : "fetch", explained.outcome());
+        assertEquals(refused ? status : 0, explained.status());
+        assertEquals(status, proxy.get("/a", "X-A: " + value + "\r\n").status());
+    }
+
+    @Test
+    void contentIsMeasured() throws Exception {
+        start("Cache-Control: max-age=60\r\n", config -> config.set("limits.request_body", "10B"));
+        assertEquals(
+                413,
+                explain("POST", null, "/a", new Field("Content-Length", "11")).status());
+        assertEquals(
+                "pass",
+                explain("POST", null, "/a", new Field("Content-Length", "10")).outcome());
     }
 
     /** A fault is an answer, and lets go of what it holds: else the question would wait for ever. */

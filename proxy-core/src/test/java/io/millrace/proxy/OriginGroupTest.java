@@ -119,12 +119,28 @@ class OriginGroupTest {
         }
     }
 
+    /** RFC 5861 s3: the answer is the cache's, whoever is asked aside. */
+    @Test
+    void explainingAStaleAnswerSaysItsStatusAndWhoIsAskedAside() throws Exception {
+        origin(request -> request.ok("Cache-Control: max-age=5, stale-while-revalidate=60\r\n", RawInput.latin1("0")));
+        start(group -> group, config -> config);
+        proxy.get("/x");
+        proxy.advanceSeconds(9);
+        ExplainSource.Explanation explained = explained();
+        assertEquals("stale", explained.outcome());
+        assertEquals(200, explained.status());
+        assertEquals(urls.get(0), explained.originHost());
+    }
+
     private String nextHost() throws Exception {
+        return explained().originHost();
+    }
+
+    private ExplainSource.Explanation explained() throws Exception {
         return new RequestExplanation(proxy.proxy())
                 .explain(new ExplainSource.Question("http://test.example/x", "GET", List.of(), null, 0, false))
                 .toCompletableFuture()
-                .get()
-                .originHost();
+                .get();
     }
 
     /** RFC 9112 s3.2.2: a request to a proxy has the whole URL. */

@@ -26,7 +26,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class AdminPipeline extends ChannelInitializer<Channel> {
     static final int MAX_CONNECTIONS = 64;
-    static final int MAX_LINE_BYTES = 32 << 10;
+    /** Room for a question about a request that is longer than limits.request_header, percent-encoded. */
+    static final int MAX_LINE_BYTES = 128 << 10;
+
     static final int MAX_HEADER_BYTES = 16 << 10;
     static final int IDLE_SECONDS = 60;
 

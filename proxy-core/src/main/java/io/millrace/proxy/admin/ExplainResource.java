@@ -3,7 +3,7 @@ package io.millrace.proxy.admin;
 import io.millrace.proxy.admin.ExplainSource.Explanation;
 import io.millrace.proxy.admin.ExplainSource.Question;
 import io.millrace.proxy.admin.ExplainSource.Step;
-import java.util.List;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
 /**
@@ -32,27 +32,26 @@ public final class ExplainResource implements AdminResource {
 
     @Override
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
-        String client = optional(request, "client");
+        String method = request.optionalParameter("method");
         Question question = new Question(
                 request.parameter("url"),
-                optional(request, "method").isEmpty() ? "GET" : optional(request, "method"),
+                method == null ? "GET" : method,
                 HeaderFields.of(request.parameters("header")),
-                client.isEmpty() ? null : client,
-                port(optional(request, "port")),
-                optional(request, "to_proxy").equals("true"));
+                request.optionalParameter("client"),
+                port(request.optionalParameter("port")),
+                isTrue("to_proxy", request.optionalParameter("to_proxy")));
         responder.replyWhen(source.explain(question), explained -> AdminReply.json(json -> write(json, explained)));
     }
 
-    private static String optional(AdminRequest request, String name) throws AdminException {
-        List<String> values = request.parameters(name);
-        if (values.size() > 1) {
-            throw new AdminException(400, "bad-request", "the query parameter '" + name + "' stands there twice");
+    private static boolean isTrue(String name, @Nullable String text) throws AdminException {
+        if (text == null || text.equals("true") || text.equals("false")) {
+            return "true".equals(text);
         }
-        return values.isEmpty() ? "" : values.get(0);
+        throw new AdminException(400, "bad-request", name + ": actual=" + text + ", expected=true or false");
     }
 
-    private static int port(String text) throws AdminException {
-        if (text.isEmpty()) {
+    private static int port(@Nullable String text) throws AdminException {
+        if (text == null) {
             return 0;
         }
         try {
@@ -80,6 +79,7 @@ public final class ExplainResource implements AdminResource {
         json.writeStringProperty("origin_url", explained.originUrl());
         json.writeStringProperty("origin_group", explained.originGroup());
         json.writeStringProperty("origin_host", explained.originHost());
+        json.writeBooleanProperty("collapsed", explained.collapsed());
         json.writeArrayPropertyStart("steps");
         for (Step step : explained.steps()) {
             json.writeStartObject();

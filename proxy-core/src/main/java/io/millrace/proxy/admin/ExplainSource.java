@@ -45,6 +45,7 @@ public interface ExplainSource {
      * @param originUrl what an origin is asked for; null where none is asked
      * @param originGroup the group of origins; null for the host of the rule
      * @param originHost the host of the group that is next in turn; null where none is
+     * @param collapsed whether another request fetches the same already, so that this one asks no origin
      * @param steps how that was found, in the order of a request's way
      */
     record Explanation(
@@ -61,6 +62,7 @@ public interface ExplainSource {
             @Nullable String originUrl,
             @Nullable String originGroup,
             @Nullable String originHost,
+            boolean collapsed,
             List<Step> steps) {}
 
     /**

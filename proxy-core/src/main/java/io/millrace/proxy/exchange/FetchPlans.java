@@ -44,13 +44,16 @@ final class FetchPlans {
 
     /** What to ask for when nothing that is stored can be used. */
     LegPlan miss(Decision decision, boolean mayShare) {
-        boolean whole = decision.fillConfig().rangeWrite();
-        if (whole ? isRangeFarAhead() : RangeRequest.isForSeveral(request)) {
+        if (isSentAsItIs(decision)) {
             return pass(decision);
         }
         boolean shared = mayShare && mayWait(decision);
-        RangeRequest range = whole ? null : rangeToFetch();
+        RangeRequest range = decision.fillConfig().rangeWrite() ? null : rangeToFetch();
         return range == null ? LegPlan.fill(decision, client, shared) : LegPlan.part(decision, client, shared, range);
+    }
+
+    private boolean isSentAsItIs(Decision decision) {
+        return decision.fillConfig().rangeWrite() ? isRangeFarAhead() : RangeRequest.isForSeveral(request);
     }
 
     /** The stored response with its validators; borrows the object. */
@@ -67,12 +70,44 @@ final class FetchPlans {
      */
     @Nullable
     LegPlan rest(Decision decision, StoredObject<StoredHead> object) {
-        ContentRange part = PartialContent.rangeOf(object.head());
-        if (part.first() != 0 || rangeToFetch() != null || RangeRequest.isForSeveral(request)) {
+        if (!isRestAskedFor(object)) {
             return null;
         }
+        ContentRange part = PartialContent.rangeOf(object.head());
         RangeRequest rest = RangeRequest.from(part.end(), StrongValidator.ifRange(object.head()));
         return LegPlan.rest(decision, client, object, rest);
+    }
+
+    private boolean isRestAskedFor(StoredObject<StoredHead> object) {
+        return PartialContent.rangeOf(object.head()).first() == 0
+                && rangeToFetch() == null
+                && !RangeRequest.isForSeveral(request);
+    }
+
+    /** The fetch under way that an exchange would wait for, where it has to fetch; null where it would begin its own. Changes nothing. */
+    @Nullable
+    OriginLeg underWay(Decision decision) {
+        StoredObject<StoredHead> stored = decision.object();
+        boolean shared =
+                switch (decision.kind()) {
+                    case MISS -> isMissShared(decision);
+                    case VALIDATE -> isSharedByRule(decision) && !isKnownUncacheable(decision);
+                    case COMPLETE ->
+                        stored != null
+                                && StoredParts.isPart(stored.head())
+                                && (isRestAskedFor(stored) || isMissShared(decision));
+                    case FRESH_ENOUGH -> decision.isValidatingAside();
+                    default -> false;
+                };
+        OriginLeg other = shared ? home.collapser().find(decision.key()) : null;
+        if (other == null || other.isOutdated()) {
+            return null;
+        }
+        return !other.isPart() && isRangeFarAhead() ? null : other;
+    }
+
+    private boolean isMissShared(Decision decision) {
+        return !isSentAsItIs(decision) && isSharedByRule(decision) && !isKnownUncacheable(decision);
     }
 
     /**
@@ -95,16 +130,24 @@ final class FetchPlans {
      * responses that cannot be stored.
      */
     private boolean mayWait(Decision decision) {
-        FillConfig.ReadWhileWriting mode = decision.fillConfig().readWhileWriting();
-        if (mode == FillConfig.ReadWhileWriting.NEVER
-                || (mode == FillConfig.ReadWhileWriting.NOT_FOR_RANGES
-                        && request.fields().contains(FieldName.RANGE))) {
+        if (!isSharedByRule(decision)) {
             return false;
         }
-        if (!home.uncacheable().contains(decision.key(), home.clock().millis())) {
-            return true;
+        boolean uncacheable = isKnownUncacheable(decision);
+        if (uncacheable) {
+            home.counters().increment(Counter.COLLAPSED_UNCACHEABLE);
         }
-        home.counters().increment(Counter.COLLAPSED_UNCACHEABLE);
-        return false;
+        return !uncacheable;
+    }
+
+    private boolean isSharedByRule(Decision decision) {
+        FillConfig.ReadWhileWriting mode = decision.fillConfig().readWhileWriting();
+        return mode != FillConfig.ReadWhileWriting.NEVER
+                && (mode != FillConfig.ReadWhileWriting.NOT_FOR_RANGES
+                        || !request.fields().contains(FieldName.RANGE));
+    }
+
+    private boolean isKnownUncacheable(Decision decision) {
+        return home.uncacheable().contains(decision.key(), home.clock().millis());
     }
 }

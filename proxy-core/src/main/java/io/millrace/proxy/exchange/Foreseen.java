@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param noStore why an answer is not stored whatever it says; null where that is not known before
  * @param uncacheable whether an answer under the key was lately not stored
  * @param asked whom the origin's part is asked of; null where nobody is
+ * @param collapse the fetch of another request that takes the place of this one's; null where there is none
  */
 public record Foreseen(
         Outcome outcome,
@@ -46,7 +47,8 @@ public record Foreseen(
         @Nullable String forwarded,
         @Nullable NoStoreReason noStore,
         boolean uncacheable,
-        @Nullable Asked asked) {
+        @Nullable Asked asked,
+        @Nullable Collapse collapse) {
     /** What would be done. */
     public enum Outcome {
         /** Refused by this proxy. */
@@ -119,7 +121,7 @@ public record Foreseen(
      *
      * @param url what is asked for
      * @param group of origins; null for the host of the rule
-     * @param host of the group that is next in turn; null when none is up
+     * @param host of the group that is next in turn; null when none is up, or none is chosen since another request asks already
      * @param isAside whether the client does not wait for it
      */
     public record Asked(
@@ -127,4 +129,11 @@ public record Foreseen(
             @Nullable OriginGroup group,
             @Nullable OriginHost host,
             boolean isAside) {}
+
+    /**
+     * Another request fetches the same already.
+     *
+     * @param waitNanos how long its answer is waited for
+     */
+    public record Collapse(long waitNanos) {}
 }

@@ -124,8 +124,9 @@ final class Foresight {
     }
 
     private Foreseen tell() {
-        Foreseen.Asked asked = asked();
         int status = status();
+        Foreseen.Collapse collapse = collapse();
+        Foreseen.Asked asked = asked(collapse != null);
         StoredObject<StoredHead> object = decision.takeObjectOrNull();
         if (object != null) {
             object.release();
@@ -153,7 +154,8 @@ final class Foresight {
                 keyed
                         && shared.uncacheable()
                                 .contains(decision.key(), shared.clock().millis()),
-                asked);
+                asked,
+                collapse);
     }
 
     private static boolean isFromCache(Foreseen.Outcome outcome) {
@@ -230,7 +232,20 @@ final class Foresight {
         return Reuse.of(decision.request(), stored.head(), shared.clock().millis(), decision.cacheSettings(), outdated);
     }
 
-    private Foreseen.@Nullable Asked asked() {
+    private Foreseen.@Nullable Collapse collapse() {
+        OriginLeg other = decision.isMapped()
+                ? new FetchPlans(home, decision.request(), client, contentLength).underWay(decision)
+                : null;
+        if (other == null) {
+            return null;
+        }
+        long waitNanos = decision.mapped().rule().config().cache().collapseWaitNanos();
+        boolean waits = waitNanos > 0 || decision.isValidatingAside();
+        return waits ? new Foreseen.Collapse(waitNanos) : null;
+    }
+
+    /** @param already whether another request's fetch is waited for, so that no host is chosen */
+    private Foreseen.@Nullable Asked asked(boolean already) {
         boolean asked =
                 switch (decision.kind()) {
                     case PASS, VALIDATE, COMPLETE, MISS -> true;
@@ -250,6 +265,9 @@ final class Foresight {
         LegPlan plan = LegPlan.pass(decision, client, contentLength);
         try {
             OriginGroup group = shared.groups().find(name);
+            if (already) {
+                return new Foreseen.Asked(url, group, null, aside);
+            }
             long key = OriginTries.hash(group.config(), plan);
             boolean mayMove = decision.request().method().isIdempotent();
             long nowMillis = shared.clock().millis();

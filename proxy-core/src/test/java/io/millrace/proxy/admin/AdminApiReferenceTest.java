@@ -166,7 +166,7 @@ class AdminApiReferenceTest {
         }
     };
 
-    private static final ServerSource SERVER = new ServerSource() {
+    static final ServerSource SERVER = new ServerSource() {
         @Override
         public ServerReport report() {
             return new ServerReport("running", false, 1, 2, 3.5, 4, 5, 6, List.of(new Loop("l", 1, 2, 3, 4)));
@@ -248,6 +248,7 @@ class AdminApiReferenceTest {
                                 "http://o/",
                                 "g",
                                 "http://h:80",
+                                true,
                                 List.of(new ExplainSource.Step("rule", "r", "f:1:2"))))),
                         "?url=http://h/",
                         ""),

@@ -100,6 +100,8 @@ class ResourcesTest {
                 .resource(new PurgeResource(ResourcesTest::purge, ResourcesTest::invalidate))
                 .resource(new LookupResource(this::lookup))
                 .resource(new ListResource(this::list))
+                .resource(new ExplainResource(question -> CompletableFuture.failedFuture(new AssertionError(question))))
+                .resource(new ThreadsResource(AdminApiReferenceTest.SERVER))
                 .resource(new ConfigCheckResource(config))
                 .resource(new ConfigReloadResource(config))
                 .start();
@@ -153,6 +155,43 @@ class ResourcesTest {
             assertEquals(400, get("/v1/cache/list?" + bad).status(), bad);
         }
         assertEquals(1, queries.size());
+    }
+
+    /** One rule for every resource: what is there twice or is empty is not guessed at. */
+    @ParameterizedTest
+    @CsvSource({
+        "/v1/cache/list?, prefix",
+        "/v1/cache/list?, count",
+        "/v1/explain?url=http://h/&, client",
+        "/v1/explain?url=http://h/&, method",
+        "/v1/explain?url=http://h/&, port",
+        "/v1/explain?url=http://h/&, to_proxy",
+        "/v1/server/threads?, depth"
+    })
+    void anOptionalParameterStandsThereOnceWithAValue(String target, String name) throws IOException {
+        Response twice = get(target + name + "=1&" + name + "=1");
+        assertEquals(400, twice.status());
+        assertTrue(twice.body().contains("the query parameter '" + name + "' stands there twice"), twice.body());
+        for (String empty : List.of(name, name + "=")) {
+            Response none = get(target + empty);
+            assertEquals(400, none.status());
+            assertTrue(none.body().contains("the query parameter '" + name + "' is empty"), none.body());
+        }
+    }
+
+    @Test
+    void aWordThatIsNeitherTrueNorFalseIsNotGuessedAt() throws IOException {
+        assertEquals(400, get("/v1/explain?url=http://h/&to_proxy=yes").status());
+    }
+
+    /** Longer than a proxy takes it by default, or nobody could ask what becomes of it. */
+    @Test
+    void aQuestionAboutALongRequestFitsIntoTheLine() throws IOException {
+        Response response = get("/v1/explain?url=http://h/&header=A:" + "%20".repeat(33 << 10));
+        assertEquals(500, response.status(), response.body());
+        assertTrue(
+                response.body().contains("Question[url=http://h/"),
+                response.body().substring(0, 100));
     }
 
     @Test
