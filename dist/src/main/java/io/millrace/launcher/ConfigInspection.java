@@ -7,6 +7,7 @@ import io.millrace.proxy.config.ConfigChange;
 import io.millrace.proxy.config.ConfigKey;
 import io.millrace.proxy.config.ConfigResult;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.SettingPlace;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -48,10 +49,10 @@ final class ConfigInspection implements ConfigInspector {
     private KeyValue setting(RunningConfig.Current now, ConfigKey<?> key) {
         String path = key.path();
         if (SettingTexts.isOfElement(key)) {
-            return new KeyValue(key, null, Source.DEFAULT, "", null, null);
+            return new KeyValue(key, null, Source.DEFAULT, "", List.of(), null, null);
         }
         String value = SettingTexts.shown(now.config(), key);
-        String place = now.places().get(path);
+        SettingPlace place = now.places().get(path);
         String launched = running.atLaunch().get(path);
         boolean waits =
                 SettingTexts.isOfLauncher(key) && !String.valueOf(launched).equals(String.valueOf(value));
@@ -61,16 +62,23 @@ final class ConfigInspection implements ConfigInspector {
                 value,
                 SettingTexts.source(place),
                 place(now, place),
+                variables(place),
                 isOverlay ? now.under().getOrDefault(path, "") : null,
                 waits ? String.valueOf(launched == null ? "" : launched) : null);
     }
 
-    private static String place(RunningConfig.Current now, @Nullable String place) {
+    private static String place(RunningConfig.Current now, @Nullable SettingPlace place) {
         if (place == null) {
             return "";
         }
         boolean isOverlay = SettingTexts.source(place) == Source.OVERLAY;
-        return now.rolledBackTo() == 0 || isOverlay ? place : "configuration " + now.rolledBackTo() + ", " + place;
+        return now.rolledBackTo() == 0 || isOverlay
+                ? place.text()
+                : "configuration " + now.rolledBackTo() + ", " + place.text();
+    }
+
+    private static List<String> variables(@Nullable SettingPlace place) {
+        return place == null ? List.of() : place.variables();
     }
 
     @Override
@@ -79,7 +87,7 @@ final class ConfigInspection implements ConfigInspector {
         List<Difference> differences = new ArrayList<>();
         for (ConfigKey<?> key : ConfigCatalog.keys()) {
             String value = SettingTexts.isOfElement(key) ? null : SettingTexts.shown(now.config(), key);
-            String place = now.places().get(key.path());
+            SettingPlace place = now.places().get(key.path());
             if (now.config().values().isSet(key) && !isDefault(key, value)) {
                 differences.add(new Difference(
                         key.path(),
@@ -87,6 +95,7 @@ final class ConfigInspection implements ConfigInspector {
                         value,
                         SettingTexts.source(place),
                         place(now, place),
+                        variables(place),
                         key.apply()));
             }
         }
@@ -118,18 +127,19 @@ final class ConfigInspection implements ConfigInspector {
         return pending;
     }
 
-    private static List<Difference> between(ProxyConfig before, ProxyConfig after, Map<String, String> places) {
+    private static List<Difference> between(ProxyConfig before, ProxyConfig after, Map<String, SettingPlace> places) {
         List<Difference> differences = new ArrayList<>();
         for (ConfigChange change : ConfigChange.between(before, after)) {
             ConfigKey<?> key = ConfigCatalog.find(change.key());
-            String place = places.get(change.key());
+            SettingPlace place = places.get(change.key());
             if (key != null) {
                 differences.add(new Difference(
                         change.key(),
                         SettingTexts.shown(before, key),
                         SettingTexts.shown(after, key),
                         SettingTexts.source(place),
-                        place == null ? "" : place,
+                        place == null ? "" : place.text(),
+                        variables(place),
                         change.apply()));
             }
         }

@@ -6,6 +6,7 @@ import io.millrace.proxy.config.ConfigKey;
 import io.millrace.proxy.config.ConfigProblem;
 import io.millrace.proxy.config.ConfigResult;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.SettingPlace;
 import io.millrace.worker.control.ConfigSource;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -27,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 record ConfigTarget(
         @Nullable ProxyConfig config,
-        Map<String, String> places,
+        Map<String, SettingPlace> places,
         ConfigSource source,
         Map<String, String> under,
         int rolledBackTo,

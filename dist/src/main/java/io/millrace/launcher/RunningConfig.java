@@ -8,6 +8,7 @@ import io.millrace.proxy.config.ConfigChange;
 import io.millrace.proxy.config.ConfigKey;
 import io.millrace.proxy.config.ConfigKeys;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.SettingPlace;
 import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.ListenerSockets;
 import io.millrace.worker.control.SettingChange;
@@ -49,7 +50,7 @@ final class RunningConfig {
      */
     record Current(
             ProxyConfig config,
-            Map<String, String> places,
+            Map<String, SettingPlace> places,
             ConfigSource source,
             WorkerPlan plan,
             Instant loadedAt,

@@ -7,6 +7,7 @@ import io.millrace.proxy.config.ConfigKeys;
 import io.millrace.proxy.config.ConfigResult;
 import io.millrace.proxy.config.FlowText;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.SettingPlace;
 import io.millrace.worker.control.ConfigSource;
 import java.util.HashMap;
 import java.util.Map;
@@ -51,11 +52,12 @@ final class SettingTexts {
         return key.path().indexOf('[') >= 0;
     }
 
-    /** @param place where the key was set; null for nowhere */
-    static Source source(@Nullable String place) {
-        if (place == null) {
+    /** @param setAt where the key was set; null for nowhere */
+    static Source source(@Nullable SettingPlace setAt) {
+        if (setAt == null) {
             return Source.DEFAULT;
         }
+        String place = setAt.text();
         if (place.startsWith(ConfigResult.OVERLAY)) {
             return Source.OVERLAY;
         }

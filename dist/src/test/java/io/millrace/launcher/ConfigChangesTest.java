@@ -267,6 +267,26 @@ class ConfigChangesTest {
         assertEquals("0", setting.inUse());
     }
 
+    /** PATH is what every environment has. */
+    @Test
+    void aValueFromTheEnvironmentIsShownWithItsVariable() throws Exception {
+        run(FILE + "admin: {token_file: \"/x${PATH}\"}\n");
+        ConfigInspector.KeyValue setting =
+                inspection.settings(List.of("admin.token_file")).get(0);
+        assertEquals("/x" + System.getenv("PATH"), setting.value());
+        assertEquals(List.of("PATH"), setting.variables());
+        assertTrue(setting.place().endsWith("millrace.yaml:" + (FILE.lines().count() + 1) + ":9"), setting::place);
+        assertEquals(
+                List.of("PATH"),
+                inspection.diff().differences().stream()
+                        .filter(difference -> difference.key().equals("admin.token_file"))
+                        .findFirst()
+                        .orElseThrow()
+                        .variables());
+        done(changes.set(Map.of("limits.connections", "9"), false));
+        assertEquals(List.of(), inspection.settings(List.of("limits.connections")).get(0).variables());
+    }
+
     @Test
     void aRolledWorkerBeatsAsOftenAsThisLauncherExpects() throws Exception {
         run(FILE);

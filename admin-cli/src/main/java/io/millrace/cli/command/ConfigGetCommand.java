@@ -3,6 +3,7 @@ package io.millrace.cli.command;
 import io.millrace.cli.client.AdminClient;
 import io.millrace.cli.client.AdminClientException;
 import io.millrace.cli.client.AdminResponse;
+import io.millrace.cli.client.JsonObject;
 import io.millrace.cli.render.SettingView;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +26,13 @@ final class ConfigGetCommand extends ApiCommand {
     @Override
     int run(AdminClient client) throws AdminClientException, CommandFailure {
         AdminResponse response = client.get(ConfigQuery.ofKeys(keys));
-        show(response, SettingView.values(answered(response)));
+        JsonObject report = answered(response);
+        show(response, SettingView.values(report));
+        if (!invocation().isJson()) {
+            for (String note : SettingView.notes(report)) {
+                console().say("note: " + note);
+            }
+        }
         return ExitCode.OK;
     }
 }

@@ -23,7 +23,7 @@ public final class DiffView {
             lines.add((overlay ? paint.doubtful("*") : " ") + " " + padded(key(difference), width) + "  "
                     + value(difference.text("after"))
                     + (before == null ? "" : "  (default " + value(before) + ")") + "  "
-                    + Printable.of(difference.text("place", "")));
+                    + Printable.of(difference.text("place", "")) + SettingView.variables(difference));
         }
         if (lines.isEmpty()) {
             lines.add("everything is as the defaults are");

@@ -22,6 +22,31 @@ public final class SettingView {
         return lines;
     }
 
+    /** Values that the file alone does not say: a sentence for each that the environment has given. */
+    public static List<String> notes(JsonObject report) {
+        List<String> notes = new ArrayList<>();
+        for (JsonObject setting : report.objects("settings")) {
+            String variables = variables(setting);
+            if (!variables.isEmpty()) {
+                notes.add(Printable.of(setting.text("key", "?")) + " is from " + Printable.of(setting.text("place", ""))
+                        + variables);
+            }
+        }
+        return notes;
+    }
+
+    /** As they stand in the file, behind a place. */
+    static String variables(JsonObject setting) {
+        StringBuilder variables = new StringBuilder();
+        for (String name : setting.texts("variables")) {
+            variables
+                    .append(variables.length() == 0 ? " with ${" : ", ${")
+                    .append(Printable.of(name))
+                    .append('}');
+        }
+        return variables.toString();
+    }
+
     private static String value(JsonObject setting) {
         String value = setting.text("value");
         if (value != null) {
@@ -49,7 +74,10 @@ public final class SettingView {
         lines.add("  " + Printable.of(setting.text("sentence", "")));
         if (key.indexOf('[') < 0) {
             String place = Printable.of(setting.text("place", ""));
-            add(lines, "value", value(setting) + (place.isEmpty() ? ", the default" : ", from " + place));
+            add(
+                    lines,
+                    "value",
+                    value(setting) + (place.isEmpty() ? ", the default" : ", from " + place + variables(setting)));
         }
         if (setting.has("under")) {
             String under = setting.text("under", "");

@@ -64,6 +64,7 @@ public final class ConfigDiffResource implements AdminResource {
             json.writeStringProperty("after", difference.after());
             json.writeStringProperty("source", ConfigSettingsResource.word(difference.source()));
             json.writeStringProperty("place", difference.place());
+            Json.strings(json, "variables", difference.variables());
             json.writeStringProperty("change", difference.change().word());
             json.writeEndObject();
         }

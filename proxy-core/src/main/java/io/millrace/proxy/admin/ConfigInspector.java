@@ -46,6 +46,7 @@ public interface ConfigInspector {
      * @param value as it would be written; null when there is none, and for keys of a list's elements
      * @param source where it comes from
      * @param place such as {@code millrace.yaml:12:3}, empty for a default
+     * @param variables of the environment that the value, or a part of it, was taken from
      * @param under the value that the file gives, where the source is the overlay; else null
      * @param inUse the value that is in use until the launcher is started again, where that is another one; else null
      */
@@ -54,6 +55,7 @@ public interface ConfigInspector {
             @Nullable String value,
             Source source,
             String place,
+            List<String> variables,
             @Nullable String under,
             @Nullable String inUse) {}
 
@@ -65,6 +67,7 @@ public interface ConfigInspector {
      * @param after as it would be written; null for none
      * @param source where {@code after} comes from
      * @param place of {@code after}; empty when it has none
+     * @param variables of the environment that {@code after} was taken from
      * @param change live, rolling or relaunch
      */
     record Difference(
@@ -73,6 +76,7 @@ public interface ConfigInspector {
             @Nullable String after,
             Source source,
             String place,
+            List<String> variables,
             ConfigKey.Apply change) {}
 
     /**

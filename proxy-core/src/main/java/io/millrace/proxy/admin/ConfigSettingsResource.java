@@ -41,6 +41,7 @@ public final class ConfigSettingsResource implements AdminResource {
         json.writeStringProperty("value", setting.value());
         json.writeStringProperty("source", word(setting.source()));
         json.writeStringProperty("place", setting.place());
+        Json.strings(json, "variables", setting.variables());
         json.writeStringProperty("under", setting.under());
         json.writeStringProperty("in_use", setting.inUse());
         json.writeStringProperty("default", key.defaultText());

@@ -45,6 +45,13 @@ final class Json {
         }
     }
 
+    /** An array of strings. */
+    static void strings(JsonGenerator json, String name, List<String> values) {
+        json.writeArrayPropertyStart(name);
+        values.forEach(json::writeString);
+        json.writeEndArray();
+    }
+
     /**
      * Reads a request's body: an object whose members are strings.
      *

@@ -204,10 +204,8 @@ final class ConfigBinder {
             } else if (names.isEmpty() && !mayBeEmpty && key.defaultText() != null) {
                 problems.error(place(node), path, "is empty; without the key it is " + key.defaultText());
             } else if (!names.isEmpty() || mayBeEmpty) {
-                bindText(
-                        environment.expand(String.join(key.type() == ValueType.REFERERS ? " " : ",", names)),
-                        key,
-                        into);
+                String text = String.join(key.type() == ValueType.REFERERS ? " " : ",", names);
+                bindText(expanded(text, path), key, into);
             }
         } catch (InvalidValueException e) {
             problems.error(place(node), path, e.problem(), e.suggestion());
@@ -216,10 +214,14 @@ final class ConfigBinder {
 
     private <T> void bindScalar(ScalarNode node, ConfigKey<T> key, String path, ConfigValues.Builder into) {
         try {
-            bindText(environment.expand(node.getValue()), key, into);
+            bindText(expanded(node.getValue(), path), key, into);
         } catch (InvalidValueException e) {
             problems.error(place(node), path, e.problem(), e.suggestion());
         }
+    }
+
+    private String expanded(String text, String path) throws InvalidValueException {
+        return environment.expand(text, name -> problems.takenFrom(path, name));
     }
 
     /** Reads the text of one scalar. */

@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** Collects everything that is wrong, and remembers where each key was set. Confined to one thread. */
@@ -20,6 +21,9 @@ final class ConfigProblems {
 
     private final List<ConfigProblem> problems = new ArrayList<>();
     private final Map<String, Place> places = new HashMap<>();
+
+    /** Names of variables by path, those in elements of a list by the list's. */
+    private final Map<String, Set<String>> variables = new HashMap<>();
 
     /** Files in the order in which they were read. */
     private final Map<String, Integer> files = new HashMap<>();
@@ -48,6 +52,15 @@ final class ConfigProblems {
     /** Remembers that the key at {@code path} was set here; a later place wins. */
     void setAt(String path, Place place) {
         places.put(path, place);
+        variables.remove(path);
+    }
+
+    /** Remembers that a value at {@code path}, or below it, came from a variable of the environment. */
+    void takenFrom(String path, String variable) {
+        int bracket = path.indexOf('[');
+        variables
+                .computeIfAbsent(bracket < 0 ? path : path.substring(0, bracket), list -> new TreeSet<>())
+                .add(variable);
     }
 
     /** Problems of this file come after those of the files before it. */
@@ -55,15 +68,16 @@ final class ConfigProblems {
         files.putIfAbsent(file, files.size());
     }
 
-    /** Where each key was set, those in elements of lists apart, in words. */
-    Map<String, String> places() {
-        Map<String, String> texts = new HashMap<>();
+    /** Where each key was set, those in elements of lists apart. */
+    Map<String, SettingPlace> places() {
+        Map<String, SettingPlace> settings = new HashMap<>();
         places.forEach((path, place) -> {
             if (path.indexOf('[') < 0) {
-                texts.put(path, place.text());
+                List<String> names = List.copyOf(variables.getOrDefault(path, Set.of()));
+                settings.put(path, new SettingPlace(place.text(), names));
             }
         });
-        return Map.copyOf(texts);
+        return Map.copyOf(settings);
     }
 
     /** Where the key was set, else {@code otherwise}. */

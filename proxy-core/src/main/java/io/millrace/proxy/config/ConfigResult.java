@@ -9,14 +9,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param config the configuration; null when there is at least one error
  * @param problems errors and warnings, in the order of the file
- * @param places where each key was set that is not part of a list's element: {@code millrace.yaml:12:3}, {@code --set KEY}
- *     or {@code config set KEY}
+ * @param places where each key was set that is not part of a list's element
  * @param document what was read; null when the file could not be, or there is none
  */
 public record ConfigResult(
         @Nullable ProxyConfig config,
         List<ConfigProblem> problems,
-        Map<String, String> places,
+        Map<String, SettingPlace> places,
         @Nullable ConfigDocument document) {
     /** Begins the place of what was set while running. */
     public static final String OVERLAY = "config set ";

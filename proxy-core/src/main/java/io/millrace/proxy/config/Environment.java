@@ -1,5 +1,6 @@
 package io.millrace.proxy.config;
 
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -23,7 +24,8 @@ final class Environment {
         return new Environment(System::getenv);
     }
 
-    String expand(String text) throws InvalidValueException {
+    /** @param used is told of each variable whose value is taken, not of one that is not set and has a default */
+    String expand(String text, Consumer<String> used) throws InvalidValueException {
         if (text.indexOf("${") < 0) {
             return text;
         }
@@ -36,14 +38,14 @@ final class Environment {
                 expanded.append("${");
                 end = matcher.start() + 3;
             } else {
-                expanded.append(value(matcher, text));
+                expanded.append(value(matcher, text, used));
                 end = matcher.end();
             }
         }
         return expanded.append(text, end, text.length()).toString();
     }
 
-    private String value(Matcher matcher, String text) throws InvalidValueException {
+    private String value(Matcher matcher, String text, Consumer<String> used) throws InvalidValueException {
         if (matcher.group(2).isEmpty()) {
             throw new InvalidValueException("'" + text + "' has ${ without }");
         }
@@ -52,7 +54,9 @@ final class Environment {
             throw new InvalidValueException("'" + matcher.group() + "' is not of the form ${NAME} or ${NAME:default}");
         }
         String value = variables.apply(name.group(1));
-        if (value == null) {
+        if (value != null) {
+            used.accept(name.group(1));
+        } else {
             value = name.group(2);
         }
         if (value == null) {

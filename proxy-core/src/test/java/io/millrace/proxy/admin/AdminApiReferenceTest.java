@@ -79,11 +79,11 @@ class AdminApiReferenceTest {
 
     private static final ConfigInspector INSPECTOR = new ConfigInspector() {
         private static final Difference DIFFERENCE =
-                new Difference("k", "b", "a", Source.OVERLAY, "p", ConfigKey.Apply.LIVE);
+                new Difference("k", "b", "a", Source.OVERLAY, "p", List.of("V"), ConfigKey.Apply.LIVE);
 
         @Override
         public List<KeyValue> settings(List<String> names) {
-            return List.of(new KeyValue(ConfigKeys.CACHE_RAM_SIZE, "v", Source.OVERLAY, "p", "u", "i"));
+            return List.of(new KeyValue(ConfigKeys.CACHE_RAM_SIZE, "v", Source.OVERLAY, "p", List.of("V"), "u", "i"));
         }
 
         @Override

@@ -10,6 +10,7 @@ import io.millrace.proxy.caching.StoringRules;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 final class ConfigCatalogTest {
@@ -54,6 +55,17 @@ final class ConfigCatalogTest {
         for (ConfigKey<?> key : ConfigCatalog.keys()) {
             assertTrue(key.sentence().endsWith(".") && key.sentence().length() > 15, key.path());
             assertTrue(key.path().matches("[a-z_.\\[\\]]+"), key.path());
+        }
+    }
+
+    /** Values are shown, logged and kept in the history: what must not be seen is in a file, and its path is the value. */
+    @Test
+    void hasNoKeyWhoseValueIsASecret() {
+        for (ConfigKey<?> key : ConfigCatalog.keys()) {
+            boolean isSecret = Stream.of(
+                            "secret", "password", "passphrase", "token", "credential", "private", "api_key")
+                    .anyMatch(key.name()::contains);
+            assertTrue(!isSecret || key.type() == ValueType.PATH, key.path());
         }
     }
 

@@ -164,7 +164,7 @@ final class ConfigEditTest {
         assertNotNull(mapping, () -> flow + problems.sorted());
         ScalarNode scalar = (ScalarNode) mapping.getValue().get(0).getValueNode();
         assertNotEquals(Tag.NULL, scalar.getTag());
-        assertEquals(value, new Environment(name -> "replaced").expand(scalar.getValue()));
+        assertEquals(value, new Environment(name -> "replaced").expand(scalar.getValue(), name -> {}));
     }
 
     /** The sample is what operators start from: every key with a default can be written into it. */

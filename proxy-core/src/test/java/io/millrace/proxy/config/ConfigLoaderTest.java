@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -307,6 +308,30 @@ final class ConfigLoaderTest {
         assertEquals(3L << 30, config.cache().ramBytes());
     }
 
+    /** Who reads a value wants to know why it is not what the file says. */
+    @Test
+    void remembersWhichVariablesAValueWasTakenFrom() {
+        Environment environment =
+                new Environment(Map.of("PORT", "81", "HOST", "a.example", "RAM", "3", "NONE", "no")::get);
+        Map<String, SettingPlace> places = ConfigLoader.parse(
+                        """
+                        listen: [":${PORT:80}", "127.0.0.1:${OTHER:82}"]
+                        remap: [{map: /, to: "http://${HOST}:${PORT}", filters: ["${NONE}"]}]
+                        filters: [{name: "no", action: deny}]
+                        cache: {ram_size: "${RAM}GiB", fill_window: "${UNSET:1MiB}", stale_while_revalidate: 1s}
+                        limits: {connections: "${PORT}"}
+                        """, "millrace.yaml", Map.of("limits.connections", "7"), environment)
+                .places();
+        assertEquals(new SettingPlace("millrace.yaml:4:9", List.of("RAM")), places.get("cache.ram_size"));
+        assertEquals(List.of(), places.get("cache.fill_window").variables(), "the default is the file's");
+        assertEquals(List.of("PORT"), places.get("listen").variables());
+        assertEquals(List.of("HOST", "NONE", "PORT"), places.get("remap").variables());
+        assertEquals(
+                new SettingPlace("--set limits.connections", List.of()),
+                places.get("limits.connections"),
+                "what wins over the file is not from its variables");
+    }
+
     @Test
     void neverReadsAVariableAsYaml() {
         Environment environment = new Environment(Map.of("FORMAT", "squid\nworker: {}", "KEY", "cache")::get);
@@ -329,7 +354,9 @@ final class ConfigLoaderTest {
     @Test
     void escapesAReferenceWithASecondDollar() throws InvalidValueException {
         Environment environment = new Environment(Map.of("A", "1")::get);
-        assertEquals("${A}1$A", environment.expand("$${A}${A}$A"));
+        List<String> used = new ArrayList<>();
+        assertEquals("${A}1$A", environment.expand("$${A}${A}$A", used::add));
+        assertEquals(List.of("A"), used);
     }
 
     @Test
