@@ -13,7 +13,9 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -78,7 +80,8 @@ final class ConfigIncludes {
     }
 
     /**
-     * The texts of the files that {@code patterns} name: pattern by pattern, each in the order of its names.
+     * The texts of the files that {@code patterns} name: pattern by pattern, each in the order of its names. A file that is named
+     * again, or has several names, is read where it is named first.
      *
      * @param name of the file that includes them
      * @param directory where relative patterns start
@@ -87,12 +90,21 @@ final class ConfigIncludes {
         String key = FileKeys.INCLUDE.path();
         Place place = problems.placeOf(key, new Place(name, 0, 0));
         Map<String, String> texts = new LinkedHashMap<>();
+        Map<Object, String> names = new HashMap<>();
+        Object itself = identity(Path.of(name));
         for (String pattern : patterns) {
             for (Path file : matching(pattern, directory, place)) {
                 // Named as the operator names the file that includes it.
                 String shown = Path.of(pattern).isAbsolute() ? file.toString() : shown(file, name, directory);
-                if (shown.equals(name)) {
-                    problems.error(place, key, pattern + " includes " + name + " itself");
+                Object identity = identity(file);
+                String first = identity == null ? null : names.putIfAbsent(identity, shown);
+                if (shown.equals(name) || (identity != null && identity.equals(itself))) {
+                    String by = shown.equals(name) ? "" : ", by the name " + shown;
+                    problems.error(place, key, pattern + " includes " + name + " itself" + by);
+                } else if (first != null) {
+                    if (!first.equals(shown)) {
+                        problems.warning(place, key, shown + " is " + first + " by another name; it is read once");
+                    }
                 } else if (texts.size() == FILES_MAX) {
                     problems.error(place, key, pattern + " passes the limit of " + FILES_MAX + " files");
                     return texts;
@@ -105,6 +117,16 @@ final class ConfigIncludes {
             }
         }
         return texts;
+    }
+
+    /** What all names of a file have in common; null for a file that cannot be looked at, which reading it then tells. */
+    private static @Nullable Object identity(Path file) {
+        try {
+            Object key = Files.readAttributes(file, BasicFileAttributes.class).fileKey();
+            return key == null ? file.toRealPath() : key;
+        } catch (IOException e) {
+            return null;
+        }
     }
 
     private static String shown(Path file, String name, Path directory) {

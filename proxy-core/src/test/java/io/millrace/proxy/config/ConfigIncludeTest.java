@@ -112,6 +112,37 @@ final class ConfigIncludeTest {
         assertEquals(file + ":1:1: include: m.yaml includes " + file + " itself", text("m.yaml"));
     }
 
+    /** A link, another link, a hard link and a way round: one file, whose rules stand there once. */
+    @Test
+    void aFileOfSeveralNamesIsReadOnceAndBothAreTold() throws IOException {
+        Path a = rule("a.yaml", RULE.formatted("a"));
+        Files.createSymbolicLink(rules.resolve("b.yaml"), Path.of("a.yaml"));
+        Files.createLink(rules.resolve("c.yaml"), a);
+        Files.createSymbolicLink(directory.resolve("enabled"), rules);
+        rule("d.yaml", RULE.formatted("d"));
+        ConfigResult result = load("[rules.d, enabled/a.yaml]");
+        assertEquals(List.of("/", "http://a.example/", "http://d.example/"), froms(result));
+        String at = file + ":1:1: warning: include: ";
+        String once = " is " + a + " by another name; it is read once";
+        assertEquals(
+                at + rules + "/b.yaml" + once + "\n" + at + rules + "/c.yaml" + once + "\n" + at + directory
+                        + "/enabled/a.yaml" + once,
+                result.text());
+        assertEquals(
+                List.of("/", "http://a.example/"),
+                froms(load("[rules.d/a.yaml, rules.d/../rules.d/a.yaml, '" + a + "']")),
+                "one name, written in three ways");
+    }
+
+    @Test
+    void theFileItselfIsNotIncludedByAnotherNameEither() throws IOException {
+        Files.createSymbolicLink(directory.resolve("again.yaml"), file);
+        assertEquals(
+                file + ":1:1: include: again.yaml includes " + file + " itself, by the name " + directory
+                        + "/again.yaml",
+                text("again.yaml"));
+    }
+
     @Test
     void stopsAtTheLimitOfFiles() throws IOException {
         for (int i = 0; i <= ConfigIncludes.FILES_MAX; i++) {
