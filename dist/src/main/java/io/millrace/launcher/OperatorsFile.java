@@ -8,20 +8,23 @@ import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserDefinedFileAttributeView;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operator's configuration file while a setting is written into it: it is replaced as a whole, keeps owner and mode,
- * and is left alone when it is not what was loaded. What it throws says why, and can be shown to the operator. Confined to
+ * The operator's configuration file while a setting is written into it: it is replaced as a whole, keeps owner, mode, access list
+ * and extended attributes, and is left alone when it is not what was loaded. What it throws says why, and can be shown to the operator. Confined to
  * one thread.
  */
 final class OperatorsFile implements AutoCloseable {
@@ -86,35 +89,78 @@ final class OperatorsFile implements AutoCloseable {
         return new ConfigDocument(loaded.name(), loaded.directory(), text, loaded.included());
     }
 
-    /** Writes what {@link #edit} made beside the file. */
+    /** Writes what {@link #edit} made beside the file, into a copy of it with all that the file system keeps of it. */
     void prepare() throws IOException {
         Path beside = file.resolveSibling("." + file.getFileName() + ".millrace-new");
         PosixFileAttributes attributes = Files.readAttributes(file, PosixFileAttributes.class);
         Files.deleteIfExists(beside);
-        try (FileChannel channel = FileChannel.open(
-                beside,
-                Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
-                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
+        try {
             unfinished = beside;
+            // Extended attributes and the access list, which has no other way in Java, go along with a copy.
+            Files.copy(file, beside, StandardCopyOption.COPY_ATTRIBUTES);
             PosixFileAttributeView view = Files.getFileAttributeView(beside, PosixFileAttributeView.class);
-            PosixFileAttributes own = view.readAttributes();
-            if (!own.owner().equals(attributes.owner())) {
-                view.setOwner(attributes.owner());
-            }
-            if (!own.group().equals(attributes.group())) {
-                view.setGroup(attributes.group());
-            }
-            view.setPermissions(attributes.permissions());
-            ByteBuffer bytes = ByteBuffer.wrap(edited);
-            while (bytes.hasRemaining()) {
-                channel.write(bytes);
-            }
-            channel.force(true);
+            view.setPermissions(PosixFilePermissions.fromString("rw-------"));
+            write(beside);
+            keep(attributes, view);
+            checkAttributes(beside);
         } catch (FileSystemException e) {
             String why = e.getReason() == null ? e.getClass().getSimpleName() : e.getReason();
             throw new IOException(
                     file + " cannot be replaced by a file of the same owner and mode: " + beside + ": " + why, e);
         }
+    }
+
+    private void write(Path beside) throws IOException {
+        try (FileChannel channel = FileChannel.open(
+                beside, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING, LinkOption.NOFOLLOW_LINKS)) {
+            ByteBuffer bytes = ByteBuffer.wrap(edited);
+            while (bytes.hasRemaining()) {
+                channel.write(bytes);
+            }
+            channel.force(true);
+        }
+    }
+
+    private static void keep(PosixFileAttributes attributes, PosixFileAttributeView view) throws IOException {
+        PosixFileAttributes own = view.readAttributes();
+        if (!own.owner().equals(attributes.owner())) {
+            view.setOwner(attributes.owner());
+        }
+        if (!own.group().equals(attributes.group())) {
+            view.setGroup(attributes.group());
+        }
+        view.setPermissions(attributes.permissions());
+    }
+
+    /** A copy leaves out silently what it cannot take along. */
+    private void checkAttributes(Path beside) throws IOException {
+        Map<String, ByteBuffer> wanted = userAttributes(file);
+        Map<String, ByteBuffer> kept = userAttributes(beside);
+        for (Map.Entry<String, ByteBuffer> attribute : wanted.entrySet()) {
+            if (!attribute.getValue().equals(kept.get(attribute.getKey()))) {
+                throw new IOException(file + " cannot be replaced by a file with its attribute user."
+                        + attribute.getKey() + "; remove that, or edit the file");
+            }
+        }
+    }
+
+    /** Empty where the file system has none. */
+    private static Map<String, ByteBuffer> userAttributes(Path of) {
+        Map<String, ByteBuffer> values = new HashMap<>();
+        UserDefinedFileAttributeView view = Files.getFileAttributeView(of, UserDefinedFileAttributeView.class);
+        if (view == null) {
+            return values;
+        }
+        try {
+            for (String name : view.list()) {
+                ByteBuffer value = ByteBuffer.allocate(view.size(name));
+                view.read(name, value);
+                values.put(name, value.flip());
+            }
+        } catch (IOException e) {
+            return values;
+        }
+        return values;
     }
 
     /** Puts it in place of the file. */

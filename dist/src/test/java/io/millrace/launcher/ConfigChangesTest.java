@@ -3,6 +3,7 @@ package io.millrace.launcher;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.millrace.proxy.admin.AdminException;
 import io.millrace.proxy.admin.ConfigControl.ReloadReport;
@@ -16,9 +17,12 @@ import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.SettingChange;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserDefinedFileAttributeView;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +34,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -284,7 +289,9 @@ class ConfigChangesTest {
                         .orElseThrow()
                         .variables());
         done(changes.set(Map.of("limits.connections", "9"), false));
-        assertEquals(List.of(), inspection.settings(List.of("limits.connections")).get(0).variables());
+        assertEquals(
+                List.of(),
+                inspection.settings(List.of("limits.connections")).get(0).variables());
     }
 
     @Test
@@ -445,6 +452,44 @@ class ConfigChangesTest {
         assertEquals(List.of(), inspection.diff().pending());
         assertTrue(done(changes.reload()).settings().isEmpty());
         assertTrue(done(changes.reset(List.of())).settings().isEmpty(), "it is in the file, and not over it");
+    }
+
+    /** Java reads attributes in the user's namespace alone; the access list is set and looked at from outside. */
+    @Test
+    void keepsTheAccessListAndTheAttributesOfTheFile() throws Exception {
+        run(FILE);
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--r-----"));
+        UserDefinedFileAttributeView view = Files.getFileAttributeView(file, UserDefinedFileAttributeView.class);
+        assumeTrue(
+                Files.getFileStore(file).supportsFileAttributeView(UserDefinedFileAttributeView.class),
+                "SKIPPED: the file system has no extended attributes");
+        view.write("note", ByteBuffer.wrap("by hand".getBytes(StandardCharsets.UTF_8)));
+        // Owner r, user 12345 r, group r, mask r, others nothing: linux/posix_acl_xattr.h.
+        String list = "0200000001000400ffffffff020004003930000004000400ffffffff10000400ffffffff20000000ffffffff";
+        python("os.setxattr(sys.argv[1], 'system.posix_acl_access', bytes.fromhex('" + list + "'))");
+
+        assertTrue(done(changes.set(Map.of("limits.connections", "3000"), true)).ok());
+
+        assertEquals(FILE.replace("1000", "3000"), Files.readString(file));
+        assertEquals("r--r-----", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
+        ByteBuffer note = ByteBuffer.allocate(100);
+        Files.getFileAttributeView(file, UserDefinedFileAttributeView.class).read("note", note);
+        assertEquals("by hand", new String(note.array(), 0, note.position(), StandardCharsets.UTF_8));
+        assertEquals(list, python("print(os.getxattr(sys.argv[1], 'system.posix_acl_access').hex())"));
+        try (Stream<Path> left = Files.list(directory)) {
+            assertEquals(
+                    List.of(),
+                    left.filter(path -> path.toString().endsWith("-new")).toList());
+        }
+    }
+
+    private String python(String statement) throws IOException, InterruptedException {
+        Process python = new ProcessBuilder("python3", "-c", "import os, sys\n" + statement, file.toString())
+                .redirectErrorStream(true)
+                .start();
+        String said = new String(python.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, python.waitFor(), said);
+        return said.strip();
     }
 
     @Test
