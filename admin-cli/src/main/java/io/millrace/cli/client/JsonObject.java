@@ -1,9 +1,11 @@
 package io.millrace.cli.client;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
@@ -87,6 +89,11 @@ public final class JsonObject {
         return parser.getNumberType() == JsonParser.NumberType.BIG_INTEGER
                 ? (Object) parser.getDoubleValue()
                 : (Object) parser.getLongValue();
+    }
+
+    /** The members that are there and not null, in their order. */
+    public Set<String> names() {
+        return Collections.unmodifiableSet(members.keySet());
     }
 
     /** Whether the member is there and not null. */

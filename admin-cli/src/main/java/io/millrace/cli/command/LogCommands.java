@@ -6,6 +6,7 @@ import io.millrace.cli.log.LogFollower;
 import io.millrace.cli.log.LogLine;
 import io.millrace.cli.log.LogParser;
 import io.millrace.cli.log.LogStats;
+import io.millrace.cli.log.ProgressFile;
 import io.millrace.cli.render.LogView;
 import java.io.BufferedInputStream;
 import java.io.IOException;
@@ -107,8 +108,11 @@ final class LogCommands {
 
         @Override
         final int read() throws IOException, CommandFailure {
-            List<String> names =
-                    files.isEmpty() ? List.of(LogPlaces.accessLog(invocation()).toString()) : files;
+            read(files.isEmpty() ? List.of(LogPlaces.accessLog(invocation()).toString()) : files);
+            return ExitCode.OK;
+        }
+
+        void read(List<String> names) throws IOException, CommandFailure {
             for (String name : names) {
                 if (name.equals("-")) {
                     read(invocation().surroundings().input());
@@ -119,7 +123,7 @@ final class LogCommands {
                     read(in);
                 }
             }
-            return finish();
+            finish();
         }
 
         private void read(InputStream in) throws IOException {
@@ -140,9 +144,7 @@ final class LogCommands {
 
         abstract void take(String line);
 
-        int finish() {
-            return ExitCode.OK;
-        }
+        void finish() {}
     }
 
     @Command(
@@ -169,13 +171,23 @@ final class LogCommands {
                 "Hits, misses and errors with their result codes, status codes, methods,",
                 "types, bytes and times."
             },
-            footer = {"", "Example: millctl log stats access.log --urls 20"})
+            footer = {
+                "",
+                "Example: millctl log stats access.log --urls 20",
+                "         millctl log stats -o json --state /var/lib/stats/edge.state"
+            })
     static final class Stats extends Whole {
         @Option(names = "--hosts", paramLabel = "N", description = "How many hosts, most requests first. Default: 10.")
         private int hosts = 10;
 
         @Option(names = "--urls", paramLabel = "N", description = "The N URLs asked for most, up to 1000.")
         private int urls;
+
+        @Option(
+                names = "--state",
+                paramLabel = "FILE",
+                description = "Count only what came since the last run with this file, across rotations.")
+        private @Nullable Path state;
 
         private @Nullable LogStats stats;
 
@@ -201,7 +213,31 @@ final class LogCommands {
         }
 
         @Override
-        int finish() {
+        void read(List<String> names) throws IOException, CommandFailure {
+            Path file = state;
+            if (file == null) {
+                super.read(names);
+                return;
+            }
+            if (names.contains("-")) {
+                throw new CommandFailure(ExitCode.USAGE, "--state remembers files, and standard input is none");
+            }
+            try (ProgressFile progress = ProgressFile.open(file)) {
+                for (String name : names) {
+                    progress.read(Path.of(name), this::take, said -> invocation()
+                            .console()
+                            .say("millctl: " + said));
+                }
+                finish();
+                // What nobody has got is counted again the next time.
+                if (invocation().console().flush()) {
+                    progress.save();
+                }
+            }
+        }
+
+        @Override
+        void finish() {
             int shown = Math.max(0, hosts);
             if (invocation().isJson()) {
                 invocation().console().json(LogView.json(stats(), shown));
@@ -211,7 +247,6 @@ final class LogCommands {
                         .data(LogView.lines(
                                 stats(), shown, invocation().console().paint()));
             }
-            return ExitCode.OK;
         }
     }
 

@@ -20,6 +20,7 @@ public final class LineSource {
     private int position;
     private int limit;
     private long bytes;
+    private long wholeBytes;
 
     /** The next whole line without its end; null when the stream has no more for now. */
     public @Nullable String next(InputStream in) throws IOException {
@@ -27,6 +28,7 @@ public final class LineSource {
             while (position < limit) {
                 byte octet = buffer[position++];
                 if (octet == '\n') {
+                    wholeBytes = bytes - (limit - position);
                     return take();
                 }
                 keep(octet);
@@ -49,6 +51,11 @@ public final class LineSource {
     /** Bytes read so far. */
     public long bytes() {
         return bytes;
+    }
+
+    /** Bytes of the lines that {@link #next} has returned, their ends included. */
+    public long wholeBytes() {
+        return wholeBytes;
     }
 
     private void keep(byte octet) {

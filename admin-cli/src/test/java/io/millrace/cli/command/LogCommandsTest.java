@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -130,6 +132,48 @@ final class LogCommandsTest {
                         + "}],\"urls\":[{\"url\":\"http://www.example.com/b\",\"requests\":1,\"error\":0,\"hits\":0,"
                         + "\"bytes\":100}]}\n",
                 run.out());
+    }
+
+    @Test
+    void statsWithAStateCountsWhatIsNew() throws IOException {
+        String state = directory.resolve("state").toString();
+        String log = file(HIT + MISS);
+        assertTrue(millctl("", "log", "stats", "--state", state, log).out().startsWith("2 requests, "));
+        append(Path.of(log), HIT);
+        Files.move(Path.of(log), directory.resolve("a.log.1"));
+        Files.writeString(Path.of(log), MISS + "odd\n");
+        Run run = millctl("", "log", "stats", "--state", state, log);
+        assertTrue(
+                run.out().startsWith("2 requests, 2023-11-14T22:13:20.123Z to 2023-11-14T22:13:21Z, 1 line not"),
+                run.out());
+        assertEquals("", run.err());
+        assertTrue(millctl("", "log", "stats", "--state", state, log).out().startsWith("0 requests\n"));
+        Files.delete(directory.resolve("a.log.1"));
+        Files.writeString(Path.of(log), HIT);
+        Run lost = millctl("", "log", "stats", "--state", state, log);
+        assertTrue(lost.out().startsWith("1 request, "), lost.out());
+        assertTrue(lost.err().startsWith("millctl: the file that was read last, to byte "), lost.err());
+        Run stdin = millctl("", "log", "stats", "--state", state, "-");
+        assertEquals(2, stdin.exitCode());
+        assertEquals("millctl: --state remembers files, and standard input is none\n", stdin.err());
+    }
+
+    @Test
+    void whatNobodyHasGotIsCountedAgain() throws IOException {
+        String state = directory.resolve("state").toString();
+        String log = file(HIT);
+        OutputStream full = new OutputStream() {
+            @Override
+            public void write(int octet) throws IOException {
+                throw new IOException("No space left on device");
+            }
+        };
+        try (PrintStream lost = new PrintStream(full)) {
+            Surroundings surroundings = new Surroundings(Map.of(), directory, directory, null, false);
+            assertEquals(
+                    1, Millctl.run(new String[] {"log", "stats", "--state", state, log}, surroundings, lost, lost));
+        }
+        assertTrue(millctl("", "log", "stats", "--state", state, log).out().startsWith("1 request, "));
     }
 
     @Test

@@ -1,0 +1,177 @@
+package io.millrace.cli.log;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a log has that was not read the last time, across its rotations: the rest of the file that was read last, whatever it is
+ * called now, the files that came after it, and the log itself. The file before the last is looked at once more, since who
+ * writes a log may notice its rotation later. Confined to one thread.
+ */
+final class NewLines {
+    /** The file that is read, and the one before it. */
+    private static final int POSITIONS_KEPT = 2;
+
+    private final Path log;
+    private final Consumer<String> taker;
+    private final Consumer<String> talk;
+    private final List<LogPosition> reached = new ArrayList<>();
+
+    /** A file beside the log, or the log. */
+    private record Candidate(Path file, long modifiedMillis) {}
+
+    private NewLines(Path log, Consumer<String> taker, Consumer<String> talk) {
+        this.log = log;
+        this.taker = taker;
+        this.talk = talk;
+    }
+
+    /**
+     * Hands on every line that is new.
+     *
+     * @param last what this returned the last time; empty for the first time, when all of the log is new and nothing beside it
+     * @param taker takes lines
+     * @param talk takes a sentence for what could not be read
+     * @return how far it is read now
+     */
+    static List<LogPosition> read(Path log, List<LogPosition> last, Consumer<String> taker, Consumer<String> talk)
+            throws IOException {
+        NewLines lines = new NewLines(log, taker, talk);
+        if (last.isEmpty()) {
+            lines.read(new Candidate(log, modifiedMillis(log)), 0);
+        } else {
+            lines.goOn(last);
+        }
+        List<LogPosition> reached = lines.reached;
+        return List.copyOf(reached.subList(Math.max(0, reached.size() - POSITIONS_KEPT), reached.size()));
+    }
+
+    private void goOn(List<LogPosition> last) throws IOException {
+        List<Candidate> candidates = candidates();
+        LogPosition newest = last.get(last.size() - 1);
+        for (LogPosition before : last.subList(0, last.size() - 1)) {
+            goOn(find(before, false, candidates), before, candidates);
+        }
+        Candidate holder = find(newest, true, candidates);
+        goOn(holder, newest, candidates);
+        if (holder == null) {
+            talk.accept("the file that was read last, to byte " + newest.bytes() + ", is not found beside " + log
+                    + ": what was written to it since is not counted");
+        } else if (holder.file().equals(log)) {
+            return;
+        }
+        long after = holder == null ? newest.modifiedMillis() : holder.modifiedMillis();
+        for (Candidate candidate : candidates) {
+            boolean isLog = candidate.file().equals(log);
+            if (isLog || candidate.modifiedMillis() > after) {
+                read(candidate, 0);
+            }
+        }
+    }
+
+    private void goOn(@Nullable Candidate found, LogPosition position, List<Candidate> candidates) throws IOException {
+        if (found != null) {
+            candidates.remove(found);
+            read(found, position.bytes());
+        }
+    }
+
+    /**
+     * The log first: it was most likely not rotated.
+     *
+     * @param unchanged whether a file is wanted that was not written to since
+     */
+    private static @Nullable Candidate find(LogPosition position, boolean unchanged, List<Candidate> candidates)
+            throws IOException {
+        for (int i = candidates.size() - 1; i >= 0; i--) {
+            Candidate candidate = candidates.get(i);
+            long sinceMillis = candidate.modifiedMillis() - position.modifiedMillis();
+            if ((unchanged ? sinceMillis >= 0 : sinceMillis > 0) && position.isIn(candidate.file())) {
+                return candidate;
+            }
+        }
+        return null;
+    }
+
+    private void read(Candidate candidate, long from) throws IOException {
+        LineSource lines = new LineSource();
+        Path file = candidate.file();
+        long bytes;
+        try (InputStream in = LogPosition.open(file, from)) {
+            for (String line = lines.next(in); line != null; line = lines.next(in)) {
+                taker.accept(line);
+            }
+            bytes = from + lines.wholeBytes();
+            // Nobody ends a line of a file that is not the log any more.
+            String rest = file.equals(log) ? null : lines.rest();
+            if (rest != null) {
+                taker.accept(rest);
+                bytes = from + lines.bytes();
+            }
+        }
+        // Of an empty file nothing could be found again: the one before it is still the last.
+        if (bytes > 0) {
+            reached.add(LogPosition.in(file, bytes, candidate.modifiedMillis()));
+        }
+    }
+
+    /** In the order in which they were written: the log last. */
+    private List<Candidate> candidates() throws IOException {
+        List<Candidate> found = new ArrayList<>();
+        Path name = log.getFileName();
+        Path directory = log.toAbsolutePath().getParent();
+        if (name == null || directory == null) {
+            throw new IOException(log + " is no file");
+        }
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
+            for (Path entry : entries) {
+                String rotated = String.valueOf(entry.getFileName());
+                if (isRotated(rotated, name.toString()) && Files.isRegularFile(entry)) {
+                    add(entry, found);
+                }
+            }
+        }
+        found.sort(Comparator.comparingLong(Candidate::modifiedMillis)
+                .thenComparing(candidate -> candidate.file().toString()));
+        if (Files.exists(log)) {
+            found.add(new Candidate(log, modifiedMillis(log)));
+        }
+        return found;
+    }
+
+    private static void add(Path entry, List<Candidate> found) throws IOException {
+        String name = entry.toString();
+        boolean isDouble = LogPosition.isCompressed(entry)
+                && Files.exists(Path.of(name.substring(0, name.length() - ".gz".length())));
+        if (!isDouble) {
+            found.add(new Candidate(entry, modifiedMillis(entry)));
+        }
+    }
+
+    /** {@code access.log.1}, {@code access.log-20261122}, {@code access.log.20261122T110000Z-1}, and compressed. */
+    private static boolean isRotated(String name, String log) {
+        if (!name.startsWith(log) || name.length() < log.length() + 2) {
+            return false;
+        }
+        char between = name.charAt(log.length());
+        String rest = name.substring(log.length() + 1);
+        String stamp = rest.endsWith(".gz") ? rest.substring(0, rest.length() - 3) : rest;
+        boolean isStamp = (between == '.' || between == '-') && !stamp.isEmpty() && Character.isDigit(stamp.charAt(0));
+        for (int i = 0; i < stamp.length(); i++) {
+            isStamp &= Character.isDigit(stamp.charAt(i)) || "TZ-_.:".indexOf(stamp.charAt(i)) >= 0;
+        }
+        return isStamp;
+    }
+
+    private static long modifiedMillis(Path file) throws IOException {
+        return Files.getLastModifiedTime(file).toMillis();
+    }
+}

@@ -1,0 +1,161 @@
+package io.millrace.cli.log;
+
+import io.millrace.cli.client.JsonObject;
+import io.millrace.cli.client.JsonTree;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/**
+ * A file that remembers how far logs were read, so that the next run takes only what is new. One run at a time has it; what it
+ * has read counts as read when {@link #save} has replaced the file, and not before. Confined to one thread.
+ */
+public final class ProgressFile implements AutoCloseable {
+    private static final int VERSION = 1;
+    private static final int OPENINGS_MAX = 16;
+    private static final long LENGTH_MAX = 16L << 20;
+
+    private final Path file;
+    private final FileChannel channel;
+    private final Map<String, List<LogPosition>> logs;
+
+    private ProgressFile(Path file, FileChannel channel, Map<String, List<LogPosition>> logs) {
+        this.file = file;
+        this.channel = channel;
+        this.logs = logs;
+    }
+
+    /**
+     * Opens it for one run; makes it when it is not there.
+     *
+     * @throws IOException when another run has it, or when it is something else; the message says so
+     */
+    public static ProgressFile open(Path file) throws IOException {
+        for (int i = 0; i < OPENINGS_MAX; i++) {
+            Object before = key(file);
+            FileChannel channel = FileChannel.open(
+                    file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+            try {
+                lock(file, channel);
+                // Else it was not there, or another run has replaced it meanwhile: what is locked is not what the name
+                // means.
+                if (before.equals(key(file))) {
+                    return new ProgressFile(file, channel, parse(file, channel));
+                }
+                channel.close();
+            } catch (IOException e) {
+                channel.close();
+                throw e;
+            }
+        }
+        throw new IOException(file + " is another file each time it is opened");
+    }
+
+    private static void lock(Path file, FileChannel channel) throws IOException {
+        FileLock lock;
+        try {
+            lock = channel.tryLock();
+        } catch (OverlappingFileLockException e) {
+            lock = null;
+        }
+        if (lock == null) {
+            throw new IOException(file + " is in use by another run");
+        }
+    }
+
+    private static Object key(Path file) throws IOException {
+        try {
+            return String.valueOf(
+                    Files.readAttributes(file, BasicFileAttributes.class).fileKey());
+        } catch (NoSuchFileException e) {
+            return "";
+        }
+    }
+
+    private static Map<String, List<LogPosition>> parse(Path file, FileChannel channel) throws IOException {
+        Map<String, List<LogPosition>> logs = new LinkedHashMap<>();
+        if (channel.size() == 0) {
+            return logs;
+        }
+        if (channel.size() > LENGTH_MAX) {
+            throw new IOException(file + " holds no positions in logs: it is longer than 16 MiB");
+        }
+        try {
+            JsonObject json = JsonObject.parse(Channels.newInputStream(channel).readNBytes((int) channel.size()));
+            if (json.number("version", 0) != VERSION) {
+                throw new IllegalArgumentException("it has no version " + VERSION);
+            }
+            JsonObject read = json.object("logs");
+            for (String log : read.names()) {
+                List<LogPosition> positions = new ArrayList<>();
+                for (JsonObject position : read.objects(log)) {
+                    positions.add(new LogPosition(
+                            Math.max(0, position.number("bytes", 0)),
+                            position.text("mark", ""),
+                            position.number("modified_millis", 0)));
+                }
+                logs.put(log, List.copyOf(positions));
+            }
+            return logs;
+        } catch (IllegalArgumentException e) {
+            throw new IOException(
+                    file + " holds no positions in logs (" + e.getMessage() + "); remove it to begin anew", e);
+        }
+    }
+
+    /**
+     * Hands on the lines of a log that are new since the last run that was saved.
+     *
+     * @param taker takes lines
+     * @param talk takes a sentence for what could not be read
+     */
+    public void read(Path log, Consumer<String> taker, Consumer<String> talk) throws IOException {
+        String name = log.toAbsolutePath().normalize().toString();
+        List<LogPosition> last = logs.getOrDefault(name, List.of());
+        List<LogPosition> reached = NewLines.read(log, last, taker, talk);
+        logs.put(name, reached.isEmpty() ? last : reached);
+    }
+
+    /** Lets what was read count as read. */
+    public void save() throws IOException {
+        ByteArrayOutputStream text = new ByteArrayOutputStream();
+        text.writeBytes(JsonTree.object(json -> json.number("version", VERSION)
+                .below(
+                        "logs",
+                        all -> logs.forEach((log, positions) ->
+                                all.all(log, positions, (one, position) -> one.number("bytes", position.bytes())
+                                        .text("mark", position.mark())
+                                        .number("modified_millis", position.modifiedMillis()))))));
+        text.write('\n');
+        Path beside = file.resolveSibling(file.getFileName() + ".new");
+        try (FileChannel fresh = FileChannel.open(
+                beside, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+            ByteBuffer bytes = ByteBuffer.wrap(text.toByteArray());
+            while (bytes.hasRemaining()) {
+                fresh.write(bytes);
+            }
+            fresh.force(true);
+        }
+        Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+}
