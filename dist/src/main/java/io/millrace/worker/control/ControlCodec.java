@@ -27,8 +27,11 @@ import java.util.Map;
  * Confined to the channel's event loop.
  */
 public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMessage> {
-    /** The configuration is the only long message; a file of more than this is nobody's configuration. */
-    public static final int FRAME_LENGTH_MAX = 16 * 1024 * 1024;
+    /**
+     * The configuration is the only long message: the files that can be read, their names (a thousand), and what options and
+     * the operator have set over them (a request to the admin API has 64 KiB for the keys that it sets).
+     */
+    static final int FRAME_LENGTH_MAX = ConfigDocument.LENGTH_MAX + 24 * 1024 * 1024;
 
     private static final int HELLO = 1;
     private static final int ASSIGNMENT = 2;

@@ -66,6 +66,25 @@ class ControlCodecTest {
     }
 
     @Test
+    void carriesTheLongestConfigurationThatCanBeRead() {
+        ConfigDocument longest = new ConfigDocument(
+                "millrace.yaml",
+                Path.of("/etc/millrace"),
+                "#".repeat(ConfigDocument.LENGTH_MAX / 2),
+                Map.of("rules.d/a.yaml", "#".repeat(ConfigDocument.LENGTH_MAX / 2)));
+        ControlMessage message = new ControlMessage.Reload(1, new ConfigSource(longest, CONFIG.overrides(), Map.of()));
+        EmbeddedChannel out = channel();
+        out.writeOutbound(message);
+        EmbeddedChannel in = channel();
+        ByteBuf frame = out.readOutbound();
+        in.writeInbound(frame);
+
+        assertEquals(message, in.readInbound());
+        in.finishAndReleaseAll();
+        out.finishAndReleaseAll();
+    }
+
+    @Test
     void coversEveryMessage() {
         assertEquals(
                 ControlMessage.class.getPermittedSubclasses().length,

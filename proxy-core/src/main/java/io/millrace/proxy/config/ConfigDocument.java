@@ -15,6 +15,9 @@ import java.util.Map;
  * @param included text by name, in the order in which they are read
  */
 public record ConfigDocument(String name, Path directory, String text, Map<String, String> included) {
+    /** Bytes that the file and what it includes may have together: a hundred thousand rules have half of it. */
+    public static final int LENGTH_MAX = 16 << 20;
+
     /** Copies the map, in its order. */
     public ConfigDocument {
         included = Collections.unmodifiableMap(new LinkedHashMap<>(included));

@@ -35,7 +35,7 @@ final class ConfigIncludes {
     private static final String OF_A_DIRECTORY = "*.{yaml,yml}";
 
     private final ConfigProblems problems;
-    private long left = YamlText.LENGTH_MAX;
+    private long read;
 
     ConfigIncludes(ConfigProblems problems) {
         this.problems = problems;
@@ -50,13 +50,17 @@ final class ConfigIncludes {
                 problems.error(place, "", "is a directory");
                 return null;
             }
-            byte[] bytes = Files.readAllBytes(file);
-            left -= bytes.length;
-            if (left < 0) {
-                problems.error(place, "", "is longer than the limit of " + Units.formatSize(YamlText.LENGTH_MAX));
+            // Asked before: what is not read costs no memory, whatever was named by mistake.
+            read += Files.size(file);
+            if (read > ConfigDocument.LENGTH_MAX) {
+                problems.error(
+                        place,
+                        "",
+                        "is too long: actual=" + read + " bytes, limit=" + Units.formatSize(ConfigDocument.LENGTH_MAX)
+                                + ", for the file and what it includes together");
                 return null;
             }
-            return decode(bytes, name);
+            return decode(Files.readAllBytes(file), name);
         } catch (NoSuchFileException e) {
             problems.error(place, "", "no such file");
         } catch (AccessDeniedException e) {

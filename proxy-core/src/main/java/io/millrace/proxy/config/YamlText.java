@@ -12,9 +12,6 @@ import org.snakeyaml.engine.v2.nodes.Node;
 
 /** Turns YAML text into nodes that know their line and column, or into one problem that does. */
 final class YamlText {
-    /** Characters that a file may have; a remap table of a hundred thousand rules has a tenth of it. */
-    static final int LENGTH_MAX = 64 << 20;
-
     private YamlText() {}
 
     /** The document's root; null when the text is empty, or is no YAML, which is then among the problems. */
@@ -24,7 +21,7 @@ final class YamlText {
                 .setUseMarks(true)
                 // Refused by the binder, which can say where they stand.
                 .setAllowNonScalarKeys(true)
-                .setCodePointLimit(LENGTH_MAX)
+                .setCodePointLimit(ConfigDocument.LENGTH_MAX)
                 .build();
         try {
             return new Compose(settings).composeString(text).orElse(null);

@@ -83,6 +83,19 @@ final class ConfigIncludeTest {
     }
 
     @Test
+    void filesThatAreTooLongTogetherAreNamedAndNotRead() throws IOException {
+        String half = "#".repeat(ConfigDocument.LENGTH_MAX / 2) + "\n";
+        rule("a.yaml", half);
+        Path b = rule("b.yaml", half);
+        List<ConfigProblem> problems = load("rules.d").problems();
+
+        assertEquals(1, problems.size());
+        String text = problems.get(0).text();
+        assertTrue(text.startsWith(b + ": is too long: actual=167"), text);
+        assertTrue(text.endsWith(" bytes, limit=16MiB, for the file and what it includes together"), text);
+    }
+
+    @Test
     void problemsNameTheIncludedFileAfterThoseOfTheFirst() throws IOException {
         Path a = rule("a.yaml", "remap:\n  - map: http://a.example/\n    too: http://o.example/\n");
         Path b = rule("b.yaml", "cache: {ram_size: 1GiB}\ninclude: more\nremap: []\nremap: []\n");
