@@ -40,7 +40,7 @@ final class StrategiesImport {
     private final GroupWriter writer;
     private final Map<String, Strategy> strategies = new LinkedHashMap<>();
     /** The lines of hosts and groups that have an anchor of their own. */
-    private final Map<Node, Entry> anchored = new IdentityHashMap<>();
+    private final IdentityHashMap<Node, Entry> anchored = new IdentityHashMap<>();
 
     private final Set<Entry> used = new HashSet<>();
 
