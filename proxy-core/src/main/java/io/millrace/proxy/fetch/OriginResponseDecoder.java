@@ -161,12 +161,19 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
                     : 0;
         }
         long linesBytes = lines.after(before, in.readableBytes(), out.size() > first, contentBytes);
-        if (linesBytes > headMax) {
+        // What Netty refuses it takes all the rest of; that is no line.
+        if (linesBytes > headMax && !isRefused(out)) {
             discard(out, first);
             broken("malformed content: a chunk's line or trailers of more than " + headMax + " bytes", in, out);
         } else {
             afterChunk(in, out);
         }
+    }
+
+    private static boolean isRefused(List<Object> out) {
+        return !out.isEmpty()
+                && out.get(out.size() - 1) instanceof HttpObject last
+                && last.decoderResult().isFailure();
     }
 
     private void decodeLength(ByteBuf in, List<Object> out) {

@@ -12,6 +12,7 @@ import io.netty.handler.codec.http.DefaultLastHttpContent;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpMessage;
+import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
@@ -213,7 +214,8 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
                     : 0;
         }
         long linesBytes = lines.after(before, in.readableBytes(), out.size() > first, contentBytes);
-        if (linesBytes > headerBytesMax) {
+        // What Netty refuses it takes all the rest of; that is no line.
+        if (linesBytes > headerBytesMax && !isRefused(out)) {
             while (out.size() > first) {
                 ReferenceCountUtil.release(out.remove(out.size() - 1));
             }
@@ -225,6 +227,12 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
         } else {
             afterContent(out);
         }
+    }
+
+    private static boolean isRefused(List<Object> out) {
+        return !out.isEmpty()
+                && out.get(out.size() - 1) instanceof HttpObject last
+                && last.decoderResult().isFailure();
     }
 
     private void afterContent(List<Object> out) {
