@@ -3,6 +3,7 @@ package io.millrace.system;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
@@ -45,8 +46,19 @@ final class NameServer implements AutoCloseable {
     private final CountDownLatch released = new CountDownLatch(1);
 
     NameServer() throws IOException {
-        datagrams = new DatagramSocket(0, InetAddress.getLoopbackAddress());
-        streams = new ServerSocket(datagrams.getLocalPort(), 50, InetAddress.getLoopbackAddress());
+        DatagramSocket bound = null;
+        ServerSocket listening = null;
+        while (listening == null) {
+            bound = new DatagramSocket(0, InetAddress.getLoopbackAddress());
+            try {
+                listening = new ServerSocket(bound.getLocalPort(), 50, InetAddress.getLoopbackAddress());
+            } catch (BindException e) {
+                // Somebody has that port for TCP: another one.
+                bound.close();
+            }
+        }
+        datagrams = bound;
+        streams = listening;
         start(this::serveDatagrams);
         start(this::serveStreams);
     }
