@@ -314,7 +314,8 @@ class ClientConnectionTest {
     void connectionEndsAfterTheResponseThatSaysSo() throws Exception {
         proxy.start(request -> request.ok(FRESH, RawInput.latin1("content")));
         for (int i = 0; i < 2; i++) {
-            // In one segment: what comes later than the answer to a request that said close may meet a closed connection.
+            // In one segment: what comes later than the answer to a request that said close may meet a closed
+            // connection.
             String another = "GET /a HTTP/1.1\r\nHost: test.example\r\n";
             RawClient client = proxy.client().send(another + "Connection: close\r\n\r\n" + another + "\r\n");
             RawClient.Response response = client.response();
