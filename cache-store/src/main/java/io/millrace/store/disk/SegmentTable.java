@@ -22,9 +22,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
  *   24  8  when its records were last verified, seconds since the epoch; 0 never
  * </pre>
  *
- * <p>Thread-safe: {@link #isLive}, {@link #tag}, {@link #verifiedAt} and {@link #usedBytes} from any thread, {@link #state} by
- * who saw the tag before; the rest is confined to the
- * volume's writer thread.
+ * <p>Thread-safe: {@link #isLive}, {@link #tag}, {@link #verifiedAt}, {@link #usedBytes} and {@link #begunAfter} from any
+ * thread, {@link #state} and {@link #sequence} by who saw the tag before; the rest is confined to the volume's writer thread.
  */
 public final class SegmentTable {
     /** What a segment is used for. */
@@ -241,6 +240,24 @@ public final class SegmentTable {
             }
         }
         return oldest;
+    }
+
+    /**
+     * Of the segments that hold records the one begun first of those begun after that sequence, -1 when there is none. Any thread:
+     * of segments that are begun meanwhile, it may know nothing yet.
+     */
+    int begunAfter(long after) {
+        int first = -1;
+        long begun = Long.MAX_VALUE;
+        // Downwards, as segments are moved: one that has left its old place is at its new one.
+        for (int segment = tags.length() - 1; segment >= 0; segment--) {
+            // The tag first: the sequence is at least as new.
+            if (tags.get(segment) != 0 && sequences[segment] > after && sequences[segment] < begun) {
+                first = segment;
+                begun = sequences[segment];
+            }
+        }
+        return first;
     }
 
     /** The active segment, -1 when there is none. */

@@ -231,6 +231,18 @@ public final class Volume {
         return table.withTag(hint, tag);
     }
 
+    /**
+     * Of the segments that hold records the one begun first of those begun after that sequence, -1 when there is none. Any thread.
+     */
+    public int segmentBegunAfter(long sequence) {
+        return table.begunAfter(sequence);
+    }
+
+    /** When a segment that the caller has pinned was begun: later ones have a higher sequence. Any thread. */
+    public long sequence(int segment) {
+        return table.sequence(segment);
+    }
+
     /** Ends a {@link #pin}. */
     public void unpin(int segment) {
         parts.pins().remove(segment);

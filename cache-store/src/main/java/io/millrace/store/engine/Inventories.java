@@ -18,6 +18,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.jctools.queues.MpscBlockingConsumerArrayQueue;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +35,9 @@ final class Inventories<H> {
     private static final Logger LOG = LoggerFactory.getLogger(Inventories.class);
     /** Changes that wait at most; what comes then is learned from the segments later. */
     static final int QUEUE_CHANGES_MAX = 1 << 15;
+
+    /** Heap that the heads of waiting changes may have, as codecs estimate it; of further ones the record is read. */
+    static final long QUEUE_HEAD_BYTES_MAX = 8 << 20;
 
     private static final int LISTINGS_MAX = 8;
     /** Changes taken before anything else gets its turn. */
@@ -58,6 +62,9 @@ final class Inventories<H> {
     private final Queue<Runnable> orders = new ConcurrentLinkedQueue<>();
     private final CopyOnWriteArrayList<VolumeInventory<H>> volumes = new CopyOnWriteArrayList<>();
     private final AtomicInteger listings = new AtomicInteger();
+    /** Of the changes in the queue. */
+    private final AtomicLong headBytes = new AtomicLong();
+
     private final Thread thread;
     private final Change<H> wake = new Change<>(null, 0, 0, 0, null);
     /** Whether the thread waits beside the queue, so that an offer does not wake it. */
@@ -75,7 +82,11 @@ final class Inventories<H> {
             long hashHigh,
             long hashLow,
             long location,
-            VolumeInventory.@Nullable Description<H> description) {}
+            VolumeInventory.@Nullable Description<H> description) {
+        int headBytes() {
+            return description == null ? 0 : description.headBytes();
+        }
+    }
 
     /**
      * Starts the thread.
@@ -118,11 +129,22 @@ final class Inventories<H> {
         if (inventory == null) {
             return;
         }
-        VolumeInventory.Description<H> description =
-                head == null ? null : new VolumeInventory.Description<>(header, key.bytes(), head);
-        if (!queue.offer(new Change<>(inventory, key.hashHigh(), key.hashLow(), location, description))) {
+        Change<H> change =
+                new Change<>(inventory, key.hashHigh(), key.hashLow(), location, described(header, key, head));
+        if (!queue.offer(change)) {
+            headBytes.addAndGet(-change.headBytes());
             inventory.missed();
         }
+    }
+
+    /** With its head counted; null when there is none, or heads that wait have all the heap that they may have. */
+    private VolumeInventory.@Nullable Description<H> described(RecordHeader header, DiskKey key, @Nullable H head) {
+        int bytes = head == null ? 0 : codec.heapBytes(head);
+        if (head == null || headBytes.addAndGet(bytes) > QUEUE_HEAD_BYTES_MAX) {
+            headBytes.addAndGet(-bytes);
+            return null;
+        }
+        return new VolumeInventory.Description<>(header, key.bytes(), head, bytes);
     }
 
     /** Closes the volume's inventory; when this returns nothing touches its file. Blocks. */
@@ -170,7 +192,8 @@ final class Inventories<H> {
 
     /** As {@link io.millrace.store.CacheStore#list}. */
     void list(@Nullable String after, ListVisitor visitor, Executor replyOn, ListCallback reply) {
-        InventoryListing<H> listing = new InventoryListing<>(ListCursor.parse(after), visitor, replyOn, reply);
+        long known = queue.currentProducerIndex();
+        InventoryListing<H> listing = new InventoryListing<>(ListCursor.parse(after), known, visitor, replyOn, reply);
         if (off != null || closed) {
             String why = off != null ? off : "the store is closed";
             replyOn.execute(() -> reply.listed(new ListResult(null, false, why)));
@@ -243,7 +266,8 @@ final class Inventories<H> {
         boolean opened = openWhenDue();
         if (!underWay.isEmpty()) {
             InventoryListing<H> listing = underWay.remove();
-            if (listing.step(volumes)) {
+            // What was told before it was asked for is taken in first.
+            if (queue.currentConsumerIndex() - listing.changesBefore() < 0 || listing.step(volumes)) {
                 underWay.add(listing);
             } else {
                 listings.decrementAndGet();
@@ -312,6 +336,7 @@ final class Inventories<H> {
 
     private void apply(@Nullable Change<H> change) {
         if (change != null && change.volume() != null) {
+            headBytes.addAndGet(-change.headBytes());
             change.volume().stored(change.hashHigh(), change.hashLow(), change.location(), change.description());
         }
     }
@@ -321,6 +346,7 @@ final class Inventories<H> {
         Change<H> change = queue.poll();
         while (change != null) {
             if (System.nanoTime() - until > 0 && change.volume() != null) {
+                headBytes.addAndGet(-change.headBytes());
                 change.volume().missed();
             } else {
                 apply(change);

@@ -19,6 +19,7 @@ import org.slf4j.LoggerFactory;
 final class InventoryListing<H> {
     private static final Logger LOG = LoggerFactory.getLogger(InventoryListing.class);
 
+    private final long changesBefore;
     private final ListVisitor visitor;
     private final Executor replyOn;
     private final ListCallback reply;
@@ -29,11 +30,22 @@ final class InventoryListing<H> {
     /** An object with its hash. */
     record Found(long hashHigh, long hashLow, ListedObject object) {}
 
-    InventoryListing(ListCursor from, ListVisitor visitor, Executor replyOn, ListCallback reply) {
+    /**
+     * A listing that is yet to begin.
+     *
+     * @param changesBefore how many changes had been queued when it was asked for
+     */
+    InventoryListing(ListCursor from, long changesBefore, ListVisitor visitor, Executor replyOn, ListCallback reply) {
         this.cursor = from;
+        this.changesBefore = changesBefore;
         this.visitor = visitor;
         this.replyOn = replyOn;
         this.reply = reply;
+    }
+
+    /** How many changes had been queued when it was asked for: those it is to know. */
+    long changesBefore() {
+        return changesBefore;
     }
 
     /** Goes on a little; false when it ended and was answered. */

@@ -58,10 +58,11 @@ final class VolumeInventory<H> {
     private long droppedBefore;
     private int sweepAt = -1;
     private long swept;
-    private int fillAt = -1;
+    /** Sequence of the segment that was entered last, 0 before the first; -1 when nothing is to be entered. */
+    private long filledTo = -1;
+
     private long droppedBeforeFill;
     private @Nullable SegmentSummary filling;
-    private long fillingTag;
     private int fillingNext;
 
     VolumeInventory(FileIo io, HeadCodec<H> codec, Volume volume) {
@@ -137,7 +138,7 @@ final class VolumeInventory<H> {
             Inventory opened = Inventory.open(io, volume.directory(), volume.id(), entriesExpected, () -> !stopping);
             whole = opened.isUpTo(volume.applied());
             inventory = opened;
-            fillAt = -1;
+            filledTo = -1;
             if (!whole) {
                 beginFill(opened);
             }
@@ -162,9 +163,13 @@ final class VolumeInventory<H> {
         }
     }
 
-    /** What a record says of an object, known without reading it. The key is borrowed and never changed. */
+    /**
+     * What a record says of an object, known without reading it. The key is borrowed and never changed.
+     *
+     * @param headBytes heap of the head
+     */
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    record Description<H>(RecordHeader header, byte[] key, H head) {}
+    record Description<H>(RecordHeader header, byte[] key, H head, int headBytes) {}
 
     /**
      * An object's newest record lies at the location, or did when this was queued.
@@ -173,26 +178,26 @@ final class VolumeInventory<H> {
      */
     void stored(long hashHigh, long hashLow, long location, @Nullable Description<H> known) {
         Inventory open = inventory;
-        if (open == null || volume.find(hashHigh, hashLow) != location) {
+        long now = open == null ? Location.NONE : volume.find(hashHigh, hashLow);
+        if (open == null || now == Location.NONE) {
             return;
         }
         try {
-            if (known == null) {
-                enter(open, hashHigh, hashLow, location);
-            } else {
-                put(open, hashHigh, hashLow, entry(known.key(), known.header(), known.head(), location));
+            if (now == location) {
+                enter(open, hashHigh, hashLow, known == null ? describe(location) : describe(known, location));
+            } else if (open.location(hashHigh, hashLow) == Location.NONE) {
+                // Replaced, which is told later, or moved, which nobody tells.
+                enter(open, hashHigh, hashLow, describe(now));
             }
         } catch (RuntimeException | Error e) {
             giveUp(e);
         }
     }
 
-    private @Nullable InventoryEntry enter(Inventory open, long hashHigh, long hashLow, long location) {
-        InventoryEntry entry = describe(location);
+    private void enter(Inventory open, long hashHigh, long hashLow, @Nullable InventoryEntry entry) {
         if (entry != null) {
             put(open, hashHigh, hashLow, entry);
         }
-        return entry;
     }
 
     private void put(Inventory open, long hashHigh, long hashLow, InventoryEntry entry) {
@@ -224,6 +229,16 @@ final class VolumeInventory<H> {
             return null;
         } finally {
             volume.unpin(segment);
+        }
+    }
+
+    private @Nullable InventoryEntry describe(Description<H> known, long location) {
+        try {
+            return entry(known.key(), known.header(), known.head(), location);
+        } catch (RuntimeException e) {
+            // As with a head that is read: one that cannot be described costs no other entry.
+            LOG.debug("{}: {}: {}", volume.directory(), Location.describe(location), e.toString());
+            return null;
         }
     }
 
@@ -270,7 +285,8 @@ final class VolumeInventory<H> {
             return true;
         });
         for (long[] entry : moved) {
-            InventoryEntry now = enter(open, entry[0], entry[1], entry[2]);
+            InventoryEntry now = describe(entry[2]);
+            enter(open, entry[0], entry[1], now);
             boolean wanted = now != null && after.isBefore(entry[0], entry[1]) && visitor.wants(now.key());
             add(found, entry[0], entry[1], wanted ? now : null);
         }
@@ -310,13 +326,13 @@ final class VolumeInventory<H> {
             open = inventory;
             if (open != null && sweepAt >= 0) {
                 sweep(open);
-            } else if (open != null && fillAt >= 0) {
+            } else if (open != null && filledTo >= 0) {
                 fill(open, records);
             }
         } catch (RuntimeException | Error e) {
             giveUp(e);
         }
-        return isOpen() && (sweepAt >= 0 || fillAt >= 0);
+        return isOpen() && (sweepAt >= 0 || filledTo >= 0);
     }
 
     private void startWhatIsDue(Inventory open) {
@@ -366,7 +382,7 @@ final class VolumeInventory<H> {
         if (sweepAt >= open.segments()) {
             sweepAt = -1;
             // What found no room may find it now.
-            if (swept > 0 && !whole && fillAt < 0) {
+            if (swept > 0 && !whole && filledTo < 0) {
                 beginFill(open);
             }
             swept = 0;
@@ -374,22 +390,24 @@ final class VolumeInventory<H> {
     }
 
     private void beginFill(Inventory open) {
-        fillAt = 0;
+        filledTo = 0;
         filling = null;
         droppedBeforeFill = open.dropped();
     }
 
-    /** Enters what the segments hold and it does not know. */
+    /**
+     * Enters what the segments hold and it does not know. The oldest segments first: what is carried meanwhile goes from an old
+     * one to the newest, and so is met in one of them.
+     */
     private void fill(Inventory open, int records) {
         int left = records;
-        while (left > 0 && fillAt >= 0) {
+        while (left > 0 && filledTo >= 0) {
             SegmentSummary summary = filling;
             if (summary == null) {
                 left--;
                 beginSegment(open);
             } else if (fillingNext == summary.size()) {
                 filling = null;
-                fillAt++;
             } else {
                 left -= look(open, summary.entry(fillingNext++));
             }
@@ -397,26 +415,30 @@ final class VolumeInventory<H> {
     }
 
     private void beginSegment(Inventory open) {
-        if (fillAt >= volume.superblock().segmentCount()) {
-            fillAt = -1;
+        int segment = volume.segmentBegunAfter(filledTo);
+        if (segment < 0) {
+            filledTo = -1;
             whole = open.dropped() == droppedBeforeFill;
             LOG.debug("{}: inventory of {} entries is written, whole={}", volume.directory(), open.entries(), whole);
             return;
         }
-        long tag = volume.pin(fillAt);
+        long tag = volume.pin(segment);
         if (tag == 0) {
-            fillAt++;
+            // Given up or moved this very moment: the next look finds what is first now.
             return;
         }
         try {
-            filling = volume.records(fillAt, tag);
-            fillingTag = tag;
+            // Else it was begun anew before it was pinned.
+            if (volume.segmentBegunAfter(filledTo) != segment) {
+                return;
+            }
+            filledTo = volume.sequence(segment);
+            filling = volume.records(segment, tag);
             fillingNext = 0;
         } catch (IOException e) {
-            LOG.debug("{}: segment {}: {}", volume.directory(), fillAt, e.toString());
-            fillAt++;
+            LOG.debug("{}: segment {}: {}", volume.directory(), segment, e.toString());
         } finally {
-            volume.unpin(fillAt);
+            volume.unpin(segment);
         }
     }
 
@@ -425,10 +447,10 @@ final class VolumeInventory<H> {
         if (record == null || (record.type() != RecordType.COMPLETE && record.type() != RecordType.HEAD)) {
             return 0;
         }
-        long location = Location.pack(fillAt, record.offset(), record.length(), fillingTag);
-        if (volume.find(record.hashHigh(), record.hashLow()) == location
-                && open.location(record.hashHigh(), record.hashLow()) != location) {
-            enter(open, record.hashHigh(), record.hashLow(), location);
+        // Wherever it is now: the object may have been moved since the segment was listed.
+        long now = volume.find(record.hashHigh(), record.hashLow());
+        if (now != Location.NONE && open.location(record.hashHigh(), record.hashLow()) != now) {
+            enter(open, record.hashHigh(), record.hashLow(), describe(now));
             return 1;
         }
         return 0;

@@ -13,6 +13,9 @@ record TextHead(String text, long expiresAtSeconds, long pinnedUntilSeconds) {
     /** What the inventory is told of every head. */
     static final long STORED_AT = 1_800_000_000L;
 
+    /** A text of which the inventory can be told nothing. */
+    static final String UNSPEAKABLE = "unspeakable";
+
     static TextHead of(String text) {
         return new TextHead(text, 1_900_000_000L, 0);
     }
@@ -70,6 +73,9 @@ record TextHead(String text, long expiresAtSeconds, long pinnedUntilSeconds) {
 
         @Override
         public HeadSummary summary(TextHead head) {
+            if (head.text.equals(UNSPEAKABLE)) {
+                throw new IllegalStateException(UNSPEAKABLE);
+            }
             return new HeadSummary(STORED_AT, head.text, List.of("tag-" + head.text));
         }
     }
