@@ -1,6 +1,7 @@
 package io.millrace.store.engine;
 
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.FastThreadLocal;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -20,6 +21,8 @@ final class Housekeeping implements Executor {
     private final ThreadFactory threads = new DefaultThreadFactory("millrace-store-housekeeping", true);
     private final ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1, this::thread);
     private volatile @Nullable Thread own;
+    /** Set while a task runs on its caller's thread. */
+    private final FastThreadLocal<Boolean> inside = new FastThreadLocal<>();
 
     Housekeeping() {
         executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
@@ -32,13 +35,37 @@ final class Housekeeping implements Executor {
         return thread;
     }
 
-    /** Runs the task within some milliseconds, and at once when the caller is this thread; after the end it runs at once, on the caller's thread. */
+    /**
+     * Runs the task within some milliseconds, and as {@link #executeHere} when the caller is this thread; after the end it runs at
+     * once, on the caller's thread.
+     */
     @Override
     public void execute(Runnable task) {
         if (Thread.currentThread() == own) {
-            task.run();
+            executeHere(task);
+        } else {
+            executeSoon(task);
+        }
+    }
+
+    /**
+     * Runs the task at once on the caller's thread; within some milliseconds if that is inside of such a task: the RAM tier's policy
+     * asks for the next turn in its turn when there is more to do, for as long as others put in.
+     */
+    void executeHere(Runnable task) {
+        if (inside.isSet()) {
+            executeSoon(task);
             return;
         }
+        inside.set(true);
+        try {
+            task.run();
+        } finally {
+            inside.remove();
+        }
+    }
+
+    private void executeSoon(Runnable task) {
         try {
             var unused = executor.schedule(task, SOON_NANOS, TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {

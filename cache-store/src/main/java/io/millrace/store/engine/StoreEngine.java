@@ -149,7 +149,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
     /** What the RAM tier's policy has to do. An I/O thread that put something in does it at once: waking another costs more. */
     private void keepHouse(Runnable task) {
         if (ReadPool.isReadThread()) {
-            task.run();
+            housekeeping.executeHere(task);
         } else {
             housekeeping.execute(task);
         }

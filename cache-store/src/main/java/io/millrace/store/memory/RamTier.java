@@ -43,7 +43,7 @@ public final class RamTier<E extends RamEntry> {
     /** Of the heap that entries may have, what is kept free when they have all of it: so that few of them have to go often. */
     private static final int HEAP_FREE_SHARE = 32;
 
-    /** A tier may be over its limit by this part of it, in whole units, until housekeeping comes: evicting is not for who puts in. */
+    /** A tier may be over its limit of now by this part of it, in whole units, until housekeeping comes: evicting is not for who puts in. */
     private static final int OVERDRAFT_SHARE = 1024;
 
     private static final long OVERDRAFT_UNIT_BYTES = 64 * 1024;
@@ -52,7 +52,6 @@ public final class RamTier<E extends RamEntry> {
     private static final int WARM_HITS = 2;
 
     private final long bytesMax;
-    private final long overdraftBytes;
     private final int batchSize;
     private final int batchesPerWake;
     private final MemoryBudget budget;
@@ -151,7 +150,6 @@ public final class RamTier<E extends RamEntry> {
 
     private RamTier(long bytesMax, int bytesPerChain, MemoryBudget budget, Executor housekeeping) {
         this.bytesMax = bytesMax;
-        this.overdraftBytes = bytesMax / OVERDRAFT_SHARE / OVERDRAFT_UNIT_BYTES * OVERDRAFT_UNIT_BYTES;
         this.batchSize = (int) Math.max(1, Math.min(bytesMax / BYTES_PER_BATCHED, BATCH_SIZE_MAX));
         this.hits = new Batches(batchSize);
         this.batchesPerWake = batchSize == BATCH_SIZE_MAX ? BATCHES_PER_WAKE : 1;
@@ -269,7 +267,8 @@ public final class RamTier<E extends RamEntry> {
             // Taken out between the two puts: the policy must not go on counting it.
             policy.invalidate(entry);
         }
-        if (bytes.get() > bytesLimit + overdraftBytes) {
+        long limit = bytesLimit;
+        if (bytes.get() > limit + limit / OVERDRAFT_SHARE / OVERDRAFT_UNIT_BYTES * OVERDRAFT_UNIT_BYTES) {
             policy.cleanUp();
         }
         budget.keepEntriesWithinHeap();
@@ -388,6 +387,8 @@ public final class RamTier<E extends RamEntry> {
                 found.add(entry);
             } else if (magnitude(entry) == surely - 1 && others.size() < max) {
                 others.add(entry);
+            } else {
+                entry.hits >>>= 1;
             }
         });
         found.addAll(others);
@@ -400,7 +401,7 @@ public final class RamTier<E extends RamEntry> {
         for (int i = 0; i < order.length && i < max; i++) {
             hottest.add((E) found.get((int) order[i]));
         }
-        table.forEach(entry -> entry.hits >>>= 1);
+        found.forEach(entry -> entry.hits >>>= 1);
         return hottest;
     }
 
