@@ -2,11 +2,15 @@ package io.millrace.launcher;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,6 +30,9 @@ final class ClassArchive {
 
     private static final String PREFIX = "worker-";
     private static final String SUFFIX = ".archive";
+
+    /** Of a recording by a launcher with that process id; from 25 on the JVM makes another file beside it. */
+    private static final Pattern UNFINISHED = Pattern.compile("\\..*\\.archive\\.(\\d{1,18})(\\..*)?");
 
     private final Path file;
     private final int feature;
@@ -82,6 +89,39 @@ final class ClassArchive {
                         : "-XX:ArchiveClassesAtExit=" + unfinished());
     }
 
+    /** A JVM that used it may have crashed because of it: no other one uses it. */
+    void discard() {
+        try {
+            if (Files.deleteIfExists(file)) {
+                LOG.warn("{} is given up, since a worker did not come up with it: workers start slower", file);
+            }
+        } catch (IOException e) {
+            LOG.error("{} may keep workers from starting, and cannot be removed: {}", file, e.getMessage());
+        }
+    }
+
+    /** Removes what recordings left behind that were killed. */
+    void sweep() {
+        try (DirectoryStream<Path> left = Files.newDirectoryStream(file.getParent(), "." + PREFIX + "*" + SUFFIX + ".*")) {
+            for (Path unfinished : left) {
+                Matcher matcher = UNFINISHED.matcher(String.valueOf(unfinished.getFileName()));
+                if (matcher.matches()
+                        && ProcessHandle.of(Long.parseLong(matcher.group(1))).isEmpty()) {
+                    Files.deleteIfExists(unfinished);
+                }
+            }
+        } catch (IOException e) {
+            LOG.debug("what recordings left behind stays: {}", e.getMessage());
+        }
+    }
+
+    /** Whoever finds the name after a power failure finds all of it. */
+    private static void synchronize(Path written) throws IOException {
+        try (FileChannel channel = FileChannel.open(written, StandardOpenOption.WRITE)) {
+            channel.force(true);
+        }
+    }
+
     /** The recording has ended: when it is {@code good} it takes its place, and that of archives which fit no more. */
     void settle(boolean good) {
         try {
@@ -90,6 +130,7 @@ final class ClassArchive {
                 Files.deleteIfExists(unfinished());
                 return;
             }
+            synchronize(unfinished());
             Files.move(unfinished(), file);
             try (DirectoryStream<Path> archives = Files.newDirectoryStream(file.getParent(), PREFIX + "*" + SUFFIX)) {
                 for (Path archive : archives) {

@@ -37,6 +37,11 @@ final class RestartBackoff {
         return new RestartBackoff(FIRST_DELAY_NANOS, LONGEST_DELAY_NANOS, HEALTHY_LIFE_NANOS);
     }
 
+    /** Whether {@code worker}, which dies at {@code nowNanos}, was ready for so long that its start was not the reason. */
+    static boolean livedInHealth(WorkerProcess worker, long nowNanos) {
+        return worker.ready() != null && nowNanos - worker.readyNanos() >= HEALTHY_LIFE_NANOS;
+    }
+
     /** Delay before a successor of {@code worker}, which died at {@code nowNanos}. */
     long after(WorkerProcess worker, long nowNanos) {
         return worker.ready() == null ? afterFailedStart() : afterDeath(worker.readyNanos(), nowNanos);

@@ -71,6 +71,18 @@ record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory sta
         return worker;
     }
 
+    @Override
+    public void distrust() {
+        try {
+            ClassArchive archive = archive(fixedOptions(feature(javaHome())));
+            if (archive != null) {
+                archive.discard();
+            }
+        } catch (IOException e) {
+            LOG.warn("the class archive cannot be looked for: {}", e.getMessage());
+        }
+    }
+
     /** When memory ends, the kernel is to take the worker, which has it, and not the launcher, which starts another. */
     private static void preferForOutOfMemory(long pid) {
         try {
@@ -117,6 +129,7 @@ record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory sta
         if (archive == null || archive.exists()) {
             return null;
         }
+        archive.sweep();
         List<String> line = new ArrayList<>(List.of("nice", "-n", "19"));
         line.addAll(jvm(fixed));
         line.addAll(archive.recordOptions());

@@ -10,4 +10,7 @@ interface WorkerStarter {
      * @throws IOException when the JVM cannot be started
      */
     Process start(long generation) throws IOException;
+
+    /** A worker crashed, or hung, in its start or just after: what only makes starts faster is left out from now on. */
+    default void distrust() {}
 }

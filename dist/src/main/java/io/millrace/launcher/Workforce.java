@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,6 +33,12 @@ final class Workforce {
     private static final int CHECKS_BEFORE_DUMP = 7;
 
     private static final long CHECK_PERIOD_MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    /** The JDK reports death by signal n as 128 + n, as shells do. */
+    private static final int SIGNALLED = 128;
+
+    /** SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV. */
+    private static final Set<Integer> CRASH_SIGNALS = Set.of(4, 6, 7, 8, 11);
 
     /** Hears of exits and kills. */
     interface Listener {
@@ -64,8 +71,22 @@ final class Workforce {
         generation++;
         Process process = plan.starter().start(generation);
         WorkerProcess worker = add(process.toHandle(), plan, START_TIMEOUT_NANOS);
-        process.onExit().thenAcceptAsync(ended -> exited(worker, causeOfDeath(worker, ended.exitValue())), loop);
+        process.onExit()
+                .thenAcceptAsync(
+                        ended -> {
+                            if (isCrash(ended.exitValue())
+                                    && !RestartBackoff.livedInHealth(worker, System.nanoTime())) {
+                                plan.starter().distrust();
+                            }
+                            exited(worker, causeOfDeath(worker, ended.exitValue()));
+                        },
+                        loop);
         return worker;
+    }
+
+    /** Whether a JVM ended by a signal that it sends itself, or the kernel for what it did. */
+    private static boolean isCrash(int exitValue) {
+        return CRASH_SIGNALS.contains(exitValue - SIGNALLED);
     }
 
     WorkerProcess adopt(WorkerIdentity.Survivor survivor) {
@@ -126,9 +147,8 @@ final class Workforce {
         if (failure != null) {
             return "gave up: " + failure;
         }
-        // The JDK reports death by signal n as 128 + n, as shells do.
-        return exitValue > 128 && exitValue < 160
-                ? "was killed by signal " + (exitValue - 128)
+        return exitValue > SIGNALLED && exitValue < 160
+                ? "was killed by signal " + (exitValue - SIGNALLED)
                 : "exited with status " + exitValue;
     }
 
@@ -140,6 +160,10 @@ final class Workforce {
             switch (worker.state()) {
                 case STARTING -> {
                     if (now - worker.readyDeadlineNanos() > 0) {
+                        WorkerPlan plan = worker.plan();
+                        if (plan != null) {
+                            plan.starter().distrust();
+                        }
                         kill(worker, "did not become ready in time");
                     }
                 }

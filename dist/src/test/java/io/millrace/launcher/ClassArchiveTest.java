@@ -9,6 +9,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -71,6 +73,32 @@ class ClassArchiveTest {
         assertFalse(archive.exists());
         try (Stream<Path> files = Files.list(directory)) {
             assertEquals(List.of(jar), files.toList());
+        }
+    }
+
+    @Test
+    void isThereNoMoreOnceAJvmHasCrashedWithIt() throws IOException {
+        ClassArchive archive = archive(List.of(), "17");
+        Files.writeString(recording(archive), "classes");
+        archive.settle(true);
+        archive.discard();
+        archive.discard();
+
+        assertFalse(archive.exists());
+    }
+
+    @Test
+    void whatRecordingsOfDeadLaunchersLeftBehindGoes() throws IOException {
+        ClassArchive archive = archive(List.of(), "17");
+        Path own = Files.writeString(recording(archive), "half");
+        String name = own.getFileName().toString();
+        String dead = name.substring(0, name.lastIndexOf('.') + 1) + Integer.MAX_VALUE;
+        Files.writeString(directory.resolve(dead), "half");
+        Files.writeString(directory.resolve(dead + ".config"), "half");
+        archive.sweep();
+
+        try (Stream<Path> files = Files.list(directory)) {
+            assertEquals(Set.of(jar, own), files.collect(Collectors.toSet()));
         }
     }
 
