@@ -2,15 +2,18 @@ package io.millrace.launcher;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -64,6 +67,10 @@ final class ClassArchive {
                 + Files.getLastModifiedTime(jar).toMillis();
     }
 
+    Path file() {
+        return file;
+    }
+
     boolean exists() {
         return Files.exists(file);
     }
@@ -89,14 +96,41 @@ final class ClassArchive {
                         : "-XX:ArchiveClassesAtExit=" + unfinished());
     }
 
-    /** A JVM that used it may have crashed because of it: no other one uses it. */
-    void discard() {
+    /**
+     * No other JVM uses it.
+     *
+     * @param why behind "is given up, since"
+     * @return whether there was one
+     */
+    boolean discard(String why) {
         try {
             if (Files.deleteIfExists(file)) {
-                LOG.warn("{} is given up, since a worker did not come up with it: workers start slower", file);
+                LOG.warn("{} is given up, since {}: workers start slower until another one is recorded", file, why);
+                return true;
             }
         } catch (IOException e) {
-            LOG.error("{} may keep workers from starting, and cannot be removed: {}", file, e.getMessage());
+            LOG.error("{} is of no use, since {}, and cannot be removed: {}", file, why, e.getMessage());
+        }
+        return false;
+    }
+
+    /**
+     * Whether the JVM that runs as {@code process} was told to use the archive, and has not mapped it: it says nothing of that by itself.
+     *
+     * @param process its directory in {@code /proc}; false where that cannot be read
+     */
+    boolean isRefusedBy(Path process) {
+        try {
+            String line = Files.readString(process.resolve("cmdline"), StandardCharsets.ISO_8859_1);
+            if (!List.of(line.split("\0", -1)).contains(useOptions().get(0))) {
+                return false;
+            }
+            try (Stream<String> maps = Files.lines(process.resolve("maps"), StandardCharsets.ISO_8859_1)) {
+                String name = String.valueOf(file.getFileName());
+                return maps.noneMatch(mapped -> mapped.contains(name));
+            }
+        } catch (IOException | UncheckedIOException e) {
+            return false;
         }
     }
 
@@ -127,11 +161,10 @@ final class ClassArchive {
         try {
             if (!good || !Files.exists(unfinished())) {
                 LOG.info("no class archive was recorded: workers start slower");
-                Files.deleteIfExists(unfinished());
                 return;
             }
             synchronize(unfinished());
-            Files.move(unfinished(), file);
+            Files.move(unfinished(), file, StandardCopyOption.ATOMIC_MOVE);
             try (DirectoryStream<Path> archives = Files.newDirectoryStream(file.getParent(), PREFIX + "*" + SUFFIX)) {
                 for (Path archive : archives) {
                     if (!archive.equals(file)) {
@@ -141,6 +174,18 @@ final class ClassArchive {
             }
         } catch (IOException e) {
             LOG.info("no class archive was recorded ({}): workers start slower", e.getMessage());
+        } finally {
+            removeUnfinished();
+        }
+    }
+
+    private void removeUnfinished() {
+        try (DirectoryStream<Path> left = Files.newDirectoryStream(file.getParent(), unfinished().getFileName() + "*")) {
+            for (Path unfinished : left) {
+                Files.deleteIfExists(unfinished);
+            }
+        } catch (IOException e) {
+            LOG.debug("what a recording left behind stays: {}", e.getMessage());
         }
     }
 }

@@ -6,24 +6,35 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** At most one rehearsal for each launcher, in a directory of its own. Thread-safe. */
+/**
+ * Rehearsals, one at a time, in a directory of its own. What a worker broke with is not recorded again: that is for the next
+ * launcher. Thread-safe.
+ */
 final class RehearsalRun implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RehearsalRun.class);
 
     private final Path directory;
-    private volatile @Nullable Process process;
+    private @Nullable Process process;
+    private @Nullable Path rehearsed;
+    private boolean closed;
 
     /** @param directory made for the rehearsal and removed after it */
     RehearsalRun(Path directory) {
         this.directory = directory;
     }
 
-    /** Records what {@code command}'s next workers can use, where there is no such recording. */
-    void start(WorkerCommand command) {
+    /** Records what {@code command}'s next workers can use, where there is no such recording and this is not the second time. */
+    synchronized void start(WorkerCommand command) {
+        Path archive = command.archiveFile();
+        if (closed || process != null || archive == null || archive.equals(rehearsed)) {
+            return;
+        }
+        rehearsed = archive;
         try {
             remove();
             Files.createDirectories(directory);
@@ -32,11 +43,16 @@ final class RehearsalRun implements AutoCloseable {
             if (started == null) {
                 remove();
             } else {
-                started.onExit().thenRun(this::remove);
+                started.onExit().thenRun(this::ended);
             }
         } catch (IOException e) {
             LOG.info("no class archive is recorded ({}): workers start slower", e.getMessage());
         }
+    }
+
+    private synchronized void ended() {
+        process = null;
+        remove();
     }
 
     private void remove() {
@@ -65,11 +81,18 @@ final class RehearsalRun implements AutoCloseable {
 
     /** Ends a rehearsal that is under way. */
     @Override
-    public void close() {
-        Process running = process;
-        if (running != null && running.isAlive()) {
-            running.destroyForcibly();
+    public synchronized void close() {
+        closed = true;
+        if (process != null) {
+            end(process);
         }
         remove();
+    }
+
+    /** From 25 on the JVM has another one write the archive. */
+    static void end(Process rehearsal) {
+        List<ProcessHandle> started = rehearsal.descendants().toList();
+        rehearsal.destroyForcibly();
+        started.forEach(ProcessHandle::destroyForcibly);
     }
 }

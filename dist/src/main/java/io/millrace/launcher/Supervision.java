@@ -146,8 +146,6 @@ final class Supervision implements AutoCloseable {
         firstReady.thenAccept(status -> config.startMessage(demo)
                 .lines(ProcessHandle.current().pid(), status)
                 .forEach(out::println));
-        firstReady.thenRun(() ->
-                group.schedule(() -> rehearsal.start(config.command()), REHEARSAL_DELAY_MILLIS, TimeUnit.MILLISECONDS));
         ProcessSignals.handle("TERM", this::stop);
         ProcessSignals.handle("INT", this::stop);
         ProcessSignals.handle("HUP", this::reload);
@@ -157,6 +155,8 @@ final class Supervision implements AutoCloseable {
     private void workerIsReady(WorkerStatus worker) {
         firstReady.complete(worker);
         service.ready(statusOf(worker));
+        // Another JDK may run the next worker.
+        group.schedule(() -> rehearsal.start(config.command()), REHEARSAL_DELAY_MILLIS, TimeUnit.MILLISECONDS);
     }
 
     private static String statusOf(WorkerStatus worker) {

@@ -336,17 +336,27 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
     @Override
     public void exited(WorkerProcess worker, WorkerState before, String cause) {
         if (worker == candidate) {
-            candidate = null;
-            rollFailed(cause);
-            if (current == null) {
-                spawn();
-            }
+            candidateExited(worker, cause);
         } else if (worker == current) {
             currentExited(worker, before, cause);
         } else {
             LOG.info("worker {} has finished and exited", worker.pid());
         }
         stoppedWhenEmpty();
+    }
+
+    private void candidateExited(WorkerProcess worker, String cause) {
+        candidate = null;
+        Roll attempted = roll;
+        if (attempted != null && !stopping && worker.isWorthAnotherStart()) {
+            LOG.warn("worker {} {}; another start may go better", worker.pid(), cause);
+            begin(attempted);
+        } else {
+            rollFailed(cause);
+        }
+        if (candidate == null && current == null) {
+            spawn();
+        }
     }
 
     private void currentExited(WorkerProcess worker, WorkerState before, String cause) {
@@ -366,6 +376,11 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
         if (candidate != null) {
             LOG.error("worker {} {}; connections wait for its successor", worker.pid(), cause);
             succeed();
+            return;
+        }
+        if (worker.isWorthAnotherStart()) {
+            LOG.error("worker {} {}; another start may go better", worker.pid(), cause);
+            spawn();
             return;
         }
         rollFailed(cause);
@@ -474,6 +489,7 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
             adoption.serves();
         } else {
             onReady.accept(status);
+            worker.plan().starter().cameUp(worker.process());
         }
     }
 

@@ -72,14 +72,32 @@ record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory sta
     }
 
     @Override
-    public void distrust() {
+    public boolean distrust() {
+        ClassArchive archive = archiveOrNull();
+        return archive != null && archive.discard("a worker did not come up with it");
+    }
+
+    @Override
+    public void cameUp(ProcessHandle worker) {
+        ClassArchive archive = archiveOrNull();
+        if (archive != null && archive.isRefusedBy(Path.of("/proc", Long.toString(worker.pid())))) {
+            archive.discard("the JVM in " + javaHome() + " does not take it");
+        }
+    }
+
+    /** Where the archive lies, or is to lie; null where none can be had. */
+    @Nullable
+    Path archiveFile() {
+        ClassArchive archive = archiveOrNull();
+        return archive == null ? null : archive.file();
+    }
+
+    private @Nullable ClassArchive archiveOrNull() {
         try {
-            ClassArchive archive = archive(fixedOptions(feature(javaHome())));
-            if (archive != null) {
-                archive.discard();
-            }
+            return archive(fixedOptions(feature(javaHome())));
         } catch (IOException e) {
             LOG.warn("the class archive cannot be looked for: {}", e.getMessage());
+            return null;
         }
     }
 

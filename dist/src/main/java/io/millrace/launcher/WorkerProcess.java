@@ -24,6 +24,7 @@ final class WorkerProcess {
     private @Nullable String failure;
     private boolean askedForThreads;
     private boolean ofThisVersion = true;
+    private boolean startsOtherwise;
 
     /**
      * @param plan what it was started for; null for a worker of another launcher
@@ -135,6 +136,16 @@ final class WorkerProcess {
     @Nullable
     String failure() {
         return failure;
+    }
+
+    /** What it may have broken with is gone. */
+    void startsOtherwiseNextTime() {
+        startsOtherwise = true;
+    }
+
+    /** Whether the same start may go better now. */
+    boolean isWorthAnotherStart() {
+        return startsOtherwise;
     }
 
     /** Sends {@code message}; dropped when the worker is not connected. */

@@ -11,6 +11,15 @@ interface WorkerStarter {
      */
     Process start(long generation) throws IOException;
 
-    /** A worker crashed, or hung, in its start or just after: what only makes starts faster is left out from now on. */
-    default void distrust() {}
+    /**
+     * A worker crashed, or hung, in its start or just after: what only makes starts faster is left out from now on.
+     *
+     * @return whether there was something to leave out, so that the next start may go better
+     */
+    default boolean distrust() {
+        return false;
+    }
+
+    /** {@code worker}, which this has started, is ready. */
+    default void cameUp(ProcessHandle worker) {}
 }

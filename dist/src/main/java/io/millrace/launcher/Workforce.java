@@ -76,12 +76,19 @@ final class Workforce {
                         ended -> {
                             if (isCrash(ended.exitValue())
                                     && !RestartBackoff.livedInHealth(worker, System.nanoTime())) {
-                                plan.starter().distrust();
+                                distrust(worker);
                             }
                             exited(worker, causeOfDeath(worker, ended.exitValue()));
                         },
                         loop);
         return worker;
+    }
+
+    private static void distrust(WorkerProcess worker) {
+        WorkerPlan plan = worker.plan();
+        if (plan != null && plan.starter().distrust()) {
+            worker.startsOtherwiseNextTime();
+        }
     }
 
     /** Whether a JVM ended by a signal that it sends itself, or the kernel for what it did. */
@@ -160,10 +167,7 @@ final class Workforce {
             switch (worker.state()) {
                 case STARTING -> {
                     if (now - worker.readyDeadlineNanos() > 0) {
-                        WorkerPlan plan = worker.plan();
-                        if (plan != null) {
-                            plan.starter().distrust();
-                        }
+                        distrust(worker);
                         kill(worker, "did not become ready in time");
                     }
                 }

@@ -81,10 +81,51 @@ class ClassArchiveTest {
         ClassArchive archive = archive(List.of(), "17");
         Files.writeString(recording(archive), "classes");
         archive.settle(true);
-        archive.discard();
-        archive.discard();
+        assertTrue(archive.discard("a worker crashed"));
+        assertFalse(archive.discard("a worker crashed"));
 
         assertFalse(archive.exists());
+    }
+
+    @Test
+    void isRefusedByAJvmThatWasToldToUseItAndHasNotMappedIt() throws IOException {
+        ClassArchive archive = archive(List.of(), "17");
+        String option = archive.useOptions().get(0);
+        String mapped = "7f00-7f01 r--p 0000 fd:00 1 " + archive.file() + "\n";
+
+        assertTrue(archive.isRefusedBy(process("java\0" + option + "\0-cp\0", "7f00-7f01 r--p 0 fd:00 2 /lib/libc.so\n")));
+        assertFalse(archive.isRefusedBy(process("java\0" + option + "\0-cp\0", mapped)));
+        assertFalse(archive.isRefusedBy(process("java\0-cp\0", "")), "it was started before there was one");
+        assertFalse(archive.isRefusedBy(directory.resolve("ended")));
+    }
+
+    private Path process(String commandLine, String maps) throws IOException {
+        Path process = Files.createTempDirectory(directory, "process");
+        Files.writeString(process.resolve("cmdline"), commandLine);
+        Files.writeString(process.resolve("maps"), maps);
+        return process;
+    }
+
+    @Test
+    void aRecordingThatFailsOrComesSecondLeavesNothingBehind() throws IOException {
+        ClassArchive archive = archive(List.of(), "25");
+        Path recording = recording(archive);
+        Files.writeString(recording, "half");
+        Files.writeString(recording.resolveSibling(recording.getFileName() + ".config"), "half");
+        archive.settle(false);
+        assertEquals(Set.of(jar), files());
+
+        Files.writeString(archive.file(), "of another launcher");
+        Files.writeString(recording, "classes");
+        archive.settle(true);
+        assertEquals(Set.of(jar, archive.file()), files());
+        assertEquals("classes", Files.readString(archive.file()));
+    }
+
+    private Set<Path> files() throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.collect(Collectors.toSet());
+        }
     }
 
     @Test
@@ -97,9 +138,7 @@ class ClassArchiveTest {
         Files.writeString(directory.resolve(dead + ".config"), "half");
         archive.sweep();
 
-        try (Stream<Path> files = Files.list(directory)) {
-            assertEquals(Set.of(jar, own), files.collect(Collectors.toSet()));
-        }
+        assertEquals(Set.of(jar, own), files());
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.millrace.launcher;
 
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -162,5 +163,55 @@ class SupervisorTest {
         assertEquals("rejected", answers.get(0).result());
         assertNull(control.readOutbound());
         assertEquals(WorkerState.READY, supervisor.status().state());
+    }
+
+    /** Starts one shell after the other, each in the place of a worker. */
+    private static final class Shells implements WorkerStarter {
+        private final Queue<Process> started = new ConcurrentLinkedQueue<>();
+        private final String command;
+        private boolean distrusted;
+
+        Shells(String command) {
+            this.command = command;
+        }
+
+        @Override
+        public Process start(long generation) throws IOException {
+            Process shell = new ProcessBuilder("sh", "-c", distrusted ? "exec sleep 60" : command).start();
+            started.add(shell);
+            return shell;
+        }
+
+        @Override
+        public boolean distrust() {
+            boolean before = distrusted;
+            distrusted = true;
+            return !before;
+        }
+    }
+
+    @Test
+    void aRollIsTriedOnceMoreWithoutWhatItsWorkerMayHaveCrashedWith() throws Exception {
+        adopt(ControlMessage.PROTOCOL_VERSION);
+        Shells crashing = new Shells("kill -SEGV $$");
+        supervisor.start(new WorkerPlan(source(), crashing, ListeningSockets.open(Map.of(), 1, Map.of())), 5);
+
+        await().until(() -> crashing.started.size() == 2);
+        assertTrue(ready.isEmpty(), "the roll is under way");
+        crashing.started.forEach(Process::destroyForcibly);
+        await().until(() -> !ready.isEmpty());
+        assertEquals(2, crashing.started.size());
+    }
+
+    @Test
+    void aWorkerThatMayHaveCrashedWithWhatMakesStartsFasterIsReplacedAtOnce() throws Exception {
+        adopt(ControlMessage.PROTOCOL_VERSION, new ControlMessage.Draining());
+        Shells crashing = new Shells("kill -SEGV $$");
+        supervisor.start(new WorkerPlan(source(), crashing, null), 5);
+
+        await().until(() -> crashing.started.size() == 2);
+        onLoop(() -> {});
+        assertEquals(WorkerState.STARTING, supervisor.status().state());
+        crashing.started.forEach(Process::destroyForcibly);
     }
 }

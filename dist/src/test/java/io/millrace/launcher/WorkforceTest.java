@@ -54,8 +54,8 @@ class WorkforceTest {
         }
 
         @Override
-        public void distrust() {
-            distrusted.incrementAndGet();
+        public boolean distrust() {
+            return distrusted.incrementAndGet() == 1;
         }
     }
 
