@@ -87,11 +87,18 @@ class SocketActivationTest {
         assertRefused(port, "blocking", port, "127.0.0.1:" + port + ", blocks: the service needs NonBlocking=yes");
     }
 
-    private static void assertRefused(int passed, String mode, int listen, String reason) {
+    @Test
+    void workersThatBindForThemselvesHaveNoUseForIt() {
+        int port = PackedProduct.freePort();
+        assertRefused(port, "nonblocking", port, "workers bind for themselves", "--set", "worker.transport=nio");
+    }
+
+    private static void assertRefused(int passed, String mode, int listen, String reason, String... more) {
         List<String> line = new ArrayList<>(List.of(manager(passed, mode)));
         Path state = product.newDirectory();
         line.addAll(List.of("run", "--origin", nginx.url(), "--state", state.toString()));
         line.addAll(List.of("--listen", "127.0.0.1:" + listen));
+        line.addAll(List.of(more));
         Command refused = Command.run(state, line);
         assertEquals(1, refused.exitCode(), refused::toString);
         assertTrue(refused.err().contains(reason), refused::toString);

@@ -81,7 +81,13 @@ class WorkerArchiveTest {
         assertTrue(proxy.stderr().contains(givenUp + "the JVM in " + jdk + " does not take it"), proxy::describe);
         assertTrue(proxy.stderr().contains(givenUp + "a worker did not come up with it"), proxy::describe);
         assertFalse(proxy.stderr().contains("WARNING"), proxy::describe);
-        assertEquals("", proxy.stdout().lines().filter(line -> line.contains("warning")).findAny().orElse(""));
+        assertEquals(
+                "",
+                proxy.stdout()
+                        .lines()
+                        .filter(line -> line.contains("warning"))
+                        .findAny()
+                        .orElse(""));
     }
 
     /** As the launcher does, but not at the lowest priority: beside other work that takes hours. */
@@ -118,7 +124,9 @@ class WorkerArchiveTest {
     }
 
     private static Optional<ProcessHandle> rehearsal(MillraceProcess proxy) {
-        return ProcessHandle.of(proxy.pid()).orElseThrow().descendants()
+        return ProcessHandle.of(proxy.pid())
+                .orElseThrow()
+                .descendants()
                 .filter(process -> commandLine(process).contains("io.millrace.worker.Rehearsal"))
                 .findAny();
     }
@@ -160,7 +168,8 @@ class WorkerArchiveTest {
 
     private static List<Path> archives() throws IOException {
         List<Path> archives = new ArrayList<>();
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(product.home().resolve("lib"), "worker-*.archive")) {
+        try (DirectoryStream<Path> files =
+                Files.newDirectoryStream(product.home().resolve("lib"), "worker-*.archive")) {
             files.forEach(archives::add);
         }
         return archives;

@@ -136,7 +136,8 @@ final class ClassArchive {
 
     /** Removes what recordings left behind that were killed. */
     void sweep() {
-        try (DirectoryStream<Path> left = Files.newDirectoryStream(file.getParent(), "." + PREFIX + "*" + SUFFIX + ".*")) {
+        try (DirectoryStream<Path> left =
+                Files.newDirectoryStream(file.getParent(), "." + PREFIX + "*" + SUFFIX + ".*")) {
             for (Path unfinished : left) {
                 Matcher matcher = UNFINISHED.matcher(String.valueOf(unfinished.getFileName()));
                 if (matcher.matches()
@@ -180,7 +181,8 @@ final class ClassArchive {
     }
 
     private void removeUnfinished() {
-        try (DirectoryStream<Path> left = Files.newDirectoryStream(file.getParent(), unfinished().getFileName() + "*")) {
+        try (DirectoryStream<Path> left =
+                Files.newDirectoryStream(file.getParent(), unfinished().getFileName() + "*")) {
             for (Path unfinished : left) {
                 Files.deleteIfExists(unfinished);
             }

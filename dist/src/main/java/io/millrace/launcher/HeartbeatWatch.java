@@ -17,6 +17,10 @@ final class HeartbeatWatch {
         this.lastCheckNanos = nowNanos;
     }
 
+    long timeoutNanos() {
+        return timeoutNanos;
+    }
+
     void beat(long nowNanos) {
         lastBeatNanos = nowNanos;
     }

@@ -68,6 +68,10 @@ final class InheritedSockets {
         return new InheritedSockets(sockets);
     }
 
+    boolean isEmpty() {
+        return sockets.isEmpty();
+    }
+
     private static int number(String count) throws LaunchException {
         try {
             return Integer.parseInt(count);

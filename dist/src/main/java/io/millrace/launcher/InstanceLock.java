@@ -10,6 +10,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One launcher per state directory: a locked file with the process id of the holder. The kernel drops the lock with the
@@ -18,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one thread.
  */
 final class InstanceLock implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(InstanceLock.class);
+
     private final FileChannel channel;
 
     private InstanceLock(FileChannel channel) {
@@ -43,8 +47,13 @@ final class InstanceLock implements AutoCloseable {
             throw new LaunchException("another millrace (pid " + holder(file) + ") uses " + file.getParent()
                     + "; stop it, or give this one its own directory with --state");
         }
-        channel.truncate(0);
-        channel.write(ByteBuffer.wrap((ProcessHandle.current().pid() + "\n").getBytes(StandardCharsets.US_ASCII)), 0);
+        try {
+            channel.truncate(0);
+            channel.write(
+                    ByteBuffer.wrap((ProcessHandle.current().pid() + "\n").getBytes(StandardCharsets.US_ASCII)), 0);
+        } catch (IOException e) {
+            LOG.warn("{} is locked, but does not say by whom: {}", file, e.getMessage());
+        }
         return new InstanceLock(channel);
     }
 

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
  * line, and a line may begin with the Java releases it is for ({@code 17:}, {@code 17-20:}, {@code 21-:}).
  */
 final class JvmOptions {
-    private static final Pattern RELEASES = Pattern.compile("(\\d+)(-(\\d+)?)?:(.*)");
+    private static final Pattern RELEASES = Pattern.compile("(\\d{1,9})(-(\\d{1,9})?)?:(.*)");
 
     private JvmOptions() {}
 

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,6 +20,7 @@ final class RehearsalRun implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RehearsalRun.class);
 
     private final Path directory;
+    private final ReentrantLock lock = new ReentrantLock();
     private @Nullable Process process;
     private @Nullable Path rehearsed;
     private boolean closed;
@@ -29,30 +31,41 @@ final class RehearsalRun implements AutoCloseable {
     }
 
     /** Records what {@code command}'s next workers can use, where there is no such recording and this is not the second time. */
-    synchronized void start(WorkerCommand command) {
+    void start(WorkerCommand command) {
         Path archive = command.archiveFile();
-        if (closed || process != null || archive == null || archive.equals(rehearsed)) {
-            return;
-        }
-        rehearsed = archive;
+        lock.lock();
         try {
-            remove();
-            Files.createDirectories(directory);
-            Process started = command.rehearse(directory);
-            process = started;
-            if (started == null) {
-                remove();
-            } else {
-                started.onExit().thenRun(this::ended);
+            if (!closed && process == null && archive != null && !archive.equals(rehearsed)) {
+                rehearsed = archive;
+                record(command);
             }
         } catch (IOException e) {
             LOG.info("no class archive is recorded ({}): workers start slower", e.getMessage());
+        } finally {
+            lock.unlock();
         }
     }
 
-    private synchronized void ended() {
-        process = null;
+    private void record(WorkerCommand command) throws IOException {
         remove();
+        Files.createDirectories(directory);
+        Process started = command.rehearse(directory);
+        process = started;
+        if (started == null) {
+            remove();
+        } else {
+            started.onExit().thenRun(this::ended);
+        }
+    }
+
+    private void ended() {
+        lock.lock();
+        try {
+            process = null;
+            remove();
+        } finally {
+            lock.unlock();
+        }
     }
 
     private void remove() {
@@ -81,12 +94,17 @@ final class RehearsalRun implements AutoCloseable {
 
     /** Ends a rehearsal that is under way. */
     @Override
-    public synchronized void close() {
-        closed = true;
-        if (process != null) {
-            end(process);
+    public void close() {
+        lock.lock();
+        try {
+            closed = true;
+            if (process != null) {
+                end(process);
+            }
+            remove();
+        } finally {
+            lock.unlock();
         }
-        remove();
     }
 
     /** From 25 on the JVM has another one write the archive. */

@@ -84,6 +84,12 @@ final class Supervision implements AutoCloseable {
             throws LaunchException, IOException {
         Optional<WorkerIdentity.Survivor> survivor =
                 new WorkerIdentity(workplace.state().control().workerIdentity()).find();
+        InheritedSockets inherited =
+                InheritedSockets.of(System.getenv(), ProcessHandle.current().pid());
+        if (!inherited.isEmpty() && !Workplace.bindsSockets(first)) {
+            throw new LaunchException("the service manager passed listening sockets (LISTEN_FDS), but workers bind for "
+                    + "themselves with worker.transport: nio, or without epoll; stop its socket unit");
+        }
         long pid = survivor.map(found -> found.process().pid()).orElse(0L);
         Adoption.Left left = survivor.isPresent() ? takeOver(survivor.get()) : Adoption.Left.NOTHING;
         if (survivor.isEmpty() || left.found() == Adoption.Found.FINISHING) {
@@ -103,8 +109,6 @@ final class Supervision implements AutoCloseable {
                         pid);
             }
             int perAddress = Workplace.socketsPerAddress(first);
-            InheritedSockets inherited =
-                    InheritedSockets.of(System.getenv(), ProcessHandle.current().pid());
             return ListeningSockets.open(addresses, perAddress, inherited.take(addresses, perAddress, left.sockets()));
         }
         // Workers bind for themselves from now on; what the last one gave back would be in their way.

@@ -302,7 +302,7 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
             candidate = null;
             current = next;
             workforce.expectReady(next);
-            identity.write(next.process(), next.generation());
+            identity.write(next.process(), next.generation(), next.heartbeat().timeoutNanos());
             next.send(new ControlMessage.Serve());
             publish();
         }
@@ -317,7 +317,8 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
         try {
             WorkerProcess worker = workforce.launch(next);
             current = worker;
-            identity.write(worker.process(), worker.generation());
+            identity.write(
+                    worker.process(), worker.generation(), worker.heartbeat().timeoutNanos());
             publish();
         } catch (IOException e) {
             LOG.error("the worker cannot be started: {}", e.getMessage());
@@ -494,6 +495,7 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
     }
 
     private void acceptsNoMore(WorkerProcess worker) {
+        worker.hasStoppedAccepting();
         if (worker == current && plan == null) {
             finishesUnsucceeded(worker);
             return;

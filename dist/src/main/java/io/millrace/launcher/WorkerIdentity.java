@@ -1,6 +1,7 @@
 package io.millrace.launcher;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -11,17 +12,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A file that names the running worker, for the launcher that comes after a dead one: process id, generation and start
- * time, because process ids are used again. Confined to one thread.
+ * A file that names the running worker, for the launcher that comes after a dead one: process id, generation, start, because
+ * process ids are used again, and for how long it may be silent. Confined to one thread.
+ *
+ * <p>The start is what the kernel counts from the boot, and which boot. The JDK knows a time of day only, which it makes of
+ * that and the time of the boot: once the clock has been set it is another one for the same process.
  */
 final class WorkerIdentity {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerIdentity.class);
 
-    /** The kernel counts starts from a boot time that it rounds to seconds. */
+    private static final Path PROC = Path.of("/proc");
+
+    /** Of what follows the command in {@code /proc/PID/stat}, the third field on (proc(5)): the 22nd. */
+    private static final int START_TICKS = 22 - 3;
+
+    /** Where the start is a time of day: the kernel counts starts from a boot time that it rounds to seconds. */
     private static final Duration START_TOLERANCE = Duration.ofSeconds(2);
 
-    /** A worker that is still alive. */
-    record Survivor(ProcessHandle process, long generation) {}
+    /**
+     * A worker that is still alive.
+     *
+     * @param heartbeatTimeoutNanos how long its launcher would have let it be silent; 0 where that is not known
+     */
+    record Survivor(ProcessHandle process, long generation, long heartbeatTimeoutNanos) {}
 
     private final Path file;
 
@@ -29,9 +42,10 @@ final class WorkerIdentity {
         this.file = file;
     }
 
-    void write(ProcessHandle worker, long generation) {
+    void write(ProcessHandle worker, long generation, long heartbeatTimeoutNanos) {
         try {
-            Files.writeString(file, worker.pid() + " " + generation + " " + startOf(worker) + "\n");
+            String start = startOf(worker);
+            Files.writeString(file, worker.pid() + " " + generation + " " + start + " " + heartbeatTimeoutNanos + "\n");
         } catch (IOException e) {
             LOG.warn("{} cannot be written ({}): a later launcher will not find this worker", file, e.getMessage());
         }
@@ -49,22 +63,45 @@ final class WorkerIdentity {
     Optional<Survivor> find() {
         try {
             String[] words = Files.readString(file).strip().split(" ", -1);
-            if (words.length != 3) {
+            if (words.length != 3 && words.length != 4) {
                 return Optional.empty();
             }
             long generation = Long.parseLong(words[1]);
-            Instant start = Instant.parse(words[2]);
+            // Earlier versions wrote three words, and the time of day.
+            long heartbeatTimeoutNanos = words.length == 3 ? 0 : Long.parseLong(words[3]);
             return ProcessHandle.of(Long.parseLong(words[0]))
                     .filter(ProcessHandle::isAlive)
-                    .filter(process ->
-                            Duration.between(start, startOf(process)).abs().compareTo(START_TOLERANCE) < 0)
-                    .map(process -> new Survivor(process, generation));
+                    .filter(process -> hasStarted(process, words[2]))
+                    .map(process -> new Survivor(process, generation, heartbeatTimeoutNanos));
         } catch (IOException | NumberFormatException | DateTimeParseException e) {
             return Optional.empty();
         }
     }
 
-    private static Instant startOf(ProcessHandle process) {
+    private static boolean hasStarted(ProcessHandle process, String start) {
+        return start.indexOf('@') >= 0
+                ? start.equals(startOf(process))
+                : Duration.between(Instant.parse(start), timeOf(process)).abs().compareTo(START_TOLERANCE) < 0;
+    }
+
+    /** {@code TICKS@BOOT}, or the time of day where the kernel does not tell. */
+    private static String startOf(ProcessHandle process) {
+        try {
+            String stat = Files.readString(PROC.resolve(process.pid() + "/stat"), StandardCharsets.ISO_8859_1);
+            // The command is in parentheses, and may have anything in it.
+            String[] fields = stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ", -1);
+            String boot =
+                    Files.readString(PROC.resolve("sys/kernel/random/boot_id")).strip();
+            if (fields.length > START_TICKS) {
+                return fields[START_TICKS] + "@" + boot;
+            }
+        } catch (IOException e) {
+            LOG.debug("when process {} started is known by the clock only: {}", process.pid(), e.getMessage());
+        }
+        return timeOf(process).toString();
+    }
+
+    private static Instant timeOf(ProcessHandle process) {
         return process.info().startInstant().orElse(Instant.EPOCH);
     }
 }

@@ -25,6 +25,7 @@ final class WorkerProcess {
     private boolean askedForThreads;
     private boolean ofThisVersion = true;
     private boolean startsOtherwise;
+    private boolean acceptsNoMore;
 
     /**
      * @param plan what it was started for; null for a worker of another launcher
@@ -121,6 +122,15 @@ final class WorkerProcess {
     /** Somebody else told the worker to stop; its deadline is not known here. */
     void drainingUnasked(long nowNanos) {
         draining(nowNanos + UNASKED_DRAIN_NANOS);
+    }
+
+    /** It has said so. */
+    void hasStoppedAccepting() {
+        acceptsNoMore = true;
+    }
+
+    boolean acceptsNoMore() {
+        return acceptsNoMore;
     }
 
     /** Only while {@link WorkerState#DRAINING}. */

@@ -69,8 +69,8 @@ final class Workforce {
 
     WorkerProcess launch(WorkerPlan plan) throws IOException {
         generation++;
-        Process process = plan.starter().start(generation);
-        WorkerProcess worker = add(process.toHandle(), plan, START_TIMEOUT_NANOS);
+        Process process = start(plan);
+        WorkerProcess worker = add(process.toHandle(), plan, heartbeatTimeoutNanos, START_TIMEOUT_NANOS);
         process.onExit()
                 .thenAcceptAsync(
                         ended -> {
@@ -82,6 +82,15 @@ final class Workforce {
                         },
                         loop);
         return worker;
+    }
+
+    /** A start that is lost is the last one: whatever breaks it is a start that failed. */
+    private Process start(WorkerPlan plan) throws IOException {
+        try {
+            return plan.starter().start(generation);
+        } catch (RuntimeException e) {
+            throw new IOException(e.toString(), e);
+        }
     }
 
     private static void distrust(WorkerProcess worker) {
@@ -98,15 +107,18 @@ final class Workforce {
 
     WorkerProcess adopt(WorkerIdentity.Survivor survivor) {
         generation = survivor.generation();
-        WorkerProcess worker = add(survivor.process(), null, ADOPTION_TIMEOUT_NANOS);
+        // It beats as the launcher before told it.
+        long timeoutNanos = Math.max(heartbeatTimeoutNanos, survivor.heartbeatTimeoutNanos());
+        WorkerProcess worker = add(survivor.process(), null, timeoutNanos, ADOPTION_TIMEOUT_NANOS);
         // Of a process that is nobody's child the exit value is not known.
         survivor.process().onExit().thenRunAsync(() -> exited(worker, "exited"), loop);
         return worker;
     }
 
-    private WorkerProcess add(ProcessHandle process, @Nullable WorkerPlan plan, long readyTimeoutNanos) {
+    private WorkerProcess add(
+            ProcessHandle process, @Nullable WorkerPlan plan, long timeoutNanos, long readyTimeoutNanos) {
         long now = System.nanoTime();
-        HeartbeatWatch heartbeat = new HeartbeatWatch(heartbeatTimeoutNanos, now);
+        HeartbeatWatch heartbeat = new HeartbeatWatch(timeoutNanos, now);
         WorkerProcess worker = new WorkerProcess(generation, process, plan, heartbeat, now + readyTimeoutNanos);
         workers.put(worker.pid(), worker);
         return worker;
@@ -173,21 +185,28 @@ final class Workforce {
                 }
                 case READY -> {
                     if (overdue) {
-                        long millis = TimeUnit.NANOSECONDS.toMillis(heartbeatTimeoutNanos);
-                        kill(worker, "has been silent for longer than " + millis + " ms");
+                        kill(worker, silence(worker));
                     } else if (worker.heartbeat().silenceNanos(now)
-                            > heartbeatTimeoutNanos / CHECKS * CHECKS_BEFORE_DUMP) {
+                            > worker.heartbeat().timeoutNanos() / CHECKS * CHECKS_BEFORE_DUMP) {
                         askForThreads(worker);
                     }
                 }
                 case DRAINING -> {
                     if (now - worker.exitDeadlineNanos() > 0) {
                         kill(worker, "did not exit within its drain timeout");
+                    } else if (overdue && !worker.acceptsNoMore()) {
+                        // Its successor waits for its word, and clients wait for that.
+                        kill(worker, silence(worker) + ", and was told to drain");
                     }
                 }
                 case DYING, GONE -> {}
             }
         }
+    }
+
+    private static String silence(WorkerProcess worker) {
+        long millis = TimeUnit.NANOSECONDS.toMillis(worker.heartbeat().timeoutNanos());
+        return "has been silent for longer than " + millis + " ms";
     }
 
     private static void askForThreads(WorkerProcess worker) {

@@ -93,7 +93,8 @@ class ClassArchiveTest {
         String option = archive.useOptions().get(0);
         String mapped = "7f00-7f01 r--p 0000 fd:00 1 " + archive.file() + "\n";
 
-        assertTrue(archive.isRefusedBy(process("java\0" + option + "\0-cp\0", "7f00-7f01 r--p 0 fd:00 2 /lib/libc.so\n")));
+        assertTrue(
+                archive.isRefusedBy(process("java\0" + option + "\0-cp\0", "7f00-7f01 r--p 0 fd:00 2 /lib/libc.so\n")));
         assertFalse(archive.isRefusedBy(process("java\0" + option + "\0-cp\0", mapped)));
         assertFalse(archive.isRefusedBy(process("java\0-cp\0", "")), "it was started before there was one");
         assertFalse(archive.isRefusedBy(directory.resolve("ended")));

@@ -58,6 +58,14 @@ class JvmOptionsTest {
     }
 
     @Test
+    void namesTheLineOfAReleaseThatIsNoNumber() {
+        String line = "99999999999-:-Da=1";
+
+        IOException refused = assertThrows(IOException.class, () -> JvmOptions.parse(line, 17, "test:1"));
+        assertTrue(refused.getMessage().startsWith("test:1: '" + line + "'"), refused::getMessage);
+    }
+
+    @Test
     void hasNoOptionsWithoutFiles() throws IOException {
         assertEquals(List.of(), JvmOptions.read(conf.resolve("missing"), 17));
     }

@@ -49,6 +49,7 @@ class SupervisorTest {
     private final Queue<WorkerStatus> ready = new ConcurrentLinkedQueue<>();
     private Process worker;
     private Supervisor supervisor;
+    private long heartbeatTimeoutNanos = TimeUnit.SECONDS.toNanos(60);
     private CompletableFuture<Adoption.Left> left;
 
     @BeforeAll
@@ -58,8 +59,8 @@ class SupervisorTest {
 
     private void adopt(int version, ControlMessage... words) throws IOException {
         worker = new ProcessBuilder("sleep", "60").start();
-        supervisor = new Supervisor(loop, new ControlPaths(directory), TimeUnit.SECONDS.toNanos(60), ready::add);
-        left = supervisor.adopt(new WorkerIdentity.Survivor(worker.toHandle(), 1));
+        supervisor = new Supervisor(loop, new ControlPaths(directory), heartbeatTimeoutNanos, ready::add);
+        left = supervisor.adopt(new WorkerIdentity.Survivor(worker.toHandle(), 1, 0));
         onLoop(() -> supervisor.connected(worker.pid(), control));
         says(new ControlMessage.Hello(version, words.length == 0 ? List.of(HELD) : List.of()));
         for (ControlMessage word : words.length == 0 ? new ControlMessage[] {READY} : words) {
@@ -213,5 +214,26 @@ class SupervisorTest {
         onLoop(() -> {});
         assertEquals(WorkerState.STARTING, supervisor.status().state());
         crashing.started.forEach(Process::destroyForcibly);
+    }
+
+    @Test
+    void aStartThatBreaksIsAStartThatFails() throws Exception {
+        adopt(ControlMessage.PROTOCOL_VERSION);
+        WorkerStarter broken = generation -> {
+            throw new IllegalStateException("broken");
+        };
+        supervisor.start(new WorkerPlan(source(), broken, ListeningSockets.open(Map.of(), 1, Map.of())), 5);
+        onLoop(() -> {});
+
+        assertEquals(worker.pid(), ready.remove().pid());
+    }
+
+    @Test
+    void aWorkerThatHangsWhenItIsToldToDrainDoesNotKeepClientsWaitingForTheDrain() throws Exception {
+        heartbeatTimeoutNanos = TimeUnit.SECONDS.toNanos(2);
+        adopt(ControlMessage.PROTOCOL_VERSION, READY);
+        supervisor.start(new WorkerPlan(source(), new Shells("exec sleep 60"), null), TimeUnit.HOURS.toNanos(1));
+
+        assertTrue(worker.waitFor(30, TimeUnit.SECONDS));
     }
 }

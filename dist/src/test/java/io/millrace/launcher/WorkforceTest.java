@@ -61,13 +61,12 @@ class WorkforceTest {
 
     /** @param ready whether the worker becomes ready before the command goes on past reading its input */
     private String exitOf(String command, boolean ready) throws Exception {
-        Workforce workforce =
-                new Workforce(loop, new ControlPaths(directory), TimeUnit.SECONDS.toNanos(60), listener);
+        Workforce workforce = new Workforce(loop, new ControlPaths(directory), TimeUnit.SECONDS.toNanos(60), listener);
         ConfigSource source =
                 new ConfigSource(new ConfigDocument("m.yaml", Path.of("/"), "", Map.of()), Map.of(), Map.of());
         Shell shell = new Shell(command);
-        WorkerProcess worker =
-                loop.submit(() -> workforce.launch(new WorkerPlan(source, shell, null))).get();
+        WorkerProcess worker = loop.submit(() -> workforce.launch(new WorkerPlan(source, shell, null)))
+                .get();
         if (ready) {
             loop.submit(() -> worker.becameReady(new ControlMessage.Ready("epoll", "none", "17"), System.nanoTime()))
                     .get();
@@ -103,5 +102,23 @@ class WorkforceTest {
     void aWorkerThatSomebodyKillsIsNoReasonForThat() throws Exception {
         assertEquals("was killed by signal 9", exitOf("kill -KILL $$", false));
         assertEquals(0, distrusted.get());
+    }
+
+    @Test
+    void aWorkerThatIsTakenOverBeatsAsItsLauncherHadIt() throws Exception {
+        Process left = new ProcessBuilder("sleep", "60").start();
+        try {
+            Workforce workforce =
+                    new Workforce(loop, new ControlPaths(directory), TimeUnit.SECONDS.toNanos(60), listener);
+            long patience = TimeUnit.MINUTES.toNanos(10);
+            WorkerIdentity.Survivor survivor = new WorkerIdentity.Survivor(left.toHandle(), 1, patience);
+
+            long timeoutNanos = loop.submit(
+                            () -> workforce.adopt(survivor).heartbeat().timeoutNanos())
+                    .get();
+            assertEquals(patience, timeoutNanos);
+        } finally {
+            left.destroyForcibly();
+        }
     }
 }
