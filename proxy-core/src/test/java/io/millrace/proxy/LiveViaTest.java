@@ -1,5 +1,7 @@
 package io.millrace.proxy;
 
+import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What requests and answers say of this proxy, changed while it serves. */
@@ -9,12 +11,24 @@ class LiveViaTest {
 
     @LiveKey("via.name")
     void name() throws Exception {
-        live.file("via: {name: <one|two>}").turns("1.1 one", "1.1 two", () -> live.field("via"));
+        live.file("via: {name: <one|two>}")
+                .turns(
+                        List.of("1.1 one", "1.1 one", "one; hit; ttl=60"),
+                        List.of("1.1 two", "1.1 two", "two; hit; ttl=60"),
+                        () -> List.of(
+                                live.field("via"),
+                                live.get("/stored").field("via"),
+                                live.get("/stored").field("cache-status")));
     }
 
     @LiveKey("via.response")
     void inAnswers() throws Exception {
-        live.file("via: {response: <name|none>}").turns("1.1 millrace", null, () -> live.field("via"));
+        live.file("via: {response: <name|none>}")
+                .turns(
+                        Arrays.asList("1.1 millrace", "1.1 millrace"),
+                        Arrays.asList(null, null),
+                        () -> Arrays.asList(
+                                live.field("via"), live.get("/stored").field("via")));
     }
 
     @LiveKey("via.request")
