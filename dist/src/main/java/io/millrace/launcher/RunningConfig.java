@@ -298,12 +298,12 @@ final class RunningConfig {
         return String.valueOf(change.after()).equals(String.valueOf(atLaunch.get(change.key())));
     }
 
-    /** {@code source} with the worker's settings held that only another launcher may change. */
+    /** {@code source} with the settings held that only another launcher may change: also where that serves, which workers keep clients from. */
     private ConfigSource pinned(ConfigSource source, ProxyConfig changed) {
         Map<String, String> overlay = new HashMap<>(source.overlay());
-        SettingTexts.ofLauncher(changed).forEach((key, text) -> {
-            String held = atLaunch.get(key);
-            if (key.startsWith("worker.") && held != null && !held.equals(text)) {
+        Map<String, String> wanted = SettingTexts.ofLauncher(changed);
+        atLaunch.forEach((key, held) -> {
+            if (!held.equals(wanted.get(key))) {
                 overlay.put(key, held);
             }
         });
@@ -316,7 +316,7 @@ final class RunningConfig {
         // The command line has settings, too: how often to beat goes with this launcher's patience.
         ProxyConfig pinned = source.equals(asked) ? changed : source.load().config();
         if (pinned == null) {
-            throw new LaunchException("it does not go with the settings of worker that need a new launcher");
+            throw new LaunchException("it does not go with the settings that need a new launcher");
         }
         ListeningSockets held = running.plan().sockets();
         ListeningSockets sockets = held == null ? null : held.with(Workplace.addresses(changed), socketsPerAddress);

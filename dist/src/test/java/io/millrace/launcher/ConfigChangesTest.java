@@ -306,6 +306,23 @@ class ConfigChangesTest {
         assertEquals(1000, command.config().worker().heartbeatIntervalMillis(), "its patience is 10 s");
     }
 
+    /** They let nobody through to where it listens: that stays until it is started anew, and so does what they know of it. */
+    @Test
+    void workersKnowWhereThisLauncherListens() throws Exception {
+        String admin = "admin: {listen: '127.0.0.1:%d', token_file: /token}\n";
+        run(FILE + admin.formatted(8011));
+        Files.writeString(file, FILE + admin.formatted(8012));
+        assertEquals(Result.RELAUNCH, results(done(changes.reload())).get("admin.listen"));
+        assertEquals(8011, adminPort(worker.reloaded.remove()));
+        Files.writeString(file, FILE + "cache: {ram_size: 64MiB}\n");
+        assertEquals(Result.RELAUNCH, results(done(changes.reload())).get("admin.listen"));
+        assertEquals(8011, adminPort(worker.rolled.remove()));
+    }
+
+    private static int adminPort(ConfigSource source) {
+        return Objects.requireNonNull(read(source).admin().listen()).port();
+    }
+
     @Test
     void aWorkerThatHadAnotherConfigurationIsReplaced() throws Exception {
         run(FILE);

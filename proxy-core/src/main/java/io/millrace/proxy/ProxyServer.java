@@ -109,11 +109,15 @@ public final class ProxyServer implements AutoCloseable {
     private final OriginAdmin originAdmin;
     private final @Nullable AdminSide admin;
 
+    /** What is not live is as this says. */
+    private final ProxyConfig built;
+
     private volatile Live live;
     private volatile ProxyState state = ProxyState.NEW;
 
     ProxyServer(ProxyServerBuilder builder) throws IOException {
         ProxyConfig config = builder.config();
+        built = config;
         live = live(config, null, builder.clock().millis());
         warmOriginTls(config);
         adopted = builder.adopted();
@@ -136,7 +140,11 @@ public final class ProxyServer implements AutoCloseable {
         group = new MultiThreadIoEventLoopGroup(
                 loopCount, new DefaultThreadFactory("millrace-loop"), transport.ioHandlerFactory());
         shared = ExchangeLoop.Shared.over(store, builder.clock(), () -> live.exchange());
-        shared.groups().apply(config.originGroups(), SelfDetection.of(config, ownAddresses));
+        shared.groups()
+                .apply(
+                        config.originGroups(),
+                        SelfDetection.of(config, ownAddresses),
+                        builder.clock().millis());
         shared.overload().apply(config.remap());
         for (EventExecutor executor : group) {
             loops.add(new ServingLoop(
@@ -253,7 +261,7 @@ public final class ProxyServer implements AutoCloseable {
 
     /**
      * Takes over what can change while serving. Settings that cannot are reported: what they decide was decided when this proxy was
-     * built, and another one built from {@link #config} has them.
+     * built and stays as it was, and another one built from {@link #config} has them.
      * Requests under way finish with what they began with.
      */
     public ReloadReport reload(ProxyConfig config) {
@@ -264,11 +272,15 @@ public final class ProxyServer implements AutoCloseable {
                     change.key(), applied ? ReloadReport.Result.APPLIED : ReloadReport.Result.NEEDS_NEW_PROXY));
         }
         warmOriginTls(config);
-        shared.groups().apply(config.originGroups(), SelfDetection.of(config, ownAddresses));
+        long nowMillis = shared.clock().millis();
+        // All that may fail is done before anything is changed.
+        Live next = live(config, live.exchange().forward(), nowMillis);
+        SelfDetection isThisProxy = SelfDetection.of(config, ownAddresses);
+        shared.groups().apply(config.originGroups(), isThisProxy, nowMillis);
         shared.overload().apply(config.remap());
+        live = next;
         originMetrics.follow(shared.groups());
         originAdmin.groupsChanged();
-        live = live(config, live.exchange().forward(), shared.clock().millis());
         store.scrubRate(config.store().scrubBytesPerSecond());
         return new ReloadReport(settings);
     }
@@ -285,7 +297,8 @@ public final class ProxyServer implements AutoCloseable {
                 config.timeouts().clientBodyNanos());
         return new Live(
                 config,
-                ExchangeSettings.of(config, ForwardSettings.of(config, forwardedBefore, ownAddresses, nowMillis)),
+                ExchangeSettings.of(
+                        config, built, ForwardSettings.of(config, built, forwardedBefore, ownAddresses, nowMillis)),
                 DnsConfigs.of(config.dns()),
                 http1,
                 headers(config, false),

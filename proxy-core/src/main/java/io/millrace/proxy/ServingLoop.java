@@ -125,7 +125,7 @@ final class ServingLoop {
     /**
      * What serves accepted connections: the fast lane first where nothing is encrypted and nothing announced, else channels.
      *
-     * @param headers what holds for the PROXY headers of new connections; null where there are none
+     * @param headers what holds for PROXY headers now; null where there are none
      */
     Listener.Serving serving(@Nullable SslContext tls, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
         return new Listener.Serving(initializer(tls, headers), tls == null && headers == null ? fastLane : null);
@@ -144,7 +144,7 @@ final class ServingLoop {
                 counters.increment(Counter.CLIENT_CONNECTIONS_OPENED);
                 channel.closeFuture().addListener(closed -> counters.decrement(Counter.CLIENT_CONNECTIONS));
                 if (headers != null) {
-                    channel.pipeline().addLast(new ProxyHeaderDecoder(headers.get(), connections, announced));
+                    channel.pipeline().addLast(new ProxyHeaderDecoder(headers, connections, announced));
                     return;
                 }
                 DirectAnswers answers = null;

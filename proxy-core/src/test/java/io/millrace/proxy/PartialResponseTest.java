@@ -81,6 +81,16 @@ class PartialResponseTest {
         assertArrayEquals(Arrays.copyOfRange(body, first, last + 1), response.content());
     }
 
+    /** What is stored in RAM alone is no run of blocks, whatever a later configuration says of disks. */
+    @Test
+    void aDiskThatIsNamedInAReloadIsTheNextProxys() throws Exception {
+        proxy.start(request -> answer(request, TAGGED, body));
+        proxy.reload(config -> config.storage(directory.resolve("volume"), 256L << 20));
+        assertPart(0, PIECE - 1, proxy.getAndSettle("/a", range(0, PIECE - 1)));
+        assertPart(0, PIECE - 1, proxy.getAndSettle("/a", range(0, PIECE - 1)));
+        assertEquals(List.of("0-" + (PIECE - 1)), List.copyOf(asked));
+    }
+
     private static StoredObject<StoredHead> open(CacheStore<StoredHead> store, StoreKey key) throws Exception {
         CompletableFuture<StoredObject<StoredHead>> answer = new CompletableFuture<>();
         store.open(key, Runnable::run, answer::complete);

@@ -85,6 +85,26 @@ class ProxyProtocolTest {
         }
     }
 
+    /** It has been awaited since before the change. */
+    @Test
+    void aReloadHoldsForHeadersThatAreAwaited() throws Exception {
+        start(ProxyProtocol.REQUIRE, config -> config.set("access.proxy_protocol_allow", "10.0.0.1"));
+        RawClient believed = client();
+        RawClient late = client();
+        late.send("PROXY TCP4 ");
+        ProxyExtension.await("both", () -> proxy.counted(Counter.CLIENT_CONNECTIONS) == 2);
+        reload(ProxyProtocol.REQUIRE, config -> config);
+        assertEquals("for 192.0.2.7", believed.send(HEADER + GET).response().text());
+        reload(ProxyProtocol.REQUIRE, config -> config.set("timeouts.client_header", "10ms"));
+        refused(late);
+        assertEquals(1, proxy.counted(Counter.CLIENT_CONNECTIONS_REFUSED_PROXY_TIMEOUT));
+    }
+
+    private void reload(ProxyProtocol how, UnaryOperator<ProxyConfig.Builder> more) throws IOException {
+        proxy.reload(config ->
+                more.apply(config.listen("127.0.0.1:0", how).set("access.proxy_protocol_allow", "127.0.0.1")));
+    }
+
     @Test
     void version2IsReadAsWell() throws Exception {
         start(ProxyProtocol.REQUIRE);

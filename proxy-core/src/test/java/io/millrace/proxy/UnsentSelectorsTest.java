@@ -3,6 +3,7 @@ package io.millrace.proxy;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.IOException;
+import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -52,5 +53,25 @@ class UnsentSelectorsTest {
         assertEquals(asked + 1, proxy.origin().requests());
         proxy.getAndSettle("/a", "X-Forwarded-Proto: https\r\n");
         assertEquals(asked + 2, proxy.origin().requests());
+    }
+
+    /** What the origin was told was decided before it was trusted. */
+    @Test
+    void aFieldThatWasWithheldSelectsNothingThoughItsSenderIsTrustedBeforeTheAnswer() throws Exception {
+        Semaphore mayAnswer = new Semaphore(0);
+        proxy.start(
+                r -> {
+                    mayAnswer.acquire();
+                    r.ok(FRESH, RawInput.latin1(r.has("Forwarded: proto=https") ? "secure" : "go to https"));
+                },
+                config -> config.set("cache.key.fields", "Forwarded"));
+        RawClient early = proxy.client().get("/a", "Forwarded: proto=https\r\n");
+        ProxyExtension.await("the request", () -> proxy.origin().requests() == 1);
+        proxy.reload(config -> config.set("cache.key.fields", "Forwarded").set("access.trusted_proxies", "127.0.0.1"));
+        mayAnswer.release(2);
+        assertEquals("go to https", early.response().text());
+        proxy.settle();
+        assertEquals(
+                "secure", proxy.getAndSettle("/a", "Forwarded: proto=https\r\n").text());
     }
 }

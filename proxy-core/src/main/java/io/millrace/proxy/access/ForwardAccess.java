@@ -27,15 +27,18 @@ public final class ForwardAccess {
     /**
      * What a configuration means.
      *
+     * @param built what is listened on by, whatever the configuration says since
      * @param own the addresses of this machine, which are read where they matter
      */
-    public static ForwardAccess of(ProxyConfig config, OwnAddresses own) {
+    public static ForwardAccess of(ProxyConfig config, ProxyConfig built, OwnAddresses own) {
         ForwardProxyConfig forward = config.forwardProxy();
         Set<Integer> ports = new HashSet<>();
-        config.listeners().forEach(listener -> ports.add(listener.address().port()));
-        ListenAddress admin = config.admin().listen();
-        if (admin != null) {
-            ports.add(admin.port());
+        for (ProxyConfig each : List.of(config, built)) {
+            each.listeners().forEach(listener -> ports.add(listener.address().port()));
+            ListenAddress admin = each.admin().listen();
+            if (admin != null) {
+                ports.add(admin.port());
+            }
         }
         if (forward.enabled()) {
             own.read();

@@ -2,6 +2,7 @@ package io.millrace.proxy.config;
 
 import io.millrace.proxy.config.ConfigProblems.Place;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -50,17 +51,8 @@ final class ConfigIncludes {
                 problems.error(place, "", "is a directory");
                 return null;
             }
-            // Asked before: what is not read costs no memory, whatever was named by mistake.
-            read += Files.size(file);
-            if (read > ConfigDocument.LENGTH_MAX) {
-                problems.error(
-                        place,
-                        "",
-                        "is too long: actual=" + read + " bytes, limit=" + Units.formatSize(ConfigDocument.LENGTH_MAX)
-                                + ", for the file and what it includes together");
-                return null;
-            }
-            return decode(Files.readAllBytes(file), name);
+            byte[] bytes = contents(file, place);
+            return bytes == null ? null : decode(bytes, name);
         } catch (NoSuchFileException e) {
             problems.error(place, "", "no such file");
         } catch (AccessDeniedException e) {
@@ -68,6 +60,29 @@ final class ConfigIncludes {
         } catch (IOException e) {
             problems.error(place, "", "cannot be read: " + e.getMessage());
         }
+        return null;
+    }
+
+    /** No more than there is room for: what was named by mistake costs no memory, also a device or a pipe, which tell no size. Null when it is longer. */
+    private byte @Nullable [] contents(Path file, Place place) throws IOException {
+        long room = ConfigDocument.LENGTH_MAX - read;
+        long length = Files.size(file);
+        byte[] bytes = null;
+        if (length <= room) {
+            try (InputStream in = Files.newInputStream(file)) {
+                bytes = in.readNBytes((int) room + 1);
+            }
+        }
+        String least = bytes == null || bytes.length <= length ? "" : " or more";
+        read += bytes == null ? length : bytes.length;
+        if (read <= ConfigDocument.LENGTH_MAX) {
+            return bytes;
+        }
+        problems.error(
+                place,
+                "",
+                "is too long: actual=" + read + " bytes" + least + ", limit="
+                        + Units.formatSize(ConfigDocument.LENGTH_MAX) + ", for the file and what it includes together");
         return null;
     }
 

@@ -457,7 +457,7 @@ public final class ConfigKeys {
             .like("proxy.config.http.keep_alive_no_activity_timeout_out")
             .says(
                     "How long an idle connection to an origin is kept for the next request; 0 closes it after each. One that is"
-                            + " idle when this changes keeps its time.");
+                            + " idle when this is shortened is used no longer than that, and closed when its time is over.");
     public static final ConfigKey<Integer> ORIGIN_KEEP_ALIVE_MAX = draft("origin.keep_alive_max", ValueType.INTEGER)
             .within(0, 100_000)
             .defaultsTo(64)

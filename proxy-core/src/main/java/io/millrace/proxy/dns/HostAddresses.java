@@ -281,8 +281,13 @@ public final class HostAddresses implements AutoCloseable {
     /** The settings in force; others than before mean that all is asked anew. */
     private DnsSettings settings() {
         DnsSettings now = settings.get();
-        if (!now.equals(current)) {
-            current = now;
+        DnsSettings before = current;
+        if (now == before) {
+            return now;
+        }
+        // Every reload makes new ones: they are compared once, since a file of hosts may be long.
+        current = now;
+        if (!now.equals(before)) {
             lookup.closeWhenUnused();
             lookup = factory.open(now);
             records.clear();

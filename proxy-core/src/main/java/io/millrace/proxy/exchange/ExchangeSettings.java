@@ -57,8 +57,13 @@ public record ExchangeSettings(
         ServerFields server,
         CacheStatus cacheStatus) {
 
-    /** What a configuration means, given what it means for requests that are forwarded. */
-    public static ExchangeSettings of(ProxyConfig config, ForwardSettings forward) {
+    /**
+     * What a configuration means.
+     *
+     * @param built what the store was opened by, and is whatever the configuration says since
+     * @param forward what it means for requests that are forwarded
+     */
+    public static ExchangeSettings of(ProxyConfig config, ProxyConfig built, ForwardSettings forward) {
         Timeouts timeouts = config.timeouts();
         OriginConfig origin = config.origin();
         ViaConfig via = config.via();
@@ -82,11 +87,11 @@ public record ExchangeSettings(
                 CacheRules.of(config, ZoneId.systemDefault()),
                 AccessRules.of(config),
                 forward,
-                VolumeChoice.of(config),
+                VolumeChoice.of(built),
                 fetch,
                 new TunnelLimits(timeouts.tunnelIdleNanos(), timeouts.tunnelMaxNanos()),
                 (int) Math.min(Integer.MAX_VALUE, config.cache().fillWindowBytes()),
-                !config.storage().isEmpty(),
+                !built.storage().isEmpty(),
                 new Via(via.name()),
                 new ViaText(via.name(), level(via.request())),
                 new ViaText(via.name(), level(via.response())),

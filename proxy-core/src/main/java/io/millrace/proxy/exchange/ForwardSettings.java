@@ -24,15 +24,16 @@ public final class ForwardSettings implements AddressCheck {
     /**
      * What a configuration means.
      *
+     * @param built what this proxy was built by, which says where it listens
      * @param before what held until now; null at the start, when nobody knows what held before
      * @param own the addresses of this machine
      * @param nowMillis the time of day, in epoch milliseconds
      */
     public static ForwardSettings of(
-            ProxyConfig config, @Nullable ForwardSettings before, OwnAddresses own, long nowMillis) {
+            ProxyConfig config, ProxyConfig built, @Nullable ForwardSettings before, OwnAddresses own, long nowMillis) {
         ForwardProxyConfig now = config.forwardProxy();
         long since = before == null ? nowMillis : before.leadsWhere(now) ? before.sinceMillis : nowMillis + 1;
-        return new ForwardSettings(now, ForwardAccess.of(config, own), since);
+        return new ForwardSettings(now, ForwardAccess.of(config, built, own), since);
     }
 
     private boolean leadsWhere(ForwardProxyConfig other) {

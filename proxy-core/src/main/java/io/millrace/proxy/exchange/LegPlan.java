@@ -1,5 +1,6 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.http.Method;
@@ -15,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a leg is to fetch and what may become of the answer.
  *
- * <p>Immutable, but for the reference to the stored object, which the leg releases once.
+ * <p>Immutable, but for the reference to the stored object, which the leg releases once, and for what the origin was last asked by.
  */
 final class LegPlan {
     private final RequestHead request;
@@ -34,6 +35,7 @@ final class LegPlan {
     private final @Nullable String upgrade;
     private @Nullable RangeRequest range;
     private @Nullable StoredObject<StoredHead> stale;
+    private @Nullable AccessRules told;
 
     private LegPlan(
             Decision decision,
@@ -222,6 +224,19 @@ final class LegPlan {
     @Nullable
     StoredObject<StoredHead> firstPart() {
         return range == null ? null : stale;
+    }
+
+    /** The origin is asked, and told of the client what these rules say. */
+    void told(AccessRules by) {
+        told = by;
+    }
+
+    /** By which rules the origin was told of the client, whatever holds now. */
+    AccessRules told() {
+        if (told == null) {
+            throw new IllegalStateException("the origin was not asked");
+        }
+        return told;
     }
 
     /** Gives up the stored object: what is asked for next is the whole, without conditions. */

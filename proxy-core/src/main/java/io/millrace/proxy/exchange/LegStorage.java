@@ -193,7 +193,7 @@ final class LegStorage {
 
     /** Whether a field that selects the response was among the client's and was not sent: the origin answered to another request. */
     private boolean isSelectedByUnsent(Variance variance) {
-        return !variance.isNone() && OriginRequests.isAnySelectorWithheld(plan, home.settings(), variance);
+        return !variance.isNone() && OriginRequests.isAnySelectorWithheld(plan, variance);
     }
 
     /**

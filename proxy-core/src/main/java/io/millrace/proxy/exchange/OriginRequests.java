@@ -81,6 +81,7 @@ final class OriginRequests {
         FieldSection.Builder fields = FieldSection.builderLike(request.fields());
         fields.add(FieldName.HOST, plan.mapped().hostField(plan.originUrl()));
         AccessRules access = settings.access();
+        plan.told(access);
         InetAddress peer = plan.client().remoteAddress().getAddress();
         boolean trusted = access.isTrusted(peer);
         boolean otherUrl = plan.originUrl() != request.target();
@@ -179,9 +180,9 @@ final class OriginRequests {
     }
 
     /** Whether the client sent a field of those that select a response, and the origin was not to see it. */
-    static boolean isAnySelectorWithheld(LegPlan plan, ExchangeSettings settings, Variance variance) {
+    static boolean isAnySelectorWithheld(LegPlan plan, Variance variance) {
         FieldSection from = plan.request().fields();
-        AccessRules access = settings.access();
+        AccessRules access = plan.told();
         HopByHop hopByHop = HopByHop.of(from);
         boolean trusted = access.isTrusted(plan.client().remoteAddress().getAddress());
         boolean otherUrl = plan.originUrl() != plan.request().target();

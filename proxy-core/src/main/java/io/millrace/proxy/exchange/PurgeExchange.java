@@ -102,9 +102,11 @@ final class PurgeExchange implements RequestHandler {
         answer(403, String.valueOf(refusal), ExchangeOutcome.DENIED);
     }
 
-    /** Why the client may not purge what a rule maps: the filters of all requests come before those who may purge. */
-    private @Nullable String refusalOf(int ruleIndex) {
-        AccessRules access = home.settings().access();
+    /** Why the client may not purge what a rule maps: the filters of all requests come before those who may purge.
+     *
+     * @param access of the settings that have the rule at that place
+     */
+    private @Nullable String refusalOf(int ruleIndex, AccessRules access) {
         ClientConnection client = stream.connection();
         filter = access.hasFilters() ? access.denial(ruleIndex, request, client.remoteIp(), client.localIp()) : null;
         return filter == null
@@ -138,10 +140,10 @@ final class PurgeExchange implements RequestHandler {
     private void invalidate(TargetUri url, Counter counter) {
         ExchangeSettings settings = home.settings();
         List<RemapRule> rules = settings.remap().rulesUnder(url);
-        refusal = rules.isEmpty() ? refusalOf(AccessRules.NO_RULE) : null;
+        refusal = rules.isEmpty() ? refusalOf(AccessRules.NO_RULE, settings.access()) : null;
         for (RemapRule rule : settings.remap().rulesConcernedBy(url)) {
             if (refusal == null) {
-                refusal = refusalOf(rule.index());
+                refusal = refusalOf(rule.index(), settings.access());
             }
         }
         if (refusal != null) {
@@ -199,7 +201,7 @@ final class PurgeExchange implements RequestHandler {
                 mapped = true;
                 String no = null;
                 for (Mapped found : rules) {
-                    no = no == null ? refusalOf(found.rule().index()) : no;
+                    no = no == null ? refusalOf(found.rule().index(), settings.access()) : no;
                 }
                 if (no == null) {
                     permitted.add(url);
@@ -211,7 +213,7 @@ final class PurgeExchange implements RequestHandler {
             }
         }
         if (!mapped) {
-            refusal = refusalOf(AccessRules.NO_RULE);
+            refusal = refusalOf(AccessRules.NO_RULE, settings.access());
         }
         if (!permitted.isEmpty() || (!mapped && refusal == null)) {
             permitted.addAll(unmapped);

@@ -77,6 +77,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
     private Awaited armed = Awaited.CALLER;
     private long writableBefore;
     private long keepAliveNanos = KeepAlive.UNLIMITED;
+    private long idleSinceNanos;
     /** Requests that begin in one turn of the event loop leave together at its end, so that not each of them wakes its receiver. */
     private final Runnable flushing = this::flushQueued;
 
@@ -105,13 +106,18 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
         return served;
     }
 
-    boolean isUsable() {
-        return state == State.IDLE && channel.isActive();
+    /** Whether a call may have it that keeps connections as these settings say, which may be others than when it became idle. */
+    boolean isUsable(FetchSettings now) {
+        return state == State.IDLE
+                && channel.isActive()
+                && (now.keepAliveIdleNanos() >= settings.keepAliveIdleNanos()
+                        || deadline.now() - idleSinceNanos < now.keepAliveIdleNanos());
     }
 
     /** It is kept for later calls: from now on it closes when its time is over. */
     void keepIdle() {
         pooled = true;
+        idleSinceNanos = deadline.now();
         deadline.set(Math.min(settings.keepAliveIdleNanos(), keepAliveNanos));
     }
 

@@ -86,7 +86,7 @@ final class OriginPool {
     /** There is room: an unused connection, or a fresh one. */
     private void serve(PooledCall call) {
         boolean own = call.request().isAlone();
-        OriginConnection connection = own ? null : takeIdle();
+        OriginConnection connection = own ? null : takeIdle(call.request().settings());
         if (own) {
             makePlace(call.request().settings());
         }
@@ -191,11 +191,11 @@ final class OriginPool {
         }
     }
 
-    private @Nullable OriginConnection takeIdle() {
+    private @Nullable OriginConnection takeIdle(FetchSettings settings) {
         OriginConnection connection;
         while ((connection = idle.pollLast()) != null) {
             statistics.connectionsIdle--;
-            if (connection.isUsable()) {
+            if (connection.isUsable(settings)) {
                 return connection;
             }
             connection.closeUnused();
@@ -218,8 +218,10 @@ final class OriginPool {
             return;
         }
         if (!hasRoom(connection.settings())) {
-            // Fewer are allowed than when it was made; the others serve those who wait.
+            // Fewer are allowed than when it was made, or than others allow: those who wait may have its place all the
+            // same.
             connection.closeUnused();
+            afterClose();
             return;
         }
         PooledCall next = pollWaiting();

@@ -38,9 +38,12 @@ public final class HeadScanner {
 
     /**
      * As {@link #scan(ByteBuf)}, but looks at no byte beyond the first {@code most}: a head that has not ended by then is too
-     * large, and what it costs to know that does not grow with what follows.
+     * large, and what it costs to know that does not grow with what follows. It may be less than at the call before.
      */
     public int scan(ByteBuf in, int most) {
+        if (scanned > most) {
+            return INCOMPLETE;
+        }
         int start = in.readerIndex();
         int end = start + Math.min(most, in.readableBytes());
         int at = start + scanned;

@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,7 +32,7 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder implements Co
     }
 
     /**
-     * What holds for a connection.
+     * What holds for connections.
      *
      * @param trusted whose headers are believed
      * @param required whether there must be one
@@ -54,7 +55,7 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder implements Co
         void onRefused(Refusal why, @Nullable InetSocketAddress peer);
     }
 
-    private final Settings settings;
+    private final Supplier<Settings> settings;
     private final ConnectionSet connections;
     private final Events events;
     private final long startNanos = System.nanoTime();
@@ -66,10 +67,11 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder implements Co
     private ChannelHandlerContext ctx;
 
     /**
+     * @param settings asked whenever one counts, so that a change holds for headers that are awaited
      * @param connections has this connection until the header is read
      * @param events told on the event loop
      */
-    public ProxyHeaderDecoder(Settings settings, ConnectionSet connections, Events events) {
+    public ProxyHeaderDecoder(Supplier<Settings> settings, ConnectionSet connections, Events events) {
         this.settings = settings;
         this.connections = connections;
         this.events = events;
@@ -101,8 +103,9 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder implements Co
             in.skipBytes(in.readableBytes());
             return;
         }
-        ProxyHeader header = ProxyHeader.parse(in, settings.headerBytesMax());
-        if (ProxyHeader.isBegun(in) && !settings.trusted().test(ip())) {
+        Settings now = settings.get();
+        ProxyHeader header = ProxyHeader.parse(in, now.headerBytesMax());
+        if (ProxyHeader.isBegun(in) && !now.trusted().test(ip())) {
             refuse(Refusal.UNTRUSTED);
             return;
         }
@@ -110,7 +113,7 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder implements Co
             case INCOMPLETE -> {}
             case MALFORMED -> refuse(Refusal.MALFORMED);
             case NONE -> {
-                if (settings.required()) {
+                if (now.required()) {
                     refuse(Refusal.MISSING);
                 } else {
                     goOn(null);
@@ -167,7 +170,7 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder implements Co
 
     @Override
     public void onTick(long nowNanos) {
-        if (nowNanos - startNanos > settings.timeoutNanos()) {
+        if (nowNanos - startNanos > settings.get().timeoutNanos()) {
             refuse(Refusal.TIMEOUT);
         }
     }

@@ -161,7 +161,7 @@ public final class GroupTries {
             view.load(index).failed(nowMillis);
             // What was sent beside the trial, as all were down, does not decide it.
             if (trial || host().health().state() != OriginHealth.State.SUSPECT) {
-                host().failed(why, term, nowMillis, view.group().config().markdown(), view.jitter());
+                host().failed(why, term, nowMillis, view.markdown(), view.jitter());
             }
         }
 

@@ -24,6 +24,7 @@ final class GroupView {
     /** How many of them hold to what is known of the hosts. */
     private static final int CAREFUL_RINGS = 2;
 
+    private final OriginGroups groups;
     private final OriginGroup group;
     private final List<HostLoad> loads;
     private final SplittableRandom random;
@@ -32,7 +33,8 @@ final class GroupView {
     /** Whether this proxy is among those that are chosen from: then what it owns is found out. */
     private boolean peering;
 
-    GroupView(OriginGroup group, List<HostLoad> loads, SplittableRandom random) {
+    GroupView(OriginGroups groups, OriginGroup group, List<HostLoad> loads, SplittableRandom random) {
+        this.groups = groups;
         this.group = group;
         this.loads = loads;
         this.random = random;
@@ -42,6 +44,11 @@ final class GroupView {
 
     OriginGroup group() {
         return group;
+    }
+
+    /** When failures mark a host down, by what is configured now: a request may end under other rules than it began. */
+    OriginGroupConfig.Markdown markdown() {
+        return groups.current(group).markdown();
     }
 
     OriginHost host(int index) {

@@ -151,6 +151,8 @@ public final class HealthChecks {
                             .responseIdleTimeoutNanos(nanos)
                             // Requests that wait for connections are no reason to think that nobody is there.
                             .connectionsMax(Integer.MAX_VALUE)
+                            // Nor is it a check's business how long others keep theirs.
+                            .keepAliveIdleNanos(Long.MAX_VALUE)
                             .keepAlive(false)
                             .build());
             if (name != null) {
@@ -183,7 +185,7 @@ public final class HealthChecks {
                 host.checkedDown(
                         "health-check " + why,
                         clockMillis.getAsLong(),
-                        attempt.group.config().markdown());
+                        groups.current(attempt.group).markdown());
             }
         }
     }

@@ -46,7 +46,8 @@ public final class LoopOrigins {
         GroupView view = views.get(group);
         if (view == null) {
             forgetOld();
-            view = new GroupView(group, group.hosts().stream().map(this::load).toList(), random);
+            view = new GroupView(
+                    groups, group, group.hosts().stream().map(this::load).toList(), random);
             views.put(group, view);
         }
         return view;

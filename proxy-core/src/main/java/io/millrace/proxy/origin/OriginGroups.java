@@ -36,15 +36,16 @@ public final class OriginGroups {
      * has what is known of its hosts from groups that are gone: it may be one of them by another name.
      */
     public void apply(List<OriginGroupConfig> configs) {
-        apply(configs, url -> false);
+        apply(configs, url -> false, 0);
     }
 
     /**
      * As the other.
      *
      * @param isThisProxy whether a host is this proxy itself, where the configuration does not say
+     * @param nowMillis the time of day, in epoch milliseconds
      */
-    public void apply(List<OriginGroupConfig> configs, Predicate<RuleUrl> isThisProxy) {
+    public void apply(List<OriginGroupConfig> configs, Predicate<RuleUrl> isThisProxy, long nowMillis) {
         Map<String, OriginGroup> before = generation.now;
         Map<String, OriginGroup> leaving = new LinkedHashMap<>(before);
         configs.forEach(config -> leaving.remove(config.name()));
@@ -57,6 +58,11 @@ public final class OriginGroups {
             now.put(config.name(), old != null && old.is(config, selves) ? old : group(config, old, left, selves));
         }
         generation = new Generation(now, gone(generation.gone, leaving, now));
+        for (OriginGroup group : now.values()) {
+            if (group != before.get(group.name())) {
+                group.hosts().forEach(host -> host.follow(group.config(), nowMillis));
+            }
+        }
     }
 
     private static Map<String, OriginGroup> gone(
@@ -93,9 +99,6 @@ public final class OriginGroups {
         for (OriginGroupConfig.Host host : config.hosts()) {
             OriginHost stays = known.get(host.url());
             OriginHost renamed = old == null ? left.get(host.url()) : null;
-            if (old != null && stays != null) {
-                stays.follow(old.config().markdown(), config.markdown());
-            }
             hosts.add(stays == null ? new OriginHost(config.name(), host.url(), renamed) : stays);
         }
         return new OriginGroup(config, hosts, selves);
@@ -123,6 +126,12 @@ public final class OriginGroups {
             throw new IllegalArgumentException("no group of origins: " + name);
         }
         return found;
+    }
+
+    /** The configuration by which what happens to a group's hosts counts now; the group's own where it is gone. */
+    OriginGroupConfig current(OriginGroup group) {
+        OriginGroup now = generation.now.get(group.name());
+        return now == null ? group.config() : now.config();
     }
 
     boolean isCurrent(OriginGroup group) {

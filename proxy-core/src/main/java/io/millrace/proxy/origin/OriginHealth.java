@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * @param trials trials in a row that failed, since it was up
  * @param since when the state began
  * @param waitsSince when it began to wait for its next trial; of meaning while down
- * @param retryAt when it may be tried; of meaning while down
+ * @param waitMillis how long it waits by its group's rules; of meaning while down
+ * @param retryAt when it may be tried, which is later than that by chance; of meaning while down
  * @param reason what the last failure was; empty while there was none
  * @param byCheck whether health checks have found it down: then they alone find it up
  * @param put what an operator has said; null for nothing
@@ -35,6 +36,7 @@ public record OriginHealth(
         int trials,
         long since,
         long waitsSince,
+        long waitMillis,
         long retryAt,
         String reason,
         boolean byCheck,
@@ -67,7 +69,7 @@ public record OriginHealth(
     private static final int DOUBLINGS_MAX = 30;
 
     static OriginHealth unknown() {
-        return new OriginHealth(0, State.UP, 0, 0, 0, 0, 0, "", false, null);
+        return new OriginHealth(0, State.UP, 0, 0, 0, 0, 0, 0, "", false, null);
     }
 
     /** Whether it gets requests like any other. */
@@ -101,13 +103,13 @@ public record OriginHealth(
             return this;
         }
         if (state == State.UP) {
-            return failures == 0 ? this : new OriginHealth(term, state, 0, 0, since, 0, 0, reason, false, put);
+            return failures == 0 ? this : new OriginHealth(term, state, 0, 0, since, 0, 0, 0, reason, false, put);
         }
         return byCheck && state == State.DOWN ? this : up(nowMillis);
     }
 
     private OriginHealth up(long nowMillis) {
-        return new OriginHealth(term + 1, State.UP, 0, 0, nowMillis, 0, 0, reason, false, put);
+        return new OriginHealth(term + 1, State.UP, 0, 0, nowMillis, 0, 0, 0, reason, false, put);
     }
 
     /** Checks that began in a term find it up. */
@@ -121,8 +123,9 @@ public record OriginHealth(
             return this;
         }
         long begun = state == State.UP ? nowMillis : since;
-        long retry = nowMillis + rules.retryMillis();
-        return new OriginHealth(term + 1, State.DOWN, failures, 0, begun, nowMillis, retry, why, true, put);
+        long wait = wait(rules, 0);
+        return new OriginHealth(
+                term + 1, State.DOWN, failures, 0, begun, nowMillis, wait, nowMillis + wait, why, true, put);
     }
 
     /**
@@ -137,13 +140,16 @@ public record OriginHealth(
         }
         int more = failures + 1;
         if (state == State.UP && (rules.failThreshold() == 0 || more < rules.failThreshold())) {
-            return new OriginHealth(term, state, more, trials, since, waitsSince, retryAt, why, byCheck, put);
+            return new OriginHealth(
+                    term, state, more, trials, since, waitsSince, waitMillis, retryAt, why, byCheck, put);
         }
         return switch (state) {
             case UP -> down(more, 0, nowMillis, nowMillis, why, rules, jitter);
             case SUSPECT -> down(more, trials + 1, since, nowMillis, why, rules, jitter);
             // One that was sent although it is down, as all are: it changes nothing.
-            case DOWN -> new OriginHealth(term, state, more, trials, since, waitsSince, retryAt, reason, byCheck, put);
+            case DOWN ->
+                new OriginHealth(
+                        term, state, more, trials, since, waitsSince, waitMillis, retryAt, reason, byCheck, put);
         };
     }
 
@@ -157,6 +163,7 @@ public record OriginHealth(
                 trialsFailed,
                 begun,
                 nowMillis,
+                wait,
                 nowMillis + wait + (long) (wait * jitter / 10),
                 why,
                 byCheck,
@@ -170,38 +177,61 @@ public record OriginHealth(
         return overflown ? rules.retryMillisMax() : Math.min(doubled, rules.retryMillisMax());
     }
 
-    /** Other rules hold from now on: a host that is down waits as long as they say, from when it began to wait. */
-    OriginHealth underRules(Markdown before, Markdown now) {
-        long was = wait(before, trials);
-        long is = wait(now, trials);
-        if (state != State.DOWN || was == is) {
+    /**
+     * These rules hold from now on: a host that is down waits as long as they say, from when it began to wait, and one that was marked down by requests is up
+     * where they mark none.
+     *
+     * @param checked whether it is checked, so that a check's word still counts
+     */
+    OriginHealth underRules(Markdown rules, boolean checked, long nowMillis) {
+        if (state == State.UP) {
+            return this;
+        }
+        boolean found = byCheck && checked;
+        if (rules.failThreshold() == 0 && !found) {
+            return up(nowMillis);
+        }
+        long wait = wait(rules, trials);
+        if (state != State.DOWN || (wait == waitMillis && found == byCheck)) {
             return this;
         }
         // What chance has added stays in proportion.
-        long retry = waitsSince + (long) ((double) (retryAt - waitsSince) / was * is);
-        return new OriginHealth(term, state, failures, trials, since, waitsSince, retry, reason, byCheck, put);
+        long retry = waitsSince + (long) ((double) (retryAt - waitsSince) / waitMillis * wait);
+        return new OriginHealth(term, state, failures, trials, since, waitsSince, wait, retry, reason, found, put);
     }
 
     /** Somebody tries it. */
     OriginHealth onTrial() {
         return new OriginHealth(
-                term, State.SUSPECT, failures, trials, since, waitsSince, retryAt, reason, byCheck, put);
+                term, State.SUSPECT, failures, trials, since, waitsSince, waitMillis, retryAt, reason, byCheck, put);
     }
 
     /** The trial that was begun in a term ended without telling anything: the next may be at once. */
     OriginHealth trialLeft(int askedIn) {
         return state == State.SUSPECT && askedIn == term
-                ? new OriginHealth(term, State.DOWN, failures, trials, since, waitsSince, retryAt, reason, byCheck, put)
+                ? new OriginHealth(
+                        term,
+                        State.DOWN,
+                        failures,
+                        trials,
+                        since,
+                        waitsSince,
+                        waitMillis,
+                        retryAt,
+                        reason,
+                        byCheck,
+                        put)
                 : this;
     }
 
     OriginHealth putDown(Put by) {
-        return new OriginHealth(term, state, failures, trials, since, waitsSince, retryAt, reason, byCheck, by);
+        return new OriginHealth(
+                term, state, failures, trials, since, waitsSince, waitMillis, retryAt, reason, byCheck, by);
     }
 
     /** An operator says that it is up, whatever was seen of it. */
     OriginHealth putUp(long nowMillis) {
         long begun = state == State.UP && put == null ? since : nowMillis;
-        return new OriginHealth(term + 1, State.UP, 0, 0, begun, 0, 0, reason, false, null);
+        return new OriginHealth(term + 1, State.UP, 0, 0, begun, 0, 0, 0, reason, false, null);
     }
 }

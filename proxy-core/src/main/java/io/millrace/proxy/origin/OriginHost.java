@@ -1,5 +1,6 @@
 package io.millrace.proxy.origin;
 
+import io.millrace.proxy.config.OriginGroupConfig;
 import io.millrace.proxy.config.OriginGroupConfig.Markdown;
 import io.millrace.proxy.config.RuleUrl;
 import io.millrace.proxy.fetch.Origin;
@@ -140,9 +141,9 @@ public final class OriginHost {
         health.updateAndGet(now -> now.trialLeft(askedIn));
     }
 
-    /** Its group has other rules from now on. */
-    void follow(Markdown before, Markdown now) {
-        health.updateAndGet(known -> known.underRules(before, now));
+    /** Its group has these rules from now on. */
+    void follow(OriginGroupConfig now, long nowMillis) {
+        swap(known -> known.underRules(now.markdown(), now.healthCheck() != null, nowMillis), nowMillis);
     }
 
     /** An operator puts it down. */

@@ -17,10 +17,13 @@ import io.netty.util.concurrent.Ticker;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.util.AbstractMap;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -60,10 +63,15 @@ class HostAddressesTest {
     }
 
     private static DnsSettings settings(int hostsMax, int queriesMax, List<String> hostsOfFile) {
+        return settings(
+                hostsMax, queriesMax, hostsOfFile.isEmpty() ? Map.of() : Map.of("file.test", parsed(hostsOfFile)));
+    }
+
+    private static DnsSettings settings(int hostsMax, int queriesMax, Map<String, List<InetAddress>> hosts) {
         return new DnsSettings(
                 List.of(),
                 List.of(),
-                hostsOfFile.isEmpty() ? Map.of() : Map.of("file.test", parsed(hostsOfFile)),
+                hosts,
                 false,
                 TimeUnit.SECONDS.toNanos(2),
                 TimeUnit.SECONDS.toNanos(TTL_SECONDS),
@@ -128,6 +136,46 @@ class HostAddressesTest {
         int query = asked.names.size();
         addresses.resolve(host);
         answer(query, literals);
+    }
+
+    /** A file of hosts that counts how often it is compared. */
+    private static final class ComparedHosts extends AbstractMap<String, List<InetAddress>> {
+        final AtomicInteger comparisons = new AtomicInteger();
+
+        @Override
+        public Set<Entry<String, List<InetAddress>>> entrySet() {
+            return Map.of("file.test", parsed(List.of("192.0.2.1"))).entrySet();
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            comparisons.incrementAndGet();
+            return super.equals(other);
+        }
+
+        @Override
+        public int hashCode() {
+            return super.hashCode();
+        }
+    }
+
+    /** A file of hosts may be long, every reload reads it, and every request to an origin asks. */
+    @Test
+    void aReloadThatChangesNothingOfNamesIsNoticedOnce() {
+        known("a.test", "192.0.2.7");
+        ComparedHosts hosts = new ComparedHosts();
+        settings = settings(100, 100, hosts);
+        known("a.test", "192.0.2.7");
+        hosts.comparisons.set(0);
+        ComparedHosts again = new ComparedHosts();
+        settings = settings(100, 100, again);
+        for (int i = 0; i < 10; i++) {
+            assertEquals(List.of("192.0.2.7"), now("a.test"));
+            assertEquals(List.of("192.0.2.1"), now("file.test"));
+            assertFalse(addresses.asksForServices());
+        }
+        assertEquals(1, again.comparisons.get() + hosts.comparisons.get());
+        assertEquals(2, asked.names.size(), "what was remembered stays");
     }
 
     @Test

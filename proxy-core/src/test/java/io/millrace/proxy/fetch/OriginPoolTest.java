@@ -161,6 +161,53 @@ class OriginPoolTest extends FetchFixture {
         }
     }
 
+    /** A request from before the limit was raised ends, and its connection with it: there is room for one from after. */
+    @Test
+    void whereMoreAreAllowedThanBeforeThePlaceOfOneThatEndsIsUsed() throws Exception {
+        Semaphore arrived = new Semaphore(0);
+        Semaphore mayAnswerFirst = new Semaphore(0);
+        Semaphore mayAnswerOthers = new Semaphore(0);
+        AtomicInteger number = new AtomicInteger();
+        try (ScriptedOrigin origin = ScriptedOrigin.running(peer -> {
+            Semaphore mayAnswer = number.getAndIncrement() == 0 ? mayAnswerFirst : mayAnswerOthers;
+            while (peer.readHead() != null) {
+                arrived.release();
+                mayAnswer.acquire();
+                peer.send(OK);
+            }
+        })) {
+            FetchSettings one = settings().connectionsMax(1).build();
+            FetchSettings two = settings().connectionsMax(2).build();
+            RecordedResponse first = new RecordedResponse();
+            RecordedResponse second = new RecordedResponse();
+            RecordedResponse third = new RecordedResponse();
+            start(get(origin.origin(), one), first);
+            arrived.acquire();
+            start(get(origin.origin(), two), second);
+            arrived.acquire();
+            start(get(origin.origin(), two), third);
+            assertEquals(1, onLoop(() -> client.statistics().callsWaiting()));
+            mayAnswerFirst.release();
+            first.awaitComplete();
+            assertTrue(arrived.tryAcquire(RecordedResponse.WAIT_SECONDS, TimeUnit.SECONDS), "the third waits on");
+            mayAnswerOthers.release(2);
+            second.awaitComplete();
+            third.awaitComplete();
+        }
+    }
+
+    @Test
+    void anUnusedConnectionIsNotUsedBeyondATimeThatIsShorterSince() throws Exception {
+        try (ScriptedOrigin origin =
+                ScriptedOrigin.running(ScriptedOrigin.answering(OK), ScriptedOrigin.answering(OK))) {
+            fetch(get(origin.origin()));
+            fetch(get(origin.origin(), settings().keepAliveIdleNanos(1).build()));
+            assertEquals(2, origin.connectionsAccepted());
+            OriginStatistics statistics = client.statistics();
+            Awaitility.await().until(() -> onLoop(statistics::connectionsOpen) == 0);
+        }
+    }
+
     @Test
     void bytesThatNobodyAskedForCloseAnUnusedConnection() throws Exception {
         CountDownLatch mayDisturb = new CountDownLatch(1);

@@ -6,6 +6,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -38,6 +39,19 @@ class HeadScannerTest {
         assertEquals(text.length(), scanner.scan(in));
         scanner.reset();
         assertEquals(text.length(), scanner.scan(bytes(text + text)));
+    }
+
+    /** A reload may lower the limit of a head that has come in part, and beyond it. */
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void aLimitMayBeLessThanWhatWasLookedAt() {
+        HeadScanner scanner = new HeadScanner();
+        ByteBuf in = bytes("GET / HTTP/1.1\r\nA: b\r\nC: d\r\n");
+        assertEquals(HeadScanner.INCOMPLETE, scanner.scan(in, 1000));
+        in.writeBytes(bytes("E: f\r\n\r\n"));
+        assertEquals(HeadScanner.INCOMPLETE, scanner.scan(in, 17));
+        assertEquals(HeadScanner.INCOMPLETE, scanner.scan(in, 27));
+        assertEquals(in.readableBytes(), scanner.scan(in, 1000));
     }
 
     private static ByteBuf bytes(String text) {

@@ -442,6 +442,21 @@ class GroupTriesTest {
         assertTrue(next.host().health().isUp(due));
     }
 
+    /** They began under others. */
+    @Test
+    void failuresCountByTheRulesOfTheMomentInWhichTheyCome() {
+        apply(settings ->
+                settings.set(OriginGroupKeys.FAIL_THRESHOLD, 1).set(OriginGroupKeys.RETRY_TIME, Duration.ofHours(1)));
+        GroupTries.Try first = request(T).next(true, T);
+        apply(settings ->
+                settings.set(OriginGroupKeys.FAIL_THRESHOLD, 2).set(OriginGroupKeys.RETRY_TIME, Duration.ofSeconds(1)));
+        first.failed(Reason.RESET, T);
+        assertTrue(first.host().health().isUp(T), "one failure of two");
+        request(T).next(true, T).failed(Reason.RESET, T);
+        assertFalse(first.host().health().isUp(T));
+        assertTrue(first.host().health().isTrialDue(T + 1100, 0));
+    }
+
     @Test
     void aFailureOfWhatWasSentBecauseAllWereDownDoesNotEndTheTrialThatIsUnderWay() {
         apply(settings -> settings);

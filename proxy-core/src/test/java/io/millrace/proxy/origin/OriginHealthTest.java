@@ -73,14 +73,37 @@ class OriginHealthTest {
     @Test
     void otherRulesHoldForAHostThatIsDownAlready() {
         OriginHealth down = failing(OriginHealth.unknown(), 3, T);
-        OriginHealth sooner = down.underRules(RULES, new Markdown(3, 100, 60_000, List.of()));
+        OriginHealth sooner = down.underRules(new Markdown(3, 100, 60_000, List.of()), false, T);
         assertFalse(sooner.isTrialDue(T + 99, 0));
         assertTrue(sooner.isTrialDue(T + 100, 0));
-        OriginHealth later = down.underRules(RULES, new Markdown(3, 5000, 60_000, List.of()));
+        OriginHealth later = down.underRules(new Markdown(3, 5000, 60_000, List.of()), false, T);
         assertFalse(later.isTrialDue(T + 4999, 0));
         assertTrue(later.isTrialDue(T + 5000, 0));
         OriginHealth up = OriginHealth.unknown();
-        assertSame(up, up.underRules(RULES, new Markdown(1, 1, 1, List.of())));
+        assertSame(up, up.underRules(new Markdown(1, 1, 1, List.of()), false, T));
+        assertSame(down, down.underRules(RULES, false, T));
+    }
+
+    @Test
+    void whereRequestsMarkNothingDownAnyLongerWhatTheyHaveMarkedIsUp() {
+        Markdown never = new Markdown(0, 1000, 60_000, List.of());
+        OriginHealth down = failing(OriginHealth.unknown(), 3, T);
+        assertTrue(down.underRules(never, false, T + 1).isUp(T + 1));
+        OriginHealth suspect = down.onTrial();
+        OriginHealth up = suspect.underRules(never, true, T + 1);
+        assertTrue(up.isUp(T + 1));
+        assertSame(up, up.failed("reset", suspect.term(), T + 2, never, 0), "of the trial");
+    }
+
+    @Test
+    void whatChecksHaveFoundIsTheirsToEndWhileThereAreAny() {
+        Markdown never = new Markdown(0, 1000, 60_000, List.of());
+        OriginHealth down = OriginHealth.unknown().checkedDown("health-check 500", T, RULES);
+        assertSame(down, down.underRules(never, true, T + 1));
+        assertTrue(down.underRules(never, false, T + 1).isUp(T + 1));
+        OriginHealth left = down.underRules(RULES, false, T + 1);
+        assertFalse(left.isUp(T + 1));
+        assertTrue(answered(left.onTrial(), T + 1000).isUp(T + 1000));
     }
 
     @Test

@@ -49,7 +49,8 @@ class RingModeTest {
                                         .toList())
                         .build()
                         .originGroups(),
-                url -> url.host().equals("10.0.0." + self));
+                url -> url.host().equals("10.0.0." + self),
+                0);
     }
 
     private GroupTries request(long key) {

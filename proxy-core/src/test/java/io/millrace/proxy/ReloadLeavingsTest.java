@@ -1,0 +1,80 @@
+package io.millrace.proxy;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.millrace.proxy.config.ProxyConfig;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * A table of rules may be large, and requests, connections and tunnels live for long: none of them keeps the settings that a reload has
+ * replaced.
+ */
+class ReloadLeavingsTest {
+    private static final int RELOADS = 5;
+
+    @RegisterExtension
+    final ProxyExtension proxy = new ProxyExtension();
+
+    private final CountDownLatch gate = new CountDownLatch(1);
+
+    private ProxyConfig.Builder settings(ProxyConfig.Builder config, int generation) {
+        return config.set("via.name", "generation" + generation)
+                .set("forward_proxy.enabled", "true")
+                .set("forward_proxy.allow", "127.0.0.1")
+                .set(
+                        "forward_proxy.connect_ports",
+                        String.valueOf(proxy.origin().port()))
+                .set("forward_proxy.allow_destinations", "127.0.0.1");
+    }
+
+    @Test
+    void nothingOfWhatIsUnderWayKeepsSettingsThatWereReplaced() throws Exception {
+        proxy.start(request -> {
+            if (request.has("GET /slow")) {
+                request.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345");
+                gate.await();
+                request.send("67890");
+            } else {
+                request.ok("Cache-Control: max-age=60\r\n", new byte[5]);
+            }
+        });
+        List<WeakReference<Object>> replaced = new ArrayList<>();
+        List<RawClient> slow = new ArrayList<>();
+        for (int i = 0; i < RELOADS; i++) {
+            int generation = i;
+            proxy.reload(config -> settings(config, generation));
+            replaced.add(new WeakReference<>(proxy.proxy().snapshot()));
+            replaced.add(new WeakReference<>(proxy.proxy().settings()));
+            replaced.add(new WeakReference<>(proxy.proxy().settings().remap()));
+            slow.add(leave(generation));
+        }
+        proxy.reload(config -> settings(config, RELOADS));
+        ProxyExtension.await("what was replaced is given back", () -> {
+            System.gc();
+            return replaced.stream().allMatch(each -> each.get() == null);
+        });
+        gate.countDown();
+        for (RawClient client : slow) {
+            assertEquals(10, client.in.read(10).length);
+        }
+    }
+
+    /** A tunnel, a kept connection in either lane, a stored response, and a request that is under way. */
+    private RawClient leave(int generation) throws Exception {
+        String origin = "127.0.0.1:" + proxy.origin().port();
+        RawClient tunnel = proxy.client().send("CONNECT " + origin + " HTTP/1.1\r\nHost: " + origin + "\r\n\r\n");
+        assertEquals(200, tunnel.head().status());
+        RawClient kept = proxy.client();
+        for (String path : List.of("/stored" + generation, "/stored" + generation)) {
+            assertEquals(200, kept.get(path).response().status());
+        }
+        RawClient slow = proxy.client().get("/slow" + generation);
+        assertEquals(200, slow.head().status());
+        return slow;
+    }
+}
