@@ -2,10 +2,17 @@ package io.millrace.proxy;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.millrace.proxy.config.ConfigLoader;
+import io.millrace.proxy.config.ConfigResult;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.origin.OriginHost;
+import java.io.IOException;
 import java.lang.ref.WeakReference;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -62,6 +69,47 @@ class ReloadLeavingsTest {
         for (RawClient client : slow) {
             assertEquals(10, client.in.read(10).length);
         }
+    }
+
+    /** Hosts come and go with what runs on them, a reload each time. */
+    @Test
+    void aHostThatIsConfiguredNoLongerIsForgottenWithItsSeries() throws Exception {
+        proxy.start(request -> request.ok("Cache-Control: no-store\r\n", new byte[5]));
+        List<WeakReference<Object>> left = new ArrayList<>();
+        for (int i = 0; i < RELOADS; i++) {
+            grouped(i);
+            assertEquals(200, proxy.get("/").status());
+            for (OriginHost host :
+                    proxy.proxy().shared().groups().all().iterator().next().hosts()) {
+                if (host.origin().port() != proxy.origin().port()) {
+                    left.add(new WeakReference<>(host));
+                }
+            }
+        }
+        grouped(RELOADS);
+        assertEquals(200, proxy.get("/").status());
+        assertEquals(RELOADS, left.size());
+        ProxyExtension.await("hosts of before are given back", () -> {
+            System.gc();
+            return left.stream().allMatch(each -> each.get() == null);
+        });
+    }
+
+    private void grouped(int generation) throws IOException {
+        ConfigResult result = ConfigLoader.parse(
+                """
+                listen: ['127.0.0.1:0']
+                origins:
+                  - name: g
+                    policy: first_live
+                    health_check: {path: /up, interval: 100ms}
+                    hosts: ['%s', 'http://127.0.0.1:%d']
+                remap: [{map: /, to: 'http://g.internal/', origins: g}]
+                """.formatted(proxy.origin().url(), generation + 1),
+                "millrace.yaml",
+                Path.of("").toAbsolutePath(),
+                Map.of());
+        proxy.proxy().reload(Objects.requireNonNull(result.config(), result::text));
     }
 
     /** A tunnel, a kept connection in either lane, a stored response, and a request that is under way. */

@@ -17,6 +17,8 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
@@ -34,8 +36,8 @@ public final class MetricsRegistry implements AutoCloseable {
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final List<LoopCounters> loops = new CopyOnWriteArrayList<>();
 
-    /** Keeps the suppliers alive: a FunctionCounter holds its source by a weak reference. */
-    private final List<Object> sources = new CopyOnWriteArrayList<>();
+    /** Keeps the suppliers alive for as long as their series are there: a FunctionCounter holds its source by a weak reference. */
+    private final Map<Meter.Id, LongSupplier> sources = new ConcurrentHashMap<>();
 
     private final JvmGcMetrics gcMetrics = new JvmGcMetrics();
 
@@ -125,11 +127,12 @@ public final class MetricsRegistry implements AutoCloseable {
      */
     public void supplyCounter(MetricFamily family, LongSupplier value, String... labelValues) {
         requireKind(family, MetricFamily.Kind.COUNTER);
-        sources.add(value);
-        FunctionCounter.builder(family.metricName(), value, LongSupplier::getAsLong)
+        FunctionCounter series = FunctionCounter.builder(family.metricName(), value, LongSupplier::getAsLong)
                 .description(family.description())
                 .tags(tags(family, labelValues))
                 .register(registry);
+        // A series that is there already keeps its source.
+        sources.putIfAbsent(series.getId(), value);
     }
 
     /**
@@ -154,6 +157,7 @@ public final class MetricsRegistry implements AutoCloseable {
                 .meter();
         if (meter != null) {
             registry.remove(meter);
+            sources.remove(meter.getId());
         }
     }
 
