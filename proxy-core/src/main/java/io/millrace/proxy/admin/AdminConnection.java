@@ -7,6 +7,7 @@ import io.netty.handler.codec.http.FullHttpRequest;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.QueryStringDecoder;
 import io.netty.handler.timeout.IdleStateEvent;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.Executor;
@@ -25,6 +26,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
     private final AdminRoutes routes;
     private final Executor worker;
     private final @Nullable TcpGuard guard;
+    private final RequestDeadline deadline;
     /** Pipelined requests that wait for the answer to the one before; owned. */
     private final Deque<FullHttpRequest> waiting = new ArrayDeque<>(MAX_PIPELINED);
 
@@ -35,15 +37,18 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
      *
      * @param worker runs what blocks
      * @param guard whom to refuse, or null on a Unix domain socket, where the file's mode decides
+     * @param deadline of the request that is being received
      */
-    AdminConnection(AdminRoutes routes, Executor worker, @Nullable TcpGuard guard) {
+    AdminConnection(AdminRoutes routes, Executor worker, @Nullable TcpGuard guard, RequestDeadline deadline) {
         this.routes = routes;
         this.worker = worker;
         this.guard = guard;
+        this.deadline = deadline;
     }
 
     @Override
     protected void channelRead0(ChannelHandlerContext context, FullHttpRequest request) {
+        deadline.met();
         if (pending == null && waiting.isEmpty()) {
             begin(context, request);
         } else if (waiting.size() < MAX_PIPELINED) {
@@ -134,9 +139,23 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
 
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
-        if (event instanceof IdleStateEvent && pending == null) {
+        if (event instanceof RequestDeadline.Passed passed) {
+            tooSlow(context, passed.time());
+        } else if (event instanceof IdleStateEvent && pending == null) {
             context.close();
         }
+    }
+
+    private void tooSlow(ChannelHandlerContext context, Duration time) {
+        if (pending != null) {
+            // It comes behind another, and an answer now would be taken for that one's.
+            context.close();
+            return;
+        }
+        PendingReply reply = new PendingReply(context, this, false, false);
+        pending = reply;
+        reply.reply(
+                AdminReply.error(408, "too-slow", "the request was not whole within " + time.toSeconds() + " seconds"));
     }
 
     @Override

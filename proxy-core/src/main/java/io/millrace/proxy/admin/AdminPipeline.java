@@ -5,6 +5,7 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.timeout.IdleStateHandler;
+import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  *   <tr><td>request line, bytes</td><td>{@value #MAX_LINE_BYTES}</td></tr>
  *   <tr><td>header section, bytes</td><td>{@value #MAX_HEADER_BYTES}</td></tr>
  *   <tr><td>idle time, seconds</td><td>{@value #IDLE_SECONDS}</td></tr>
+ *   <tr><td>from the first byte of a request to its last, seconds</td><td>{@value #REQUEST_SECONDS}</td></tr>
  * </table>
  *
  * <p>Confined to one event loop.
@@ -31,16 +33,19 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
 
     static final int MAX_HEADER_BYTES = 16 << 10;
     static final int IDLE_SECONDS = 60;
+    static final int REQUEST_SECONDS = 30;
 
     private final AdminRoutes routes;
     private final Executor worker;
     private final @Nullable TcpGuard guard;
+    private final Duration requestTime;
     private final AtomicInteger connections = new AtomicInteger();
 
-    AdminPipeline(AdminRoutes routes, Executor worker, @Nullable TcpGuard guard) {
+    AdminPipeline(AdminRoutes routes, Executor worker, @Nullable TcpGuard guard, Duration requestTime) {
         this.routes = routes;
         this.worker = worker;
         this.guard = guard;
+        this.requestTime = requestTime;
     }
 
     @Override
@@ -51,11 +56,13 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
             return;
         }
         channel.closeFuture().addListener(closed -> connections.decrementAndGet());
-        AdminConnection connection = new AdminConnection(routes, worker, guard);
+        RequestDeadline deadline = new RequestDeadline(requestTime);
+        AdminConnection connection = new AdminConnection(routes, worker, guard, deadline);
         HttpDecoderConfig decoding =
                 new HttpDecoderConfig().setMaxInitialLineLength(MAX_LINE_BYTES).setMaxHeaderSize(MAX_HEADER_BYTES);
         channel.pipeline()
                 .addLast(new IdleStateHandler(0, 0, IDLE_SECONDS, TimeUnit.SECONDS))
+                .addLast(deadline)
                 .addLast(new HttpServerCodec(decoding))
                 .addLast(new BodyLimit(connection))
                 .addLast(connection);

@@ -18,10 +18,26 @@ public record AdminRequest(String method, String target, String path, byte[] bod
     /** A bound on parameters; a lookup takes one URL and some header fields. */
     private static final int MAX_PARAMETERS = 128;
 
-    /** The decoded values of a query parameter, in order; empty when it is absent. */
-    public List<String> parameters(String name) {
-        QueryStringDecoder decoder = new QueryStringDecoder(target, StandardCharsets.UTF_8, true, MAX_PARAMETERS);
-        return decoder.parameters().getOrDefault(name, List.of());
+    /**
+     * The decoded values of a query parameter, in order; empty when it is absent. Nothing but {@code &} stands between parameters: a
+     * semicolon belongs to the URL that is asked about.
+     *
+     * @throws AdminException if the query cannot be decoded, or has more parameters than are read
+     */
+    public List<String> parameters(String name) throws AdminException {
+        if (target.chars().filter(c -> c == '&').count() >= MAX_PARAMETERS) {
+            throw new AdminException(
+                    400,
+                    "bad-request",
+                    "the query has more than " + MAX_PARAMETERS + " parameters, ask for less at once");
+        }
+        try {
+            return new QueryStringDecoder(target, StandardCharsets.UTF_8, true, MAX_PARAMETERS, true)
+                    .parameters()
+                    .getOrDefault(name, List.of());
+        } catch (IllegalArgumentException e) {
+            throw new AdminException(400, "bad-request", "the query has a broken escape: " + e.getMessage());
+        }
     }
 
     /** The value of a query parameter that must be there once. */

@@ -45,12 +45,14 @@ public final class AdminServer implements AutoCloseable {
     private final EventLoopGroup group;
     private final ThreadPoolExecutor worker;
     private final AdminRoutes routes;
+    private final Duration requestTime;
     private final List<Channel> listeners = new ArrayList<>();
     private @Nullable UnixSocketFile socketFile;
     private @Nullable InetSocketAddress tcpAddress;
 
     private AdminServer(Builder builder) {
         transport = builder.transport;
+        requestTime = builder.requestTime;
         group = new MultiThreadIoEventLoopGroup(
                 1, new DefaultThreadFactory("millrace-admin", true), transport.ioHandlers());
         worker = new ThreadPoolExecutor(
@@ -97,7 +99,7 @@ public final class AdminServer implements AutoCloseable {
         ChannelFuture bound = new ServerBootstrap()
                 .group(group)
                 .channelFactory(channels)
-                .childHandler(new AdminPipeline(routes, worker, guard))
+                .childHandler(new AdminPipeline(routes, worker, guard, requestTime))
                 .bind(address)
                 .awaitUninterruptibly();
         if (!bound.isSuccess()) {
@@ -134,6 +136,7 @@ public final class AdminServer implements AutoCloseable {
         private final List<AdminResource> resources = new ArrayList<>();
         private final List<Function<AdminClient, AdminResource>> forwarded = new ArrayList<>();
         private AdminTransport transport = AdminTransport.best();
+        private Duration requestTime = Duration.ofSeconds(AdminPipeline.REQUEST_SECONDS);
         private @Nullable Path unixSocket;
         private @Nullable InetSocketAddress tcpAddress;
         private @Nullable AdminToken token;
@@ -179,6 +182,12 @@ public final class AdminServer implements AutoCloseable {
          */
         public Builder forwardStatus(Supplier<@Nullable Path> socket, ProcessSource processes, StatusSource launcher) {
             forwarded.add(client -> new ForwardedStatusResource(client, socket, processes, launcher));
+            return this;
+        }
+
+        /** From the first byte of a request to its last; then it gets a 408. */
+        Builder requestTime(Duration limit) {
+            requestTime = limit;
             return this;
         }
 

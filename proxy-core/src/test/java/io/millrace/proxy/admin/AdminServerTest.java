@@ -164,6 +164,63 @@ class AdminServerTest {
     }
 
     @Test
+    void aRequestThatIsNotWholeInTimeGivesItsConnectionBack() throws IOException {
+        start(AdminServer.builder()
+                .unixSocket(socket)
+                .requestTime(Duration.ofMillis(1))
+                .resource(resource("POST", "/change", false, (request, responder) -> responder.reply(OK))));
+        for (String part : List.of("POST /chan", "POST /change HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{")) {
+            try (HttpExchange exchange = HttpExchange.connect(socket)) {
+                Response refused = exchange.send(part).read();
+                assertEquals(408, refused.status());
+                assertTrue(refused.body().startsWith("{\"error\":{\"code\":\"too-slow\""), refused.body());
+                assertTrue(exchange.isAtEnd());
+            }
+        }
+    }
+
+    @Test
+    void theTimeOfARequestEndsWithItsLastByte() throws IOException {
+        BlockingQueue<AdminResponder> waiting = new LinkedBlockingQueue<>();
+        start(AdminServer.builder()
+                .unixSocket(socket)
+                .requestTime(Duration.ofMillis(100))
+                .resource(resource("GET", "/later", false, (request, responder) -> waiting.add(responder)))
+                .resource(get("/ok", OK)));
+        try (HttpExchange exchange = HttpExchange.connect(socket);
+                HttpExchange slow = HttpExchange.connect(socket)) {
+            exchange.send(request("/later"));
+            AdminResponder responder = take(waiting);
+            // Begun afterwards, so that the time of the first would be over, too.
+            assertEquals(408, slow.send("GET /o").read().status());
+            responder.reply(OK);
+            assertEquals(200, exchange.read().status());
+            assertEquals(200, exchange.send(request("/ok")).read().status());
+        }
+    }
+
+    @Test
+    void aQueryIsReadAsAWholeOrNotAtAll() throws IOException {
+        start(AdminServer.builder().unixSocket(socket).resource(resource("GET", "/ask", false, (request, responder) -> {
+            String url = request.parameter("url");
+            responder.reply(AdminReply.json(json -> json.writeStringProperty("url", url)));
+        })));
+        assertEquals(
+                "{\"url\":\"http://a/b;c=d\"}",
+                HttpExchange.get(socket, "/ask?url=http://a/b;c=d").body());
+        Response broken = HttpExchange.get(socket, "/ask?url=%zz");
+        assertEquals(400, broken.status());
+        assertTrue(
+                broken.body().contains("\"code\":\"bad-request\",\"message\":\"the query has a broken escape"),
+                broken.body());
+        assertEquals(
+                200, HttpExchange.get(socket, "/ask?url=1" + "&x=1".repeat(127)).status());
+        Response many = HttpExchange.get(socket, "/ask?" + "x=1&".repeat(128) + "url=1");
+        assertEquals(400, many.status());
+        assertTrue(many.body().contains("more than 128 parameters"), many.body());
+    }
+
+    @Test
     void whatAResourceThrowsIsAnsweredAndTheConnectionLivesOn() throws IOException {
         start(AdminServer.builder()
                 .unixSocket(socket)
