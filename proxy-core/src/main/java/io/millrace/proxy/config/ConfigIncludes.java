@@ -47,12 +47,23 @@ final class ConfigIncludes {
     String read(Path file, String name) {
         Place place = new Place(name, 0, 0);
         try {
-            if (Files.isDirectory(file)) {
-                problems.error(place, "", "is a directory");
+            BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
+            if (!attributes.isRegularFile()) {
+                // A pipe would be waited for, and a device may have no end.
+                String kind = attributes.isDirectory() ? "a directory" : "a pipe, a socket or a device, and no file";
+                problems.error(place, "", "is " + kind);
                 return null;
             }
-            byte[] bytes = contents(file, place);
-            return bytes == null ? null : decode(bytes, name);
+            // Asked before: what is not read costs no memory, whatever was named by mistake.
+            if (isTooLong(attributes.size(), place)) {
+                return null;
+            }
+            byte[] bytes = beginning(file, ConfigDocument.LENGTH_MAX - (int) read + 1);
+            if (isTooLong(bytes.length, place)) {
+                return null;
+            }
+            read += bytes.length;
+            return decode(bytes, name);
         } catch (NoSuchFileException e) {
             problems.error(place, "", "no such file");
         } catch (AccessDeniedException e) {
@@ -63,27 +74,24 @@ final class ConfigIncludes {
         return null;
     }
 
-    /** No more than there is room for: what was named by mistake costs no memory, also a device or a pipe, which tell no size. Null when it is longer. */
-    private byte @Nullable [] contents(Path file, Place place) throws IOException {
-        long room = ConfigDocument.LENGTH_MAX - read;
-        long length = Files.size(file);
-        byte[] bytes = null;
-        if (length <= room) {
-            try (InputStream in = Files.newInputStream(file)) {
-                bytes = in.readNBytes((int) room + 1);
-            }
+    /** Some files say that they have no bytes, and have. */
+    private static byte[] beginning(Path file, int lengthMax) throws IOException {
+        try (InputStream in = Files.newInputStream(file)) {
+            return in.readNBytes(lengthMax);
         }
-        String least = bytes == null || bytes.length <= length ? "" : " or more";
-        read += bytes == null ? length : bytes.length;
-        if (read <= ConfigDocument.LENGTH_MAX) {
-            return bytes;
+    }
+
+    private boolean isTooLong(long more, Place place) {
+        if (read + more <= ConfigDocument.LENGTH_MAX) {
+            return false;
         }
         problems.error(
                 place,
                 "",
-                "is too long: actual=" + read + " bytes" + least + ", limit="
-                        + Units.formatSize(ConfigDocument.LENGTH_MAX) + ", for the file and what it includes together");
-        return null;
+                "is too long: actual=" + (read + more) + " bytes, limit="
+                        + Units.formatSize(ConfigDocument.LENGTH_MAX)
+                        + ", for the file and what it includes together");
+        return true;
     }
 
     private @Nullable String decode(byte[] bytes, String name) {

@@ -29,7 +29,10 @@ public record ConfigProblem(
         WARNING
     }
 
-    /** One line for people: {@code millrace.yaml:12:7: cache.ram_szie: unknown key (did you mean ram_size?)}. */
+    /**
+     * One line for people: {@code millrace.yaml:12:7: cache.ram_szie: unknown key (did you mean ram_size?)}. What a terminal would
+     * obey or not show is escaped: YAML can write every character.
+     */
     public String text() {
         StringBuilder text = new StringBuilder();
         if (file != null) {
@@ -50,7 +53,28 @@ public record ConfigProblem(
         if (suggestion != null) {
             text.append(" (did you mean ").append(suggestion).append("?)");
         }
-        return text.toString();
+        return printable(text.toString());
+    }
+
+    private static String printable(String text) {
+        StringBuilder printable = new StringBuilder(text.length());
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (isPrintable(c)) {
+                printable.append(c);
+            } else {
+                String digits = Integer.toHexString(c);
+                printable.append("\\u").append("0".repeat(4 - digits.length())).append(digits);
+            }
+        }
+        return printable.toString();
+    }
+
+    private static boolean isPrintable(char c) {
+        return switch (Character.getType(c)) {
+            case Character.CONTROL, Character.FORMAT, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR -> false;
+            default -> true;
+        };
     }
 
     @Override

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -232,6 +233,36 @@ final class ConfigLoaderTest {
     }
 
     @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void readsNeitherPipesNorDevices() throws Exception {
+        Path pipe = directory.resolve("pipe");
+        assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+        Path zero = Path.of("/dev/zero");
+        String none = ": is a pipe, a socket or a device, and no file";
+        assertEquals(pipe + none, ConfigLoader.load(pipe, Map.of()).text());
+        assertEquals(zero + none, ConfigLoader.load(zero, Map.of()).text());
+        Path including = Files.writeString(
+                directory.resolve("including.yaml"),
+                "listen: [':1']\ninclude: [pipe, /dev/zero]\nremap: [{map: /, to: http://o.example/}]\n");
+        assertEquals(
+                pipe + none + "\n" + zero + none,
+                ConfigLoader.load(including, Map.of()).text());
+    }
+
+    @Test
+    void noProblemSteersATerminal() {
+        String text = ConfigLoader.parse(
+                        "listen: [':1']\nremap: [{map: /, to: http://o.example/}]\n"
+                                + "cache: {ram_size: \"x\\e[2J\\u009b\\u061c\\n\\u202e\u00e9\"}\n",
+                        "a.yaml",
+                        Map.of())
+                .text();
+        assertTrue(
+                text.startsWith("a.yaml:3:19: cache.ram_size: 'x\\u001b[2J\\u009b\\u061c\\u000a\\u202e\u00e9' "), text);
+        assertEquals(1, text.lines().count());
+    }
+
+    @Test
     void reportsFilesThatCannotBeRead() throws IOException {
         Path missing = directory.resolve("missing.yaml");
         assertEquals(
@@ -337,7 +368,7 @@ final class ConfigLoaderTest {
         Environment environment = new Environment(Map.of("FORMAT", "squid\nworker: {}", "KEY", "cache")::get);
         assertEquals(
                 List.of(
-                        "millrace.yaml:5:24: log.access.format: 'squid\nworker: {}' is none of squid, combined, common, json, and no template with %<code> fields",
+                        "millrace.yaml:5:24: log.access.format: 'squid\\u000aworker: {}' is none of squid, combined, common, json, and no template with %<code> fields",
                         "millrace.yaml:6:1: ${KEY}: unknown key",
                         "millrace.yaml:7:19: cache.ram_size: the environment variable UNSET is not set and ${UNSET} names no default",
                         "millrace.yaml:7:44: cache.fill_window: '${1}' is not of the form ${NAME} or ${NAME:default}",
