@@ -115,7 +115,7 @@ final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCloseable
         if (wanted.config() == null) {
             return complete(running.apply(wanted, "set --save"), settings.keySet(), "");
         }
-        try (OperatorsFile file = OperatorsFile.open(running.reader(), now, settings.keySet())) {
+        try (OperatorsFile file = OperatorsFile.open(running.reader(), now, settings.keySet(), running.instance())) {
             ConfigDocument edited = file.edit(settings);
             ConfigSource source = new ConfigSource(edited, now.source().overrides(), overlay);
             Map<String, String> under = new HashMap<>(now.under());
@@ -130,7 +130,7 @@ final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCloseable
             ReloadReport complete = complete(report, settings.keySet(), "not changed: it has this value already");
             return report.ok() ? written(complete, file) : complete;
         } catch (IOException e) {
-            return refused(settings.keySet(), "", String.valueOf(e.getMessage()));
+            return refused(settings.keySet(), "", FileFailure.text(e));
         }
     }
 
@@ -143,7 +143,7 @@ final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCloseable
             notes.add("written to " + file.path());
         } catch (IOException e) {
             ok = false;
-            notes.add("in use, but not written, and the next reload takes it back: " + text(e));
+            notes.add("in use, but not written, and the next reload takes it back: " + FileFailure.text(e));
         }
         return new ReloadReport(ok, report.settings(), report.problems(), notes);
     }
@@ -172,8 +172,9 @@ final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCloseable
             try {
                 return rolledBack(entry);
             } catch (IOException e) {
+                String why = FileFailure.text(e);
                 return new ReloadReport(
-                        false, List.of(), List.of(new Problem("", 0, 0, "", text(e), null, text(e))), List.of());
+                        false, List.of(), List.of(new Problem("", 0, 0, "", why, null, why)), List.of());
             }
         });
     }
@@ -202,10 +203,6 @@ final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCloseable
             history.goneBackTo(number);
         }
         return report;
-    }
-
-    private static String text(Exception e) {
-        return String.valueOf(e.getMessage());
     }
 
     /** Everything that was asked for is in the answer, also what has changed nothing. */

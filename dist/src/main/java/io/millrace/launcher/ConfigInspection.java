@@ -157,7 +157,7 @@ final class ConfigInspection implements ConfigInspector {
         try {
             return running.history().source(number).load();
         } catch (IOException e) {
-            throw new AdminException(400, "unknown-entry", String.valueOf(e.getMessage()));
+            throw new AdminException(400, "unknown-entry", FileFailure.text(e));
         }
     }
 

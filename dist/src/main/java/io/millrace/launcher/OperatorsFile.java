@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -30,16 +29,23 @@ import org.jspecify.annotations.Nullable;
 final class OperatorsFile implements AutoCloseable {
     private final Path file;
     private final ConfigDocument loaded;
+    private final String instance;
     private byte[] edited = new byte[0];
     private @Nullable Path unfinished;
 
-    private OperatorsFile(Path file, ConfigDocument loaded) {
+    private OperatorsFile(Path file, ConfigDocument loaded, String instance) {
         this.file = file;
         this.loaded = loaded;
+        this.instance = instance;
     }
 
-    /** Refuses when the file is not what runs, or does not decide about {@code keys}. */
-    static OperatorsFile open(ConfigReader reader, RunningConfig.Current running, Set<String> keys) throws IOException {
+    /**
+     * Refuses when the file is not what runs, or does not decide about {@code keys}.
+     *
+     * @param instance a word for this launcher: another one may have the same file, and write beside it at the same time
+     */
+    static OperatorsFile open(ConfigReader reader, RunningConfig.Current running, Set<String> keys, String instance)
+            throws IOException {
         Path named = reader.file();
         if (named == null) {
             throw new IOException("there is no file: options say what to serve");
@@ -55,7 +61,7 @@ final class OperatorsFile implements AutoCloseable {
         }
         // A link stays one: what it leads to is replaced.
         Path file = named.toRealPath();
-        OperatorsFile opened = new OperatorsFile(file, running.source().document());
+        OperatorsFile opened = new OperatorsFile(file, running.source().document(), instance);
         opened.checkUnchanged();
         Object names = Files.getAttribute(file, "unix:nlink");
         if (names instanceof Integer count && count > 1) {
@@ -91,7 +97,7 @@ final class OperatorsFile implements AutoCloseable {
 
     /** Writes what {@link #edit} made beside the file, into a copy of it with all that the file system keeps of it. */
     void prepare() throws IOException {
-        Path beside = file.resolveSibling("." + file.getFileName() + ".millrace-new");
+        Path beside = file.resolveSibling("." + file.getFileName() + "." + instance + ".millrace-new");
         PosixFileAttributes attributes = Files.readAttributes(file, PosixFileAttributes.class);
         Files.deleteIfExists(beside);
         try {
@@ -102,12 +108,12 @@ final class OperatorsFile implements AutoCloseable {
             view.setPermissions(PosixFilePermissions.fromString("rw-------"));
             write(beside);
             keep(attributes, view);
-            checkAttributes(beside);
-        } catch (FileSystemException e) {
-            String why = e.getReason() == null ? e.getClass().getSimpleName() : e.getReason();
+        } catch (IOException e) {
             throw new IOException(
-                    file + " cannot be replaced by a file of the same owner and mode: " + beside + ": " + why, e);
+                    file + " cannot be replaced by a file of the same owner and mode: " + FileFailure.text(beside, e),
+                    e);
         }
+        checkAttributes(beside);
     }
 
     private void write(Path beside) throws IOException {

@@ -116,6 +116,11 @@ final class RunningConfig {
         return atLaunch;
     }
 
+    /** A word that no other launcher of this machine has: each has a state directory of its own. */
+    String instance() {
+        return Integer.toHexString(workplace.state().state().toString().hashCode());
+    }
+
     /** What the operator calls it. */
     String name() {
         return reader.name();

@@ -106,13 +106,19 @@ class ConfigChangesTest {
 
     /** A launcher, or the next one over the same state directory. */
     private void launch(Map<String, String> set) throws LaunchException {
-        ConfigReader reader = ConfigReader.of(new LaunchOptions(false, null, List.of(), file, directory, set), null);
-        StateDirectory state = StateDirectory.resolve(directory.resolve("state"), Map.of(), directory, 0);
-        running = new RunningConfig(reader, new Workplace(state, "none"), worker);
-        ConfigReader.Reading reading = reader.read();
-        running.begin(reading, new WorkerPlan(reading.source(), unused -> null, null));
+        running = launched("state", set, worker);
         changes = new ConfigChanges(running);
         inspection = new ConfigInspection(running);
+    }
+
+    private RunningConfig launched(String stateName, Map<String, String> set, ServingWorker serving)
+            throws LaunchException {
+        ConfigReader reader = ConfigReader.of(new LaunchOptions(false, null, List.of(), file, directory, set), null);
+        StateDirectory state = StateDirectory.resolve(directory.resolve(stateName), Map.of(), directory, 0);
+        RunningConfig launched = new RunningConfig(reader, new Workplace(state, "none"), serving);
+        ConfigReader.Reading reading = reader.read();
+        launched.begin(reading, new WorkerPlan(reading.source(), unused -> null, null));
+        return launched;
     }
 
     @AfterEach
@@ -580,6 +586,41 @@ class ConfigChangesTest {
         assertFalse(report.ok());
         assertTrue(report.notes().get(0).startsWith("in use, but not written"), report::toString);
         assertEquals(FILE + "# somebody else\n", Files.readString(file));
+    }
+
+    @Test
+    void twoLaunchersOfOneFileDoNotWriteEachOthersChange() throws Exception {
+        run(FILE);
+        worker.gate = new CompletableFuture<>();
+        CannedWorker another = new CannedWorker();
+        another.gate = new CompletableFuture<>();
+        try (ConfigChanges others = new ConfigChanges(launched("other", Map.of(), another))) {
+            CompletionStage<ReloadReport> mine = changes.set(Map.of("limits.connections", "3000"), true);
+            while (worker.reloaded.isEmpty()) {
+                Thread.onSpinWait();
+            }
+            CompletionStage<ReloadReport> theirs = others.set(Map.of("limits.connections", "4000"), true);
+            while (another.reloaded.isEmpty()) {
+                Thread.onSpinWait();
+            }
+            worker.gate.complete(null);
+            assertEquals(List.of("written to " + file.toRealPath()), done(mine).notes());
+            assertEquals(FILE.replace("1000", "3000"), Files.readString(file));
+            another.gate.complete(null);
+            assertEquals(
+                    List.of("in use, but not written, and the next reload takes it back: " + file.toRealPath()
+                            + " has changed since it was loaded; reload first"),
+                    done(theirs).notes());
+            assertEquals(FILE.replace("1000", "3000"), Files.readString(file));
+        }
+    }
+
+    @Test
+    void saysWhatIsWrongWithAFileThatCannotBeSaved() throws Exception {
+        run(FILE);
+        Files.delete(file);
+        ReloadReport report = done(changes.set(Map.of("limits.connections", "3000"), true));
+        assertEquals(file + ": no such file", report.settings().get(0).detail());
     }
 
     @Test

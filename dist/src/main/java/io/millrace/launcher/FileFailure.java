@@ -1,0 +1,35 @@
+package io.millrace.launcher;
+
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+
+/** What went wrong with a file, in words that name it: Java's own have the name alone, or everything but. No state. */
+final class FileFailure {
+    private FileFailure() {}
+
+    /** {@code /etc/millrace/millrace.yaml: permission denied}. */
+    static String text(IOException failure) {
+        if (!(failure instanceof FileSystemException named) || named.getFile() == null) {
+            return String.valueOf(failure.getMessage());
+        }
+        return named.getFile() + ": " + reason(named);
+    }
+
+    /** The same where the failure may not name the file. */
+    static String text(Path file, IOException failure) {
+        return failure instanceof FileSystemException named ? text(named) : file + ": " + failure.getMessage();
+    }
+
+    private static String reason(FileSystemException failure) {
+        if (failure instanceof NoSuchFileException) {
+            return "no such file";
+        }
+        if (failure instanceof AccessDeniedException) {
+            return "permission denied";
+        }
+        return failure.getReason() == null ? failure.getClass().getSimpleName() : failure.getReason();
+    }
+}
