@@ -1,5 +1,6 @@
 package io.millrace.cli;
 
+import io.millrace.cli.command.DataStream;
 import io.millrace.cli.command.Millctl;
 import io.millrace.cli.command.Surroundings;
 import java.io.FileDescriptor;
@@ -13,8 +14,7 @@ public final class Main {
 
     /** Runs one command and ends the process with its exit code. */
     public static void main(String[] arguments) {
-        // Not System.out: its charset is the locale's, and JSON is UTF-8 whatever the locale.
-        PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), false, StandardCharsets.UTF_8);
+        PrintStream out = new DataStream(new FileOutputStream(FileDescriptor.out));
         PrintStream err = new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);
         System.exit(Millctl.run(arguments, Surroundings.ofProcess(), out, err));
     }

@@ -35,6 +35,8 @@ public final class LauncherMain {
         line.addSubcommand(new SchemaCommand());
         line.addSubcommand(new StoreCommand());
         line.addSubcommand(new ImportCommand());
+        // A file whose name begins with @ is a file, and no list of arguments.
+        line.setExpandAtFiles(false);
         line.setExecutionExceptionHandler((exception, command, parsed) -> {
             if (exception instanceof LaunchException launch) {
                 command.getErr().println("millrace: " + launch.getMessage());

@@ -49,9 +49,9 @@ final class Console {
         }
     }
 
-    /** A line of talk. */
+    /** A line of talk, in which nothing steers the terminal: it may say what others gave. */
     void say(String line) {
-        err.print(line + "\n");
+        err.print(Printable.of(line) + "\n");
     }
 
     /** What went wrong and what to do next. */

@@ -1,6 +1,7 @@
 package io.millrace.cli.command;
 
 import io.millrace.cli.log.LineSource;
+import io.millrace.cli.log.LogFailure;
 import io.millrace.cli.log.LogFilter;
 import io.millrace.cli.log.LogFollower;
 import io.millrace.cli.log.LogLine;
@@ -11,9 +12,10 @@ import io.millrace.cli.render.LogView;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -67,10 +69,8 @@ final class LogCommands {
             }
             try {
                 return read();
-            } catch (NoSuchFileException e) {
-                throw new CommandFailure(ExitCode.FAILED, e.getMessage() + ": no such file");
             } catch (IOException e) {
-                throw new CommandFailure(ExitCode.FAILED, "the log cannot be read: " + e.getMessage());
+                throw new CommandFailure(ExitCode.FAILED, LogFailure.text(e));
             } catch (IllegalArgumentException e) {
                 throw new CommandFailure(ExitCode.FAILED, String.valueOf(e.getMessage()));
             }
@@ -118,9 +118,12 @@ final class LogCommands {
                     read(invocation().surroundings().input());
                     continue;
                 }
-                InputStream opened = new BufferedInputStream(Files.newInputStream(Path.of(name)));
-                try (InputStream in = name.endsWith(".gz") ? new GZIPInputStream(opened) : opened) {
+                Path file = Path.of(name);
+                try (InputStream opened = new BufferedInputStream(Files.newInputStream(file));
+                        InputStream in = name.endsWith(".gz") ? new GZIPInputStream(opened) : opened) {
                     read(in);
+                } catch (IOException e) {
+                    throw LogFailure.of(file, e);
                 }
             }
             finish();
@@ -290,8 +293,8 @@ final class LogCommands {
         @Override
         int read() throws IOException, CommandFailure {
             Path path = file == null ? LogPlaces.accessLog(invocation()) : Path.of(file);
-            if (!Files.exists(path)) {
-                throw new NoSuchFileException(path.toString());
+            if (!Files.readAttributes(path, BasicFileAttributes.class).isRegularFile()) {
+                throw new FileSystemException(path.toString(), null, "is no file; log cat reads pipes, too");
             }
             try (LogFollower follower = new LogFollower(path)) {
                 follower.last(Math.max(0, count), line -> filter().isEmpty() || filter().takes(LogParser.parse(line)))
@@ -301,6 +304,8 @@ final class LogCommands {
                         && invocation().pause().pass(PERIOD)) {
                     follower.poll(this::show);
                 }
+            } catch (IOException e) {
+                throw LogFailure.of(path, e);
             }
             return ExitCode.OK;
         }

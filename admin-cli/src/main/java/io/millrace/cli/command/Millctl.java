@@ -34,12 +34,17 @@ public final class Millctl {
         commands.setOut(new PrintWriter(out, true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(err, true, StandardCharsets.UTF_8))
                 .setUsageHelpWidth(HELP_WIDTH)
+                // A file whose name begins with @ is a file, and no list of arguments.
+                .setExpandAtFiles(false)
                 .setColorScheme(CommandLine.Help.defaultColorScheme(coloured ? Ansi.ON : Ansi.OFF))
                 .setParameterExceptionHandler((e, given) -> reportUsage(e, console))
                 .setExecutionExceptionHandler((e, command, result) -> reportFailure(e, console));
         int exitCode = commands.execute(arguments);
         if (!console.flush() && exitCode == ExitCode.OK) {
-            err.println("millctl: standard output could not be written");
+            // Whoever has read enough wants no word of it.
+            if (!(out instanceof DataStream data && data.isReaderGone())) {
+                err.println("millctl: standard output could not be written");
+            }
             return ExitCode.FAILED;
         }
         return exitCode;

@@ -62,6 +62,8 @@ record LogPosition(long bytes, String mark, long modifiedMillis) {
             return last.length < marked ? null : hash(last);
         } catch (EOFException e) {
             return null;
+        } catch (IOException e) {
+            throw LogFailure.of(file, e);
         }
     }
 

@@ -116,6 +116,8 @@ final class NewLines {
                 taker.accept(rest);
                 bytes = from + lines.bytes();
             }
+        } catch (IOException e) {
+            throw LogFailure.of(file, e);
         }
         // Of an empty file nothing could be found again: the one before it is still the last.
         if (bytes > 0) {

@@ -150,6 +150,8 @@ public final class ProgressFile implements AutoCloseable {
                 fresh.write(bytes);
             }
             fresh.force(true);
+        } catch (IOException e) {
+            throw LogFailure.of(beside, e);
         }
         Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }

@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets;
 public final class Printable {
     private Printable() {}
 
-    /** {@code text} in one line, control and bidirectional formatting characters escaped. */
-    static String of(String text) {
+    /** {@code text} in one line, with what a terminal would obey or not show escaped. */
+    public static String of(String text) {
         for (int i = 0; i < text.length(); i++) {
             if (!isHarmless(text.charAt(i))) {
                 return escaped(text);
@@ -64,9 +64,9 @@ public final class Printable {
     }
 
     private static boolean isHarmless(char character) {
-        return !Character.isISOControl(character)
-                && !(character >= '\u200e' && character <= '\u200f')
-                && !(character >= '\u2028' && character <= '\u202e')
-                && !(character >= '\u2066' && character <= '\u2069');
+        return switch (Character.getType(character)) {
+            case Character.CONTROL, Character.FORMAT, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR -> false;
+            default -> true;
+        };
     }
 }

@@ -12,9 +12,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 final class LogCommandsTest {
@@ -218,6 +220,58 @@ final class LogCommandsTest {
                 HIT,
                 millctl("", "log", "cat", "--admin", directory.resolve("state") + "/admin.sock")
                         .out());
+    }
+
+    @Test
+    void whatCannotBeReadIsNamed() throws Exception {
+        String good = file(HIT);
+        Path damaged = Files.writeString(directory.resolve("damaged.gz"), HIT);
+        Path cut = directory.resolve("cut.gz");
+        try (GZIPOutputStream out = new GZIPOutputStream(Files.newOutputStream(cut))) {
+            out.write(HIT.getBytes(StandardCharsets.UTF_8));
+        }
+        byte[] packed = Files.readAllBytes(cut);
+        Files.write(cut, Arrays.copyOf(packed, packed.length / 2));
+        assertFailure(damaged + ": Not in GZIP format", "log", "cat", good, damaged.toString());
+        assertFailure(cut + ": Unexpected end of ZLIB input stream", "log", "stats", cut.toString());
+        assertFailure(directory + ": Is a directory", "log", "cat", directory.toString());
+        assertFailure(directory + ": is no file; log cat reads pipes, too", "log", "tail", directory.toString());
+    }
+
+    @Test
+    void whatAStateCannotBeKeptForIsNamed() throws Exception {
+        String log = file(HIT);
+        Path nowhere = directory.resolve("absent/state");
+        assertFailure(nowhere + ": no such file", "log", "stats", "--state", nowhere.toString(), log);
+        String state = directory.resolve("state").toString();
+        Path beside = Files.createDirectory(directory.resolve("state.new"));
+        assertFailure(beside + ": Is a directory", "log", "stats", "--state", state, log);
+        Files.delete(beside);
+        assertTrue(millctl("", "log", "stats", "--state", state, log).out().startsWith("1 request, "));
+        Files.move(Path.of(log), directory.resolve("a.log.1"));
+        Path damaged = Files.writeString(directory.resolve("a.log.2.gz"), HIT);
+        Files.writeString(Path.of(log), MISS);
+        assertFailure(damaged + ": Not in GZIP format", "log", "stats", "--state", state, log);
+    }
+
+    private void assertFailure(String said, String... arguments) {
+        Run run = millctl("", arguments);
+        assertEquals("millctl: " + said + "\n", run.err());
+        assertEquals(1, run.exitCode());
+    }
+
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void aPipeIsNotFollowed() throws Exception {
+        Path pipe = directory.resolve("pipe");
+        assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+        assertFailure(pipe + ": is no file; log cat reads pipes, too", "log", "tail", pipe.toString());
+    }
+
+    @Test
+    void aFileWhoseNameBeginsWithAnAtIsAFile() throws IOException {
+        Path arguments = Files.writeString(directory.resolve("arguments"), "--help");
+        assertFailure("@" + arguments + ": no such file", "log", "cat", "@" + arguments);
     }
 
     @Test

@@ -1,14 +1,18 @@
 package io.millrace.cli.command;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.cli.client.ScriptedAdmin;
 import io.millrace.cli.client.ScriptedAdmin.End;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.nio.channels.Channels;
+import java.nio.channels.Pipe;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -237,6 +241,20 @@ final class MillctlTest {
     }
 
     @Test
+    void noWordOfOthersSteersTheTerminal() throws IOException {
+        String error = ScriptedAdmin.response(
+                409, "{\"error\":{\"code\":\"no\",\"message\":\"not \\u001b[2J\\u009b\\u202e now\"}}");
+        try (ScriptedAdmin admin = ScriptedAdmin.on(state("8080"), End.CLOSE, error)) {
+            assertEquals(
+                    "millctl: not \\u001b[2J\\u009b\\u202e now (no)\n",
+                    millctl("config", "reload").err());
+            assertEquals(1, admin.requests().size());
+        }
+        install("printf 'a.yaml:1:1: \\033[2J\\n' >&2; exit 1");
+        assertEquals("a.yaml:1:1: \\u001b[2J\n", millctl("store", "check", "/a").err());
+    }
+
+    @Test
     void coloursOnlyATerminalThatWantsIt() throws IOException {
         try (ScriptedAdmin admin = ScriptedAdmin.on(state("8080"), End.CLOSE, STATUS)) {
             assertTrue(Run.of(surroundings(true), "status").out().contains("\u001b[32mrunning\u001b[0m"));
@@ -258,6 +276,21 @@ final class MillctlTest {
         try (ScriptedAdmin admin = ScriptedAdmin.on(state("8080"), End.CLOSE, STATUS);
                 PrintStream lost = new PrintStream(full)) {
             assertEquals(1, Millctl.run(new String[] {"status"}, surroundings(false), lost, lost));
+            assertEquals(1, admin.requests().size());
+        }
+    }
+
+    @Test
+    void aReaderThatHasEnoughIsNotTalkedTo() throws IOException {
+        Pipe pipe = Pipe.open();
+        pipe.source().close();
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        try (ScriptedAdmin admin = ScriptedAdmin.on(state("8080"), End.CLOSE, STATUS);
+                PrintStream gone = new DataStream(Channels.newOutputStream(pipe.sink()))) {
+            assertEquals(
+                    1,
+                    Millctl.run(new String[] {"status"}, surroundings(false), gone, new PrintStream(err, true, UTF_8)));
+            assertEquals("", err.toString(UTF_8));
             assertEquals(1, admin.requests().size());
         }
     }

@@ -12,6 +12,7 @@ final class PrintableTest {
         assertEquals("\"v1\" ü €", Printable.of("\"v1\" ü €"));
         assertEquals("\\u001b[2J\\u000a\\u009b", Printable.of("\u001b[2J\n\u009b"));
         assertEquals("a\\u202egpj", Printable.of("a\u202egpj"));
+        assertEquals("a\\u061c\\u200b\\u2028b", Printable.of("a\u061c\u200b\u2028b"));
     }
 
     @Test

@@ -1,0 +1,50 @@
+package io.millrace.cli.command;
+
+import java.io.FilterOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+
+/** Standard output in UTF-8, which knows whether whoever read it has gone, as {@code head} does when it has enough. Thread-safe. */
+public final class DataStream extends PrintStream {
+    private final Sink sink;
+
+    /** @param out takes the bytes; one that is a pipe without a reader fails as the system words it */
+    public DataStream(OutputStream out) {
+        this(new Sink(out));
+    }
+
+    private DataStream(Sink sink) {
+        // Whatever the locale: JSON is UTF-8.
+        super(sink, false, StandardCharsets.UTF_8);
+        this.sink = sink;
+    }
+
+    boolean isReaderGone() {
+        return sink.readerGone;
+    }
+
+    private static final class Sink extends FilterOutputStream {
+        private volatile boolean readerGone;
+
+        Sink(OutputStream out) {
+            super(out);
+        }
+
+        @Override
+        public void write(byte[] bytes, int offset, int length) throws IOException {
+            try {
+                out.write(bytes, offset, length);
+            } catch (IOException e) {
+                readerGone |= "Broken pipe".equals(e.getMessage());
+                throw e;
+            }
+        }
+
+        @Override
+        public void write(int octet) throws IOException {
+            write(new byte[] {(byte) octet}, 0, 1);
+        }
+    }
+}

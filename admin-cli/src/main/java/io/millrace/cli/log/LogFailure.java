@@ -1,0 +1,38 @@
+package io.millrace.cli.log;
+
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+
+/** What went wrong with a file, in words with its name. No state. */
+public final class LogFailure {
+    private LogFailure() {}
+
+    /** {@code /var/log/access.log: permission denied}. */
+    public static String text(IOException failure) {
+        if (!(failure instanceof FileSystemException named)) {
+            return String.valueOf(failure.getMessage());
+        }
+        String reason = named.getReason();
+        if (failure instanceof NoSuchFileException) {
+            reason = "no such file";
+        } else if (failure instanceof AccessDeniedException) {
+            reason = "permission denied";
+        } else if (reason == null) {
+            reason = failure.getClass().getSimpleName();
+        }
+        return named.getFile() + ": " + reason;
+    }
+
+    /** The same with the file's name in it: most failures to read or write have none. */
+    public static FileSystemException of(Path file, IOException failure) {
+        if (failure instanceof FileSystemException named) {
+            return named;
+        }
+        FileSystemException told = new FileSystemException(file.toString(), null, failure.getMessage());
+        told.initCause(failure);
+        return told;
+    }
+}
