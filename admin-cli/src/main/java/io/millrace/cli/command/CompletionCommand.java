@@ -1,6 +1,7 @@
 package io.millrace.cli.command;
 
 import io.millrace.cli.client.JsonText;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.AutoComplete;
@@ -22,11 +23,19 @@ import picocli.CommandLine.Spec;
             "once bin/ is in the PATH (bash), or share/zsh/site-functions in fpath (zsh)."
         })
 final class CompletionCommand implements Callable<Integer> {
+    /** What a shell offers. */
+    static final class Shells implements Iterable<String> {
+        @Override
+        public Iterator<String> iterator() {
+            return List.of("bash", "zsh").iterator();
+        }
+    }
+
     @Spec
     @SuppressWarnings("NullAway.Init") // set by Picocli before call()
     private CommandSpec spec;
 
-    @Parameters(paramLabel = "SHELL", description = "bash or zsh.")
+    @Parameters(paramLabel = "SHELL", completionCandidates = Shells.class, description = "bash or zsh.")
     private String shell = "";
 
     private final Invocation invocation;

@@ -38,6 +38,7 @@ final class GlobalOptions {
             paramLabel = "FORMAT",
             scope = ScopeType.INHERIT,
             converter = OutputFormat.Converter.class,
+            completionCandidates = OutputFormat.Words.class,
             description = "table (default) or json.")
     OutputFormat output = OutputFormat.TABLE;
 

@@ -1,5 +1,7 @@
 package io.millrace.cli.command;
 
+import java.util.Iterator;
+import java.util.List;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
@@ -9,6 +11,14 @@ enum OutputFormat {
     TABLE,
     /** The admin API's JSON, for programs. */
     JSON;
+
+    /** What a shell offers. */
+    static final class Words implements Iterable<String> {
+        @Override
+        public Iterator<String> iterator() {
+            return List.of("table", "json").iterator();
+        }
+    }
 
     static final class Converter implements ITypeConverter<OutputFormat> {
         @Override

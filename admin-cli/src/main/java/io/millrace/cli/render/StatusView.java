@@ -22,10 +22,13 @@ public final class StatusView {
         addCache(rows, status.object("cache"), paint);
         addConfig(rows, status.object("config"), paint);
         if (status.has("java")) {
+            // Empty while no worker answers.
+            String transport = status.text("transport", "?");
+            String tls = status.text("tls", "none");
             rows.add(
                     "runs on",
-                    Printable.of("JDK " + status.text("java", "?") + ", " + status.text("transport", "?") + ", TLS "
-                            + status.text("tls", "none")));
+                    Printable.of("JDK " + status.text("java", "?") + (transport.isEmpty() ? "" : ", " + transport)
+                            + (tls.isEmpty() ? "" : ", TLS " + tls)));
         }
         rows.add("admin", Printable.of(address));
         return rows.lines();

@@ -49,7 +49,10 @@ final class CompletionTest {
         "millctl serv, server",
         "millctl server dr, drain",
         "millctl explain --meth, --method",
-        "millctl log st, stats"
+        "millctl log st, stats",
+        "millctl completion z, zsh",
+        "millctl status -o j, json",
+        "millctl log cat --output t, table"
     })
     void bashCompletesCommandsAndOptions(String line, String word) throws Exception {
         assertEquals(word, completedByBash(line));

@@ -255,6 +255,18 @@ final class MillctlTest {
     }
 
     @Test
+    void saysNothingOfAWorkerThatDoesNotAnswer() throws IOException {
+        String starting = ScriptedAdmin.response(
+                200,
+                "{\"product\":\"Millrace\",\"version\":\"1\",\"state\":\"starting\",\"java\":\"17\",\"transport\":\"\",\"tls\":\"\"}");
+        try (ScriptedAdmin admin = ScriptedAdmin.on(state("8080"), End.CLOSE, starting)) {
+            String out = millctl("status").out();
+            assertTrue(out.contains("\n  runs on      JDK 17\n"), out);
+            assertEquals(1, admin.requests().size());
+        }
+    }
+
+    @Test
     void coloursOnlyATerminalThatWantsIt() throws IOException {
         try (ScriptedAdmin admin = ScriptedAdmin.on(state("8080"), End.CLOSE, STATUS)) {
             assertTrue(Run.of(surroundings(true), "status").out().contains("\u001b[32mrunning\u001b[0m"));

@@ -1,8 +1,11 @@
 package io.millrace.proxy.admin;
 
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPipeline;
 import io.netty.handler.codec.http.HttpMessage;
 import io.netty.handler.codec.http.HttpObjectAggregator;
+import io.netty.handler.codec.http.HttpUtil;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Puts requests together up to {@link AdminServer#MAX_BODY_BYTES}; a longer one gets a 413 in the API's own form, and the
@@ -14,6 +17,14 @@ final class BodyLimit extends HttpObjectAggregator {
     BodyLimit(AdminConnection connection) {
         super(AdminServer.MAX_BODY_BYTES, true);
         this.connection = connection;
+    }
+
+    /** Who asks whether to go on, as curl does, gets the same 413 as who does not; Netty's own has no body. */
+    @Override
+    protected @Nullable Object newContinueResponse(HttpMessage start, int lengthMax, ChannelPipeline pipeline) {
+        return HttpUtil.getContentLength(start, -1L) > lengthMax
+                ? null
+                : super.newContinueResponse(start, lengthMax, pipeline);
     }
 
     @Override

@@ -154,12 +154,14 @@ class AdminServerTest {
         String fits = "x".repeat(AdminServer.MAX_BODY_BYTES);
 
         assertEquals(200, HttpExchange.post(socket, "/change", fits).status());
-        try (HttpExchange exchange = HttpExchange.connect(socket)) {
-            exchange.send("POST /change HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n");
-            Response refused = exchange.read();
-            assertEquals(413, refused.status());
-            assertTrue(refused.body().startsWith("{\"error\":{\"code\":\"too-large\""), refused.body());
-            assertTrue(exchange.isAtEnd());
+        for (String more : List.of("", "Expect: 100-continue\r\n")) {
+            try (HttpExchange exchange = HttpExchange.connect(socket)) {
+                exchange.send("POST /change HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n" + more + "\r\n");
+                Response refused = exchange.read();
+                assertEquals(413, refused.status());
+                assertTrue(refused.body().startsWith("{\"error\":{\"code\":\"too-large\""), refused.body());
+                assertTrue(exchange.isAtEnd());
+            }
         }
     }
 
