@@ -36,6 +36,7 @@ public final class AtsImport {
             "logging.config",
             "logs_xml.config",
             "sni.yaml",
+            "ssl_server_name.yaml",
             "socks.config",
             "icp.config",
             "cluster.config",
@@ -136,9 +137,7 @@ public final class AtsImport {
         storage.read();
         RemapRules rules = new RemapRules(input, ipAllow.filters(), storage);
         if (input.has("remap.yaml")) {
-            input.name(
-                    "remap.yaml",
-                    "rules as YAML are not read; write them as lines of remap.config, or by docs/remap.md");
+            new RemapYamlImport(input, rules).read();
             input.name("remap.config", "remap.yaml stands beside it, and Traffic Server reads that");
         } else {
             new RemapImport(input, rules).read();
@@ -150,15 +149,32 @@ public final class AtsImport {
         new CacheConfigImport(input).read();
         SplitDnsImport.read(input);
         new LogImport(input).read();
-        Plugins.read(input);
+        Plugins.read(input, rules.all());
+        // Last, since it makes rules like others.
+        new SniImport(input).read(rules.all());
         name(input);
-        records.finish();
+        boolean forward = !input.records().isOn("url_remap.remap_required", true);
+        records.finish(forward || rules.forwarding().stream().anyMatch(RemapRule::isToSecure));
     }
 
     private static void name(Input input) {
-        input.name("sni.yaml", "there are no policies by SNI");
+        for (String later : List.of(
+                "cache.yaml",
+                "cache_override.yaml",
+                "certificates.yaml",
+                "jsonrpc.yaml",
+                "parent.yaml",
+                "splitdns.yaml",
+                "virtualhost.yaml",
+                "volume.yaml")) {
+            input.name(later, "is of a version after 10, and not read");
+        }
         input.name("plugin.yaml", "Millrace loads no plugins of Traffic Server");
-        input.name("socks.config", "origins are not reached through SOCKS");
+        if (input.records().isOn("socks.socks_needed", false)) {
+            input.name("socks.config", "origins are not reached through SOCKS");
+        } else {
+            input.pass("socks.config", "proxy.config.socks.socks_needed is off");
+        }
         input.name("icp.config", "caches do not ask each other by ICP");
         input.name("cluster.config", "Traffic Server itself has no cluster since version 8");
         input.name(

@@ -15,9 +15,12 @@ final class CacheConfigImport {
             "ignore-server-no-cache", "ignore_server_no_cache");
 
     private final Input input;
+    /** Whether the directory is of a version before 10. */
+    private final boolean old;
 
     CacheConfigImport(Input input) {
         this.input = input;
+        old = !input.has("records.yaml");
     }
 
     void read() {
@@ -39,7 +42,7 @@ final class CacheConfigImport {
             String name = equals < 0 ? word : word.substring(0, equals).toLowerCase(Locale.ROOT);
             String value = equals < 0 ? "" : word.substring(equals + 1);
             try {
-                String refused = field(rule, name, value);
+                String refused = field(words.entry(), rule, name, value);
                 if (refused != null) {
                     words.entry().notMapped(refused);
                     return;
@@ -62,7 +65,7 @@ final class CacheConfigImport {
     }
 
     /** @return why the rule cannot be said; null when it can */
-    private static @Nullable String field(DraftNode rule, String name, String value) throws BadValueException {
+    private @Nullable String field(Entry entry, DraftNode rule, String name, String value) throws BadValueException {
         switch (name) {
             case "dest_domain", "dest_host", "host_regex", "url_regex", "suffix", "port", "time" ->
                 rule.put(name, value);
@@ -80,6 +83,13 @@ final class CacheConfigImport {
                 String action = ACTIONS.get(value.toLowerCase(Locale.ROOT));
                 if (action == null) {
                     return "the action '" + value + "' has no equal";
+                }
+                if (old && action.equals("ignore_server_no_cache")) {
+                    return SpecialRecords.NO_STORE_TOO;
+                }
+                if (old && action.equals("ignore_no_cache")) {
+                    entry.notMapped("of servers: " + SpecialRecords.NO_STORE_TOO);
+                    action = "ignore_client_no_cache";
                 }
                 rule.put(name, action);
             }

@@ -50,10 +50,57 @@ final class DraftNode {
         return node;
     }
 
+    /** A new section in front of a list below this one. */
+    DraftNode first(String path) {
+        DraftNode node = new DraftNode();
+        node.element = true;
+        place(path).elements.add(0, node);
+        return node;
+    }
+
+    /** Moves an element in front of the first one of its list that has a field; false where it stands there already. */
+    boolean moveBefore(String path, DraftNode node, String field) {
+        List<DraftNode> list = place(path).elements;
+        int first = 0;
+        while (first < list.size() && !list.get(first).fields.containsKey(field)) {
+            first++;
+        }
+        boolean behind = first < list.indexOf(node);
+        if (behind) {
+            list.remove(node);
+            list.add(first, node);
+        }
+        return behind;
+    }
+
     /** A new word at the end of a list of sections and words, such as a filter's name. */
     DraftNode elementWord(String path, String word) {
         DraftNode node = element(path);
         node.text = word;
+        return node;
+    }
+
+    /** All of it once more. */
+    DraftNode copy() {
+        DraftNode copy = new DraftNode();
+        copy.text = text;
+        copy.words = words;
+        fields.forEach((name, field) -> copy.fields.put(name, field.copy()));
+        elements.forEach(each -> copy.elements.add(each.copy()));
+        copy.sources.addAll(sources);
+        copy.remarks.addAll(remarks);
+        copy.element = element;
+        copy.optional = optional;
+        return copy;
+    }
+
+    /** A section at the end of a list below this one, with the fields of another one but the first, in whose place another stands. */
+    DraftNode elementLike(String path, DraftNode other, String name, String value) {
+        DraftNode node = element(path);
+        node.put(name, value);
+        DraftNode copy = other.copy();
+        copy.fields.entrySet().stream().skip(1).forEach(field -> node.fields.put(field.getKey(), field.getValue()));
+        node.sources.addAll(copy.sources);
         return node;
     }
 

@@ -53,7 +53,7 @@ final class GroupWriter {
             if (node == null) {
                 continue;
             }
-            String scheme = proxies ? "http" : isSecure(rule.toScheme()) ? "https" : "http";
+            String scheme = proxies ? "http" : rule.isToSecure() ? "https" : "http";
             String named = names.get(scheme);
             if (named == null) {
                 named = freeName(names.isEmpty() ? name : name + "-" + scheme);
@@ -67,10 +67,6 @@ final class GroupWriter {
         if (names.size() > 1) {
             entry.note("written twice, since some of its rules ask by http and some by https");
         }
-    }
-
-    private static boolean isSecure(String scheme) {
-        return scheme.equals("https") || scheme.equals("wss");
     }
 
     private String freeName(String name) {

@@ -78,6 +78,32 @@ final class Input {
         return Files.isRegularFile(directory.resolve(name));
     }
 
+    /** The name of a file that a record may give another name, by which it must be there. */
+    String named(String record, String usual) {
+        Records.Rec rec = records.take(record);
+        if (rec == null || rec.value() == null) {
+            return usual;
+        }
+        String name = relative(rec.value());
+        rec.entry().note("the file that it names was read");
+        if (!name.equals(usual) && !Files.exists(directory.resolve(name))) {
+            problem(rec.entry(), rec.value() + ": no such file");
+        }
+        return name;
+    }
+
+    /** The path of a file that another one names, from this directory on. */
+    String relative(String name) {
+        Path path = Path.of(name);
+        return path.isAbsolute()
+                ? directory
+                        .toAbsolutePath()
+                        .normalize()
+                        .relativize(path.normalize())
+                        .toString()
+                : name;
+    }
+
     boolean isDirectory(String name) {
         return Files.isDirectory(directory.resolve(name));
     }
@@ -143,12 +169,23 @@ final class Input {
 
     /** Reports a file that is known and not imported, a line for each of its own. */
     void name(String file, String why) {
+        each(file).forEach(entry -> entry.notMapped(why));
+    }
+
+    /** Reports a file whose lines have no effect, where Traffic Server does not look at them either. */
+    void pass(String file, String why) {
+        each(file).forEach(entry -> entry.note(why));
+    }
+
+    private List<Entry> each(String file) {
+        List<Entry> entries = new ArrayList<>();
         SourceFile source = read(file);
         for (int i = 0; source != null && i < source.lines().size(); i++) {
             String text = source.lines().get(i).strip();
             if (!text.isEmpty() && !text.startsWith("#")) {
-                source.entry(i + 1, i + 1, 1, text).notMapped(why);
+                entries.add(source.entry(i + 1, i + 1, 1, text));
             }
         }
+        return entries;
     }
 }

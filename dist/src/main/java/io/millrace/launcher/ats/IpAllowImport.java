@@ -34,9 +34,15 @@ final class IpAllowImport {
     }
 
     void read() {
-        SourceFile yaml = input.read("ip_allow.yaml");
-        SourceFile lines = input.read("ip_allow.config");
         List<Rule> rules = new ArrayList<>();
+        String categories = input.named("cache.ip_categories.filename", "");
+        SourceFile known = categories.isEmpty() ? null : input.read(categories);
+        if (known != null) {
+            readYaml(known, rules);
+        }
+        String name = input.named("cache.ip_allow.filename", "ip_allow.yaml");
+        SourceFile yaml = name.endsWith(".yaml") ? input.read(name) : null;
+        SourceFile lines = input.read(name.endsWith(".yaml") ? "ip_allow.config" : name);
         if (yaml != null) {
             readYaml(yaml, rules);
             if (lines != null) {

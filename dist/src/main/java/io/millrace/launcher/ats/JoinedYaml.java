@@ -9,10 +9,17 @@ import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 
-/** YAML in several files that are read as one: by {@code #include} lines, or all files of a directory. Confined to one thread. */
+/**
+ * A file of YAML with lists at its top, or several that are read as one: by {@code #include} lines, or all files of a directory.
+ * Confined to one thread.
+ */
 final class JoinedYaml {
-    /** An element of a list at the top, with its lines. */
-    record Item(Node node, Entry entry) {}
+    /**
+     * An element of a list at the top, or a pair of a mapping there, with its lines.
+     *
+     * @param name the key of a pair; empty for an element
+     */
+    record Item(String name, Node node, Entry entry) {}
 
     private record Place(SourceFile file, int line) {}
 
@@ -26,8 +33,13 @@ final class JoinedYaml {
         this.input = input;
     }
 
-    /** Reads a file or a directory; null when there is none. */
-    static @Nullable JoinedYaml read(Input input, String name) {
+    /**
+     * Reads a file or a directory; null when there is none.
+     *
+     * @param includes whether {@code #include} names another file
+     * @param keys what may stand at the top
+     */
+    static @Nullable JoinedYaml read(Input input, String name, boolean includes, List<String> keys) {
         JoinedYaml joined = new JoinedYaml(input);
         if (input.isDirectory(name)) {
             for (String each : input.list(name)) {
@@ -36,14 +48,14 @@ final class JoinedYaml {
                 }
             }
         } else if (input.has(name)) {
-            joined.add(name, true);
+            joined.add(name, includes);
         } else {
             return null;
         }
         joined.root = Yaml.root(joined.lines, joined::problem);
         for (Map.Entry<String, NodeTuple> pair : Yaml.pairs(joined.root).entrySet()) {
             joined.claim(Yaml.line(pair.getValue().getKeyNode()));
-            if (!List.of("hosts", "groups", "strategies").contains(pair.getKey())) {
+            if (!keys.contains(pair.getKey())) {
                 int first = Yaml.line(pair.getValue().getKeyNode());
                 joined.entry(first, joined.endOf(pair.getKey())).notMapped("'" + pair.getKey() + "' is not understood");
             }
@@ -123,16 +135,42 @@ final class JoinedYaml {
                 text.toString());
     }
 
-    /** The elements of a list at the top; each has its lines up to the next one's. */
+    /**
+     * The elements of a list at the top; each has its lines up to the next one's.
+     *
+     * @param key empty where the list is all that there is
+     */
     List<Item> items(String key) {
         List<Item> items = new ArrayList<>();
-        List<Node> nodes = Yaml.elements(Yaml.value(root, key));
+        List<Node> nodes = Yaml.elements(key.isEmpty() ? root : Yaml.value(root, key));
         for (int i = 0; i < nodes.size(); i++) {
             int first = Yaml.line(nodes.get(i));
             int last = i + 1 < nodes.size() ? Yaml.line(nodes.get(i + 1)) - 1 : endOf(key);
-            items.add(new Item(nodes.get(i), entry(begin(first), Math.max(first, last))));
+            items.add(new Item("", nodes.get(i), entry(begin(first), Math.max(first, last))));
         }
         return items;
+    }
+
+    /** The pairs of a mapping at the top; each has its lines up to the next one's. */
+    List<Item> pairs(String key) {
+        List<Item> items = new ArrayList<>();
+        List<Map.Entry<String, NodeTuple>> pairs =
+                List.copyOf(Yaml.pairs(Yaml.value(root, key)).entrySet());
+        for (int i = 0; i < pairs.size(); i++) {
+            int first = Yaml.line(pairs.get(i).getValue().getKeyNode());
+            int last =
+                    i + 1 < pairs.size() ? Yaml.line(pairs.get(i + 1).getValue().getKeyNode()) - 1 : endOf(key);
+            items.add(new Item(
+                    pairs.get(i).getKey(),
+                    pairs.get(i).getValue().getValueNode(),
+                    entry(first, Math.max(first, last))));
+        }
+        return items;
+    }
+
+    /** Whether there is such a key at the top. */
+    boolean has(String key) {
+        return Yaml.value(root, key) != null;
     }
 
     /** The line of the dash: an anchor may have one of its own. */

@@ -16,6 +16,9 @@ final class ListenImport {
         private @Nullable String ip;
         private boolean tls;
         private boolean proxyProtocol;
+        /** Whether the header only says for logs who the client is. */
+        private boolean onlyTold;
+
         private final List<String> refused = new ArrayList<>();
         private final List<String> notes = new ArrayList<>();
         private @Nullable String unusable;
@@ -127,6 +130,13 @@ final class ListenImport {
         }
         String address = port.ip == null ? "" : port.ip.contains(":") ? "[" + port.ip + "]" : port.ip;
         String whole = address + ":" + port.number;
+        if (port.tls
+                && input.records().value("ssl.client.certification_level", "0").equals("2")) {
+            entry.notMapped(
+                    whole
+                            + " is for clients that show a certificate, which Millrace does not ask for, so nothing listens there");
+            return;
+        }
         if (port.tls && !certificates.isThere()) {
             entry.notMapped(
                     whole + " is for TLS, and no certificate is named: add it to listen with tls: {certificate, key}");
@@ -134,7 +144,11 @@ final class ListenImport {
         }
         DraftNode node = input.draft().element("listen", entry);
         node.put("address", whole);
-        if (port.proxyProtocol) {
+        if (port.onlyTold && !input.records().isSet("http.proxy_protocol_allowlist")) {
+            entry.notMapped(
+                    "'pp' of " + whole
+                            + ": filters would believe anybody's PROXY header; name the load balancers in access.proxy_protocol_allow, and write proxy_protocol: accept");
+        } else if (port.proxyProtocol) {
             node.put("proxy_protocol", "accept");
             allowProxies(entry);
         }
@@ -198,7 +212,8 @@ final class ListenImport {
             port.tls = true;
         } else if (word.equals("pp") || word.equals("pp-clnt")) {
             port.proxyProtocol = true;
-            if (word.equals("pp")) {
+            port.onlyTold = word.equals("pp");
+            if (port.onlyTold) {
                 port.notes.add("a PROXY header that is read is believed, also for logs and filters");
             }
         } else if (word.startsWith("proto=")) {

@@ -1,5 +1,6 @@
 package io.millrace.launcher.ats;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -15,6 +16,25 @@ final class Plugins {
             "xdebug.so",
             "cache_promote.so",
             "cache_inspector.so");
+
+    /** Those that keep clients out: without them a rule would be open. */
+    private static final Set<String> GUARDS = Set.of(
+            "access_control.so",
+            "authproxy.so",
+            "basic_auth.so",
+            "blacklist_0.so",
+            "blacklist_1.so",
+            "denylist_0.so",
+            "denylist_1.so",
+            "geoip_acl.so",
+            "maxmind_acl.so",
+            "secure_link.so",
+            "uri_signing.so",
+            "url_sig.so");
+
+    /** Those whose own files may refuse requests. */
+    private static final Set<String> MAY_REFUSE = Set.of(
+            "cripts.so", "header_rewrite.so", "libcripts.so", "regex_remap.so", "tslua.so", "txn_box.so", "wasm.so");
 
     private static final Map<String, String> ABOUT = Map.ofEntries(
             Map.entry("slice.so", "parts of long responses are fetched and stored as such, see docs/http-caching.md"),
@@ -46,6 +66,10 @@ final class Plugins {
                     "rate_limit.so",
                     "requests are not counted by client; limits.connections and origin.connections_max bound all"),
             Map.entry("maxmind_acl.so", "filters go by address, not by country"),
+            Map.entry("geoip_acl.so", "filters go by address, not by country"),
+            Map.entry("access_control.so", "tokens of clients are not verified"),
+            Map.entry("secure_link.so", "signed URLs are not verified"),
+            Map.entry("basic_auth.so", "nobody is asked for a password"),
             Map.entry("url_sig.so", "signed URLs are not verified"),
             Map.entry("uri_signing.so", "signed URLs are not verified"),
             Map.entry("authproxy.so", "nobody is asked about a request"),
@@ -63,12 +87,26 @@ final class Plugins {
         return NEEDLESS.contains(plugin);
     }
 
-    static String about(String plugin) {
-        return ABOUT.getOrDefault(plugin, "Millrace loads no plugins of Traffic Server");
+    /** Whether rules are closed without it. */
+    static boolean isGuard(String plugin) {
+        return GUARDS.contains(plugin);
     }
 
-    /** plugin.config: each line is reported. */
-    static void read(Input input) {
+    static String about(String plugin) {
+        String about = ABOUT.getOrDefault(plugin, "Millrace loads no plugins of Traffic Server");
+        if (isGuard(plugin)) {
+            return about
+                    + ", so nobody is let in where it stands; take the filter out once another one looks after that";
+        }
+        return MAY_REFUSE.contains(plugin) ? about + "; if it refuses requests, write filters" : about;
+    }
+
+    /**
+     * plugin.config: each line is reported.
+     *
+     * @param rules those that it holds for
+     */
+    static void read(Input input, List<RemapRule> rules) {
         SourceFile file = input.read("plugin.config");
         if (file == null) {
             return;
@@ -80,6 +118,9 @@ final class Plugins {
                 words.entry().note(about(plugin));
             } else {
                 words.entry().notMapped(about(plugin));
+            }
+            if (isGuard(plugin)) {
+                rules.forEach(rule -> rule.close(words.entry()));
             }
         }
     }

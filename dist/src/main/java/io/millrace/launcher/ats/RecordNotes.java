@@ -135,10 +135,7 @@ final class RecordNotes {
                 "1",
                 "reverse_proxy.enabled",
                 "Millrace is a reverse proxy; without rules of remap it forwards what forward_proxy allows");
-        never(
-                "url_remap.filename",
-                "remap.config of the directory was read; copy the file that this names over it, if it is another");
-        never("url_remap.strategies.filename", "taken into account for the strategies of rules");
+        never("url_remap.filename", "remap.yaml stands beside it, and that counts");
         never(
                 "url_remap.min_rules_required",
                 "a configuration with any fault is refused whole, and the one in use stays");
@@ -365,7 +362,7 @@ final class RecordNotes {
         unless("0", "ssl.server.max_early_data", "early data is not accepted");
         unless("0", "ssl.client.certification_level", "clients are not asked for certificates");
         unless("-1", "ssl.hsts_max_age", "send Strict-Transport-Security from the origin");
-        never("http.host_sni_policy", "there are no policies by SNI");
+        never("http.host_sni_policy", "the name in TLS decides nothing but what filters of rules say, see sni.yaml");
         never("ssl.client.sni_policy", "the name that the certificate must be for is that of the rule's to");
     }
 

@@ -129,11 +129,19 @@ final class RecordsImport {
         };
     }
 
-    /** Turns what is left of the records into settings, by the table. */
-    void finish() {
+    /**
+     * Turns what is left of the records into settings, by the table.
+     *
+     * @param secure whether any origin is asked by https
+     */
+    void finish(boolean secure) {
         for (Rec rec : input.records().left()) {
             RecordTable.Mapping mapping = RecordTable.find(rec.name());
-            if (mapping != null) {
+            if (!secure
+                    && rec.name().startsWith("ssl.client.")
+                    && !rec.name().equals("ssl.client.certification_level")) {
+                rec.entry().note("no rule leads to an origin by https");
+            } else if (mapping != null) {
                 map(rec, mapping);
             } else {
                 RecordNotes.explain(rec.name(), rec.value(), rec.entry());

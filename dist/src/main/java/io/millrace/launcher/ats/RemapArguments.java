@@ -23,11 +23,14 @@ final class RemapArguments {
             Map.entry("stale_response.so --force-stale-if-error", "cache.force_stale_if_error"));
 
     private final StorageImport storage;
+    private final boolean old;
     private String plugin = "";
     private RemapRule last = new RemapRule(new Entry("", 0, 0, ""), "", "", "");
 
-    RemapArguments(StorageImport storage) {
+    /** @param old whether the directory is of a version before 10 */
+    RemapArguments(StorageImport storage, boolean old) {
         this.storage = storage;
+        this.old = old;
     }
 
     /** @param argument without the {@code @} */
@@ -56,6 +59,9 @@ final class RemapArguments {
             return;
         }
         String said = Plugins.about(plugin);
+        if (Plugins.isGuard(plugin)) {
+            rule.guard();
+        }
         if (Plugins.isNeedless(plugin)) {
             rule.entry().note(plugin + ": " + said);
         } else {
@@ -113,6 +119,10 @@ final class RemapArguments {
                             + (value.isEmpty()
                                     ? ": files of conf_remap.so are not read"
                                     : " has no key that a rule can set"));
+            return;
+        }
+        if (old && mapping.name().equals("http.cache.ignore_server_no_cache") && !value.equals("0")) {
+            rule.entry().notMapped("@pparam=" + name + ": " + SpecialRecords.NO_STORE_TOO);
             return;
         }
         try {

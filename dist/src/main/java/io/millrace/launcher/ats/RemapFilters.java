@@ -54,10 +54,9 @@ final class RemapFilters {
         }
         switch (words.at(0)) {
             case ".definefilter", ".deffilter", ".defflt" -> define(file, words, name);
-            case ".activatefilter", ".activefilter", ".usefilter", ".useflt" ->
-                activate(file, words.entry(), name, true);
+            case ".activatefilter", ".activefilter", ".usefilter", ".useflt" -> activate(words.entry(), name, true);
             case ".deactivatefilter", ".unactivefilter", ".unusefilter", ".deuseflt", ".unuseflt" ->
-                activate(file, words.entry(), name, false);
+                activate(words.entry(), name, false);
             case ".deletefilter", ".delfilter", ".delflt" -> delete(words.entry(), name);
             default -> file.problem(words.entry(), "'" + words.at(0) + "' is no directive");
         }
@@ -93,7 +92,23 @@ final class RemapFilters {
         return filter;
     }
 
-    void activate(SourceFile file, Entry entry, String name, boolean on) {
+    /** The filter of that name, which says nothing yet; what it said before holds for the rules before. */
+    RemapFilter defineAnew(Entry entry, String name) {
+        String key = name.toLowerCase(Locale.ROOT);
+        RemapFilter filter = new RemapFilter(entry, name);
+        RemapFilter before = defined.put(key, filter);
+        known.add(filter);
+        int place = active.indexOf(before);
+        if (before != null) {
+            entry.note("stands in place of that of " + before.entry().place());
+        }
+        if (place >= 0) {
+            active.set(place, filter);
+        }
+        return filter;
+    }
+
+    void activate(Entry entry, String name, boolean on) {
         entry.note("rules from here on " + (on ? "have it in their filters" : "do without it"));
         if (name.equals(IP_ALLOW)) {
             general = on;
@@ -101,7 +116,7 @@ final class RemapFilters {
         }
         RemapFilter filter = defined.get(name.toLowerCase(Locale.ROOT));
         if (filter == null) {
-            file.problem(entry, "no filter is named '" + name + "'");
+            input.problem(entry, "no filter is named '" + name + "'");
         } else if (!on) {
             active.remove(filter);
         } else if (!active.contains(filter)) {

@@ -1,6 +1,5 @@
 package io.millrace.launcher.ats;
 
-import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
@@ -26,7 +25,7 @@ final class RemapImport {
     }
 
     void read() {
-        SourceFile file = input.read("remap.config");
+        SourceFile file = input.read(input.named("url_remap.filename", "remap.config"));
         if (file != null) {
             read(file);
         }
@@ -51,14 +50,7 @@ final class RemapImport {
     private void include(SourceFile file, Words words) {
         for (int i = 1; i < words.words().size(); i++) {
             String name = words.at(i);
-            Path path = Path.of(name);
-            String relative = path.isAbsolute()
-                    ? input.directory()
-                            .toAbsolutePath()
-                            .normalize()
-                            .relativize(path.normalize())
-                            .toString()
-                    : name;
+            String relative = input.relative(name);
             List<String> names = input.isDirectory(relative) ? input.list(relative) : List.of(relative);
             for (String each : names) {
                 String problem = include(each);
@@ -97,7 +89,7 @@ final class RemapImport {
             return;
         }
         List<String> more = plain.subList(3, plain.size());
-        RemapRule rule = rules.begin(file, words.entry(), plain.get(0), plain.get(1), plain.get(2));
+        RemapRule rule = rules.begin(words.entry(), plain.get(0), plain.get(1), plain.get(2));
         if (rule == null) {
             return;
         }

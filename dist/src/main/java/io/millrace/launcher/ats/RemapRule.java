@@ -16,6 +16,7 @@ final class RemapRule {
     private List<String> referers = List.of();
     private String refused = "";
     private String strategy = "";
+    private boolean guarded;
     private @Nullable DraftNode node;
 
     RemapRule(Entry entry, String verb, String from, String to) {
@@ -54,6 +55,18 @@ final class RemapRule {
         return refused;
     }
 
+    /** Says that a plugin keeps clients out of it, which nobody does here. */
+    void guard() {
+        guarded = true;
+    }
+
+    /** Puts a filter in front that denies everybody. */
+    void close(Entry why) {
+        if (node != null && !verb.equals("reverse_map")) {
+            node.first("filters").from(why).put("action", "deny");
+        }
+    }
+
     /** The strategy that it names; empty for none. */
     String strategy() {
         return strategy;
@@ -70,6 +83,9 @@ final class RemapRule {
 
     void at(DraftNode written) {
         node = written;
+        if (guarded) {
+            close(entry);
+        }
     }
 
     @Nullable
@@ -82,11 +98,26 @@ final class RemapRule {
         return to.contains("://") ? to.substring(0, to.indexOf("://")).toLowerCase(Locale.ROOT) : "http";
     }
 
+    /** Whether its origin is asked over TLS. */
+    boolean isToSecure() {
+        return toScheme().equals("https") || toScheme().equals("wss");
+    }
+
     String toHost() {
-        String rest = to.contains("://") ? to.substring(to.indexOf("://") + 3) : to;
+        return host(to);
+    }
+
+    /** The host that requests name, or the expression for it. */
+    String fromHost() {
+        return host(from);
+    }
+
+    private static String host(String url) {
+        String rest = url.contains("://") ? url.substring(url.indexOf("://") + 3) : url;
         int slash = rest.indexOf('/');
         String authority = slash < 0 ? rest : rest.substring(0, slash);
         int colon = authority.endsWith("]") ? -1 : authority.lastIndexOf(':');
-        return (colon < 0 ? authority : authority.substring(0, colon)).toLowerCase(Locale.ROOT);
+        boolean port = colon >= 0 && authority.substring(colon + 1).matches("\\d*");
+        return (port ? authority.substring(0, colon) : authority).toLowerCase(Locale.ROOT);
     }
 }

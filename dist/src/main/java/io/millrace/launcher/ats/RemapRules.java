@@ -28,7 +28,7 @@ final class RemapRules {
     RemapRules(Input input, IpAllowFilters ipAllow, StorageImport storage) {
         this.input = input;
         filters = new RemapFilters(input, ipAllow);
-        arguments = new RemapArguments(storage);
+        arguments = new RemapArguments(storage, !input.has("records.yaml"));
     }
 
     RemapFilters filters() {
@@ -37,6 +37,11 @@ final class RemapRules {
 
     RemapArguments arguments() {
         return arguments;
+    }
+
+    /** Every rule that was written. */
+    List<RemapRule> all() {
+        return List.copyOf(rules);
     }
 
     /** The rules that lead to an origin. */
@@ -52,10 +57,10 @@ final class RemapRules {
      * @return null when nothing can be made of it, which has then been said
      */
     @Nullable
-    RemapRule begin(SourceFile file, Entry entry, String kind, String from, String to) {
+    RemapRule begin(Entry entry, String kind, String from, String to) {
         String verb = kind.toLowerCase(Locale.ROOT);
         if (!VERBS.contains(verb)) {
-            file.problem(entry, "'" + kind + "' is no kind of rule");
+            input.problem(entry, "'" + kind + "' is no kind of rule");
             return null;
         }
         filters.begin(entry);
@@ -106,6 +111,9 @@ final class RemapRules {
                 node.put(key, value).optional();
             }
         });
+        if (rule.verb().equals("redirect_temporary") && input.draft().root().moveBefore("remap", node, "redirect")) {
+            rule.entry().note("stands before those for good, since Traffic Server looks at it first");
+        }
         filters.write(rule, node);
         rule.at(node);
         rules.add(rule);

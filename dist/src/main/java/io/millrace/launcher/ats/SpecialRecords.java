@@ -11,6 +11,10 @@ import org.jspecify.annotations.Nullable;
 final class SpecialRecords {
     private static final String UNLIMITED = "1000000";
 
+    /** Why a setting is left out that would have what must not be stored stored. */
+    static final String NO_STORE_TOO =
+            "no-store would be ignored as well, to which versions before 10 keep; write cache.ignore_server_no_cache: true if no origin says it of what must not be kept";
+
     /** What is done with a record's value. */
     private interface Reading {
         void read(Rec rec) throws BadValueException;
@@ -35,6 +39,21 @@ final class SpecialRecords {
         names();
         proxyProtocol();
         resolution();
+        noCacheOfServers();
+    }
+
+    /** Since version 10 no-store is ignored with it, as here; before, what says so is not stored all the same. */
+    private void noCacheOfServers() {
+        if (input.has("records.yaml")) {
+            return;
+        }
+        with("http.cache.ignore_server_no_cache", rec -> {
+            if (Quantity.integer(rec.text()) == 0) {
+                rec.entry().same("cache.ignore_server_no_cache");
+            } else {
+                rec.entry().notMapped(NO_STORE_TOO);
+            }
+        });
     }
 
     private void with(String name, Reading reading) {

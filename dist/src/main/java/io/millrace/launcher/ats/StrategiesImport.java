@@ -51,8 +51,11 @@ final class StrategiesImport {
 
     /** @param rules those that lead to an origin */
     void read(List<RemapRule> rules) {
-        JoinedYaml yaml =
-                JoinedYaml.read(input, input.records().value("url_remap.strategies.filename", "strategies.yaml"));
+        JoinedYaml yaml = JoinedYaml.read(
+                input,
+                input.named("url_remap.strategies.filename", "strategies.yaml"),
+                true,
+                List.of("hosts", "groups", "strategies"));
         if (yaml == null) {
             rules.stream()
                     .filter(rule -> !rule.strategy().isEmpty())

@@ -1,6 +1,7 @@
 package io.millrace.launcher.ats;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -11,8 +12,10 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.IpAddress;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -209,6 +212,165 @@ final class AtsFiltersTest {
         assertEquals("", letIn(0, "GET"));
         assertTrue(samples.yaml().contains("- map: http://a.example/secret/"), samples.yaml());
         assertEquals(Outcome.NOT_MAPPED, samples.line("remap.config", 1).outcome());
+    }
+
+    /** An address for TLS, and what sni.yaml says. */
+    private void tls(String... sni) throws IOException {
+        Files.writeString(directory.resolve("site.pem"), "");
+        samples.file("ssl_multicert.config", "ssl_cert_name=site.pem");
+        samples.file("records.config", "CONFIG proxy.config.http.server_ports STRING 8443:ssl");
+        samples.file("sni.yaml", sni);
+    }
+
+    @Test
+    void whoMayConnectByANameMayAskItsRules() throws IOException {
+        tls(
+                "sni:",
+                "  - fqdn: open.x.example",
+                "    http2: off",
+                "  - fqdn: '*.x.example'",
+                "    ip_allow: 10.0.0.1-10.0.0.2,10.0.0.9",
+                "  - fqdn: y.example",
+                "    verify_client: STRICT");
+        samples.file(
+                "remap.config",
+                "map http://www.x.example/ http://o.example/",
+                "map https://www.x.example/ http://o.example/",
+                "map https://open.x.example/ http://o.example/",
+                "map https://x.example/ http://o.example/",
+                "map https://y.example/ http://o.example/",
+                "regex_map https://(.*)\\.z\\.example/ http://o.example/",
+                "map https://www.x.example/a/ http://o.example/ @action=allow @src_ip=10.0.0.2-10.0.0.4");
+        String all = String.join(" ", ADDRESSES);
+        assertEquals(all, letIn(0, "GET"), "without TLS");
+        assertEquals("10.0.0.1 10.0.0.2 10.0.0.9", letIn(1, "GET"));
+        assertEquals(all, letIn(2, "GET"), "the first line for a name holds");
+        assertEquals(all, letIn(3, "GET"));
+        assertEquals("", letIn(4, "GET"), "nobody shows a certificate");
+        assertEquals("10.0.0.1 10.0.0.2 10.0.0.9", letIn(5, "GET"), "the expression may be for such a name");
+        assertEquals("10.0.0.2", letIn(6, "GET"));
+    }
+
+    @Test
+    void ruleForEveryHostHasOneForEachNameThatNotEverybodyMayConnectBy() throws IOException {
+        tls(
+                "sni:",
+                "  - fqdn: open.x.example",
+                "    http2: off",
+                "  - fqdn: '*.x.example'",
+                "    ip_allow: '@ips.txt'",
+                "  - fqdn: y.example",
+                "    ip_allow: 10.0.0.3",
+                "  - fqdn: z.example",
+                "    http2: off");
+        samples.file("ips.txt", "# office", "10.0.0.1,10.0.0.2", "", "10.0.0.9");
+        samples.file("remap.config", "map / http://o.example/", "map https://www.x.example/a/ http://p.example/");
+        assertEquals(String.join(" ", ADDRESSES), letIn(0, "GET"));
+        assertEquals("10.0.0.1 10.0.0.2 10.0.0.9", letIn(1, "GET"));
+        String yaml = samples.yaml();
+        assertTrue(yaml.contains("- map: https://open.x.example/\n    to: http://o.example/\n  - regex_map"), yaml);
+        assertTrue(
+                yaml.contains("- regex_map: 'https://.+\\.x\\.example/'\n    to: http://o.example/\n    filters"),
+                yaml);
+        assertTrue(yaml.contains("- map: https://y.example/\n    to: http://o.example/\n    filters"), yaml);
+        assertFalse(yaml.contains("z.example"), yaml);
+        assertEquals(String.join(" ", ADDRESSES), letIn(2, "GET"));
+        assertEquals("10.0.0.1 10.0.0.2 10.0.0.9", letIn(3, "GET"));
+        assertEquals("10.0.0.3", letIn(4, "GET"));
+    }
+
+    @Test
+    void addressForClientsWithCertificatesAloneIsNotOpened() throws IOException {
+        tls("sni:", "  - fqdn: x.example", "    http2: off");
+        samples.file(
+                "records.config",
+                "CONFIG proxy.config.http.server_ports STRING 8080 8443:ssl",
+                "CONFIG proxy.config.ssl.client.certification_level INT 2");
+        assertFalse(samples.yaml().contains("8443"), samples.yaml());
+        assertEquals(Outcome.NOT_MAPPED, samples.line("records.config", 1).outcome());
+    }
+
+    @Test
+    void ruleThatAPluginKeepsClientsOutOfIsClosed() {
+        samples.file(
+                "remap.config",
+                "map http://a.example/ http://o.example/ @plugin=url_sig.so @pparam=keys.config",
+                "map http://b.example/ http://o.example/ @plugin=header_rewrite.so @pparam=x.conf",
+                "map http://c.example/ http://o.example/ @action=allow @src_ip=10.0.0.1 @plugin=/usr/lib/maxmind_acl.so");
+        assertEquals("", letIn(0, "GET"));
+        assertEquals(String.join(" ", ADDRESSES), letIn(1, "GET"));
+        assertEquals("", letIn(2, "GET"));
+        assertEquals(Outcome.NOT_MAPPED, samples.line("remap.config", 1).outcome());
+        assertTrue(samples.line("remap.config", 1).note().contains("nobody is let in"));
+        assertTrue(samples.line("remap.config", 2).note().contains("if it refuses requests, write filters"));
+        samples.file("plugin.config", "authproxy.so --auth-transform=head");
+        assertEquals("", letIn(1, "GET"));
+    }
+
+    @Test
+    void whoeverIsFilteredIsNotWhoeverAnyoneSaysThatHeIs() {
+        samples.file("records.config", "CONFIG proxy.config.http.server_ports STRING 8080:pp");
+        assertFalse(samples.yaml().contains("proxy_protocol"), samples.yaml());
+        assertTrue(samples.line("records.config", 1).note().contains("anybody's PROXY header"));
+        samples.file(
+                "records.config",
+                "CONFIG proxy.config.http.server_ports STRING 8080:pp",
+                "CONFIG proxy.config.http.proxy_protocol_allowlist STRING 10.0.0.9");
+        assertTrue(samples.yaml().contains("proxy_protocol: accept"), samples.yaml());
+        assertTrue(samples.yaml().contains("proxy_protocol_allow: [10.0.0.9]"), samples.yaml());
+    }
+
+    @Test
+    void filesByOtherNamesAreReadAndHaveToBeThere() {
+        samples.file(
+                "records.config",
+                "CONFIG proxy.config.cache.ip_allow.filename STRING who.yaml",
+                "CONFIG proxy.config.url_remap.filename STRING where.config");
+        samples.file("ip_allow.yaml", "ip_allow: []");
+        samples.file("who.yaml", "ip_allow:", "  - {apply: in, ip_addrs: 10.0.0.1, action: allow, methods: ALL}");
+        samples.file("where.config", "map http://a.example/ http://o.example/");
+        assertEquals("10.0.0.1", letIn(0, "GET"));
+        samples.file("records.config", "CONFIG proxy.config.cache.ip_allow.filename STRING gone.yaml");
+        assertTrue(
+                samples.result().problems().get(0).endsWith("records.config:1:1: gone.yaml: no such file"),
+                () -> samples.result().problems().toString());
+    }
+
+    @Test
+    void filtersOfYamlSayWhatThoseOfLinesSay() {
+        samples.file("records.yaml", "records: {}");
+        samples.file(
+                "remap.yaml",
+                "acl_filters:",
+                "  ro: {action: deny, method: [post, put]}",
+                "remap:",
+                "  - activate_filter: RO",
+                "  - type: map",
+                "    from: {url: http://a.example/}",
+                "    to: {url: http://o.example/}",
+                "    acl_filter: {action: allow, src_ip: [10.0.0.1-10.0.0.2], src_ip_invert: 10.0.0.1-10.0.0.9}",
+                "  - include: in.yaml",
+                "  - define_filter: {ro: {action: deny, src_ip: 10.0.0.1}}",
+                "  - type: map",
+                "    from: {scheme: http, host: c.example, port: 81, path: x}",
+                "    to: {scheme: http, host: o.example}");
+        samples.file(
+                "in.yaml",
+                "remap:",
+                "  - deactivate_filter: ip_allow",
+                "  - {type: map, from: {url: http://b.example/}, to: {url: http://o.example/}}");
+        samples.file(
+                "ip_allow.yaml",
+                "ip_allow:",
+                "  - {apply: in, ip_addrs: 10.0.0.0/8, action: allow, methods: ALL}",
+                "  - {apply: in, ip_addrs: 127.0.0.1, action: allow, methods: GET}");
+        assertEquals("10.0.0.1 10.0.0.2 127.0.0.1", letIn(0, "GET"));
+        assertEquals("", letIn(0, "POST"));
+        assertEquals(String.join(" ", ADDRESSES), letIn(1, "GET"));
+        assertEquals("", letIn(1, "PUT"));
+        assertEquals("10.0.0.2 10.0.0.3 10.0.0.4 10.0.0.9 127.0.0.1", letIn(2, "GET"));
+        assertEquals("10.0.0.2 10.0.0.3 10.0.0.4 10.0.0.9", letIn(2, "POST"));
+        assertTrue(samples.yaml().contains("- map: http://c.example:81/x\n"), samples.yaml());
     }
 
     static LongStream seeds() {

@@ -28,7 +28,17 @@ final class AtsGoldenTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"article-000", "article-001", "article-002", "article-004", "lines", "yaml", "strategies"})
+    @ValueSource(
+            strings = {
+                "article-000",
+                "article-001",
+                "article-002",
+                "article-004",
+                "lines",
+                "yaml",
+                "strategies",
+                "remap-yaml"
+            })
     void samplesBecomeWhatIsExpected(String sample) throws IOException {
         AtsImport.Result result = read(sample);
         String yaml = anywhere(String.valueOf(result.yaml()), sample);
@@ -45,13 +55,23 @@ final class AtsGoldenTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"article-000", "article-001", "article-002", "article-004", "lines", "yaml", "strategies"})
+    @ValueSource(
+            strings = {
+                "article-000",
+                "article-001",
+                "article-002",
+                "article-004",
+                "lines",
+                "yaml",
+                "strategies",
+                "remap-yaml"
+            })
     void everyLineOfEveryFileIsInTheReport(String sample) throws IOException {
         AtsImport.Result result = read(sample);
         int counted = 0;
-        try (Stream<Path> files = Files.list(SAMPLES.resolve(sample))) {
-            for (Path path : files.sorted().toList()) {
-                String name = path.getFileName().toString();
+        try (Stream<Path> files = Files.walk(SAMPLES.resolve(sample))) {
+            for (Path path : files.filter(Files::isRegularFile).sorted().toList()) {
+                String name = SAMPLES.resolve(sample).relativize(path).toString();
                 String reported = result.lines().stream()
                         .filter(line -> line.file().equals(name))
                         .map(ImportedLine::text)

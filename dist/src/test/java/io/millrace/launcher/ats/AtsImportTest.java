@@ -482,6 +482,67 @@ final class AtsImportTest {
     }
 
     @Test
+    void redirectionsForThisTimeStandBeforeThoseForGood() {
+        samples.file(
+                "remap.config",
+                "redirect_temporary http://z.example/ http://o.example/z/",
+                "map http://m.example/ http://o.example/",
+                "redirect http://a.example/ http://o.example/a/",
+                "redirect http://b.example/ http://o.example/b/",
+                "redirect_temporary http://a.example/ http://o.example/t/");
+        String yaml = samples.yaml();
+        assertTrue(yaml.indexOf("http://o.example/t/") < yaml.indexOf("http://o.example/a/"), yaml);
+        assertTrue(yaml.indexOf("http://m.example/") < yaml.indexOf("http://o.example/t/"), yaml);
+        assertTrue(yaml.indexOf("http://o.example/a/") < yaml.indexOf("http://o.example/b/"), yaml);
+        assertOutcome(Outcome.MAPPED, "remap.config", 5, "remap[2]");
+        assertOutcome(Outcome.MAPPED, "remap.config", 3, "remap[3]");
+    }
+
+    @Test
+    void whatOriginsSayOfNoCacheIsIgnoredOnlyWhereNoStoreIsToo() {
+        samples.file("records.config", "CONFIG proxy.config.http.cache.ignore_server_no_cache INT 1");
+        samples.file(
+                "cache.config",
+                "dest_domain=a.example action=ignore-server-no-cache",
+                "dest_domain=b.example action=ignore-no-cache");
+        samples.file(
+                "remap.config",
+                "map http://a.example/ http://o/ @plugin=conf_remap.so @pparam=proxy.config.http.cache.ignore_server_no_cache=1");
+        assertLacks("ignore_server_no_cache");
+        assertOutcome(Outcome.NOT_MAPPED, "records.config", 1, "no-store would be ignored as well");
+        assertOutcome(Outcome.NOT_MAPPED, "cache.config", 1, "no-store would be ignored as well");
+        assertOutcome(Outcome.NOT_MAPPED, "cache.config", 2, "no-store would be ignored as well");
+        assertOutcome(Outcome.NOT_MAPPED, "remap.config", 1, "no-store would be ignored as well");
+        assertHas("action: ignore_client_no_cache");
+        samples.file("records.yaml", "records: {http: {cache: {ignore_server_no_cache: 1}}}");
+        assertHas("ignore_server_no_cache: true");
+        assertHas("action: ignore_server_no_cache");
+        assertHas("action: ignore_no_cache");
+    }
+
+    @Test
+    void whatIsSaidOfCertificatesOfOriginsMattersWhereOneIsAskedByHttps() {
+        samples.file(
+                "records.config",
+                "CONFIG proxy.config.ssl.client.verify.server.policy STRING PERMISSIVE",
+                "CONFIG proxy.config.ssl.client.CA.cert.filename STRING ca.pem");
+        samples.file("remap.config", "map http://a.example/ http://o.example/");
+        assertOutcome(Outcome.NO_EFFECT, "records.config", 1, "no rule leads to an origin by https");
+        assertOutcome(Outcome.NO_EFFECT, "records.config", 2, "no rule leads to an origin by https");
+        samples.file("remap.config", "map http://a.example/ https://o.example/");
+        assertOutcome(Outcome.NOT_MAPPED, "records.config", 1, "always verified");
+        assertOutcome(Outcome.NOT_MAPPED, "records.config", 2, "this machine's Java trusts");
+    }
+
+    @Test
+    void socksIsNamedWhereItIsUsed() {
+        samples.file("socks.config", "no_socks 192.0.2.1");
+        assertOutcome(Outcome.NO_EFFECT, "socks.config", 1, "socks_needed is off");
+        samples.file("records.config", "CONFIG proxy.config.socks.socks_needed INT 1");
+        assertOutcome(Outcome.NOT_MAPPED, "socks.config", 1, "not reached through SOCKS");
+    }
+
+    @Test
     void strategyThatARuleNamesMustBeThere() {
         samples.file("remap.config", "map http://a.example/ http://o.example/ @strategy=none");
         assertOutcome(Outcome.NOT_MAPPED, "remap.config", 1, "there is no strategies.yaml");

@@ -1,0 +1,255 @@
+package io.millrace.launcher.ats;
+
+import io.millrace.proxy.config.AddressSet;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.nodes.Node;
+
+/**
+ * sni.yaml: what holds for connections by the name that clients ask for in TLS. Who may connect becomes filters of the rules for that
+ * name; what else would keep clients out, and cannot be said, closes those rules. Confined to one thread.
+ */
+final class SniImport {
+    /** @param allowed whose connections are completed; null for everybody's */
+    private record Policy(
+            String name, Entry entry, @Nullable AddressSet allowed, List<String> words, boolean closed) {
+        /** Whether it keeps anybody out. */
+        boolean isGuard() {
+            return closed || (allowed != null && !allowed.covers(AddressSet.ALL));
+        }
+
+        boolean isOf(String host) {
+            return name.equals("*") || (name.startsWith("*.") ? host.endsWith(name.substring(1)) : host.equals(name));
+        }
+    }
+
+    private final Input input;
+    private final List<Policy> policies = new ArrayList<>();
+
+    SniImport(Input input) {
+        this.input = input;
+    }
+
+    /** @param rules all that clients may ask for */
+    void read(List<RemapRule> rules) {
+        String name = input.named("ssl.servername.filename", "sni.yaml");
+        // Version 8 had another name for it, and the list alone.
+        boolean old = !input.has(name) && input.has("ssl_server_name.yaml");
+        JoinedYaml yaml = JoinedYaml.read(input, old ? "ssl_server_name.yaml" : name, false, List.of("sni"));
+        if (yaml == null) {
+            return;
+        }
+        yaml.items(old ? "" : "sni").forEach(this::policy);
+        if (input.draft().elements("listen").stream().noneMatch(listener -> listener.find("tls") != null)) {
+            policies.forEach(policy -> policy.entry.note("no address of listen has tls"));
+            return;
+        }
+        rules.forEach(this::guard);
+    }
+
+    private void policy(JoinedYaml.Item item) {
+        String name = Yaml.text(item.node(), "fqdn").toLowerCase(Locale.ROOT);
+        if (name.isEmpty()) {
+            input.problem(item.entry(), "names no fqdn");
+            return;
+        }
+        List<String> words = new ArrayList<>();
+        boolean closed = false;
+        for (String key : Yaml.pairs(item.node()).keySet()) {
+            Node value = Yaml.value(item.node(), key);
+            String text = value == null ? "" : Yaml.text(value);
+            if (key.equals("ip_allow")) {
+                words.addAll(addresses(item.entry(), text));
+            } else {
+                closed |= key.equals("verify_client") && text.equalsIgnoreCase("STRICT");
+                explain(item.entry(), key, text.toUpperCase(Locale.ROOT));
+            }
+        }
+        String problem = words.isEmpty() ? null : Addresses.problem(words);
+        if (problem != null) {
+            input.problem(item.entry(), problem);
+            return;
+        }
+        boolean listed = Yaml.value(item.node(), "ip_allow") != null;
+        AddressSet allowed =
+                !listed ? null : words.isEmpty() ? AddressSet.NONE : AddressSet.parse(words.toArray(String[]::new));
+        policies.add(new Policy(name, item.entry(), allowed, words, closed));
+    }
+
+    /** A list, or {@code @} and the file that has it. */
+    private List<String> addresses(Entry entry, String text) {
+        if (!text.startsWith("@")) {
+            return split(text);
+        }
+        SourceFile file = input.read(input.relative(text.substring(1)));
+        if (file == null) {
+            input.problem(entry, text.substring(1) + ": no such file");
+            return List.of();
+        }
+        List<String> words = new ArrayList<>();
+        for (int i = 0; i < file.lines().size(); i++) {
+            String line = file.lines().get(i).strip();
+            if (!line.isEmpty() && !line.startsWith("#")) {
+                words.addAll(split(line));
+                file.entry(i + 1, i + 1, 1, line).note("stands where " + entry.place() + " names its file");
+            }
+        }
+        return words;
+    }
+
+    private static List<String> split(String text) {
+        List<String> words = new ArrayList<>();
+        for (String word : text.split("[,\\s]+", -1)) {
+            if (!word.isEmpty()) {
+                words.add(Addresses.of(word));
+            }
+        }
+        return words;
+    }
+
+    private static void explain(Entry entry, String key, String value) {
+        String off = "OFF";
+        switch (key) {
+            case "fqdn" -> {}
+            case "inbound_port_ranges" -> entry.note("what is said here holds at every address that has tls");
+            case "verify_client" -> {
+                if (value.equals("STRICT")) {
+                    entry.notMapped(
+                            "verify_client: clients are not asked for certificates, so the rules for this name are closed to everybody");
+                } else if (value.equals("NONE")) {
+                    entry.note("verify_client: clients are not asked for certificates");
+                } else {
+                    entry.notMapped("verify_client: clients are not asked for certificates");
+                }
+            }
+            case "verify_client_ca_certs" ->
+                entry.note("verify_client_ca_certs: clients are not asked for certificates");
+            case "verify_server_policy" ->
+                only(entry, key, value, "ENFORCED", "certificates of origins are always verified");
+            case "verify_server_properties" ->
+                only(entry, key, value, "ALL", "certificates of origins are always verified, name and signature");
+            case "http2", "quic" ->
+                only(entry, key, value, off, "clients are spoken to by HTTP/1.1, which those for more can do too");
+            case "server_max_early_data" -> only(entry, key, value, "0", "early data is not accepted");
+            case "tunnel_prewarm" ->
+                only(entry, key, value, "FALSE", "connections are not passed on by their names in TLS");
+            case "host_sni_policy", "client_sni_policy" ->
+                entry.note(key + ": the name in TLS decides nothing here but what filters say of the rules for it");
+            case "tunnel_route", "forward_route", "partial_blind_route" ->
+                entry.notMapped(
+                        key
+                                + ": connections are not passed on by their names in TLS; a rule of remap can lead there, or a proxy for TCP in front");
+            case "client_cert", "client_key" -> entry.notMapped(key + ": origins are shown no certificate");
+            default -> {
+                if (key.startsWith("http2_") || key.startsWith("tunnel_")) {
+                    entry.note(key + ": clients are spoken to by HTTP/1.1, and their connections not passed on");
+                } else if (key.startsWith("server_") || key.startsWith("valid_tls_version")) {
+                    entry.notMapped(key + ": TLS offers what BoringSSL holds good, versions 1.2 and 1.3");
+                } else if (key.equals("disable_h2")) {
+                    entry.note("disable_h2: clients are spoken to by HTTP/1.1");
+                } else {
+                    entry.notMapped(key + " is not understood");
+                }
+            }
+        }
+    }
+
+    private static void only(Entry entry, String key, String value, String same, String why) {
+        if (value.equals(same)) {
+            entry.note(key + ": " + why);
+        } else {
+            entry.notMapped(key + ": " + why);
+        }
+    }
+
+    /** Of a rule for one host the first policy for that name holds, as for connections; of a wider rule each that may. */
+    private void guard(RemapRule rule) {
+        DraftNode node = rule.node();
+        String from = rule.from();
+        int start = from.indexOf("://");
+        String scheme = start < 0 ? "" : from.substring(0, start).toLowerCase(Locale.ROOT);
+        if (node == null
+                || scheme.equals("http")
+                || scheme.equals("ws")
+                || rule.verb().equals("reverse_map")) {
+            return;
+        }
+        if (start < 0) {
+            names(rule, node);
+            return;
+        }
+        String host = rule.fromHost();
+        boolean one = !rule.verb().startsWith("regex");
+        for (int i = policies.size() - 1; i >= 0; i--) {
+            Policy policy = policies.get(i);
+            if (one ? policy.equals(first(host)) : mayBe(host, policy.name)) {
+                guard(node, policy);
+                if (!one && policy.isGuard()) {
+                    policy.entry.note(
+                            "holds for all hosts of " + rule.entry().place() + ", which has more than this one");
+                }
+            }
+        }
+    }
+
+    /**
+     * A rule for every host has a rule for each name before it. These stand behind all others, and rules without a host are asked last
+     * all the same.
+     */
+    private void names(RemapRule rule, DraftNode node) {
+        int last = -1;
+        for (int i = 0; i < policies.size(); i++) {
+            last = policies.get(i).isGuard() ? i : last;
+        }
+        for (Policy policy : policies.subList(0, last + 1)) {
+            boolean many = policy.name.startsWith("*");
+            String host = policy.name.equals("*")
+                    ? ".*"
+                    : policy.name.replace(".", "\\.").replaceFirst("^\\*", ".+");
+            DraftNode named = input.draft()
+                    .root()
+                    .elementLike(
+                            "remap",
+                            node,
+                            (many ? "regex_" : "") + rule.verb(),
+                            "https://" + (many ? host : policy.name) + rule.from());
+            named.from(policy.entry);
+            guard(named, policy);
+        }
+    }
+
+    private @Nullable Policy first(String host) {
+        return policies.stream().filter(policy -> policy.isOf(host)).findFirst().orElse(null);
+    }
+
+    private static boolean mayBe(String expression, String name) {
+        if (name.contains("*")) {
+            return true;
+        }
+        try {
+            return Pattern.compile(expression, Pattern.CASE_INSENSITIVE)
+                    .matcher(name)
+                    .find();
+        } catch (PatternSyntaxException e) {
+            return true;
+        }
+    }
+
+    private static void guard(DraftNode rule, Policy policy) {
+        if (policy.closed) {
+            rule.first("filters").from(policy.entry).put("action", "deny");
+        } else if (policy.isGuard()) {
+            DraftNode filter = rule.first("filters").from(policy.entry);
+            filter.put("action", "deny");
+            filter.putWords(
+                    "src_ip",
+                    policy.words.isEmpty()
+                            ? List.of("all")
+                            : policy.words.stream().map(word -> "~" + word).toList());
+        }
+    }
+}
