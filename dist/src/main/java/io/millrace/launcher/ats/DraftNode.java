@@ -159,7 +159,7 @@ final class DraftNode {
             return false;
         }
         fields.keySet().retainAll(Set.of(verb));
-        put("to", "http://closed.invalid/");
+        put("to", RemapRules.CLOSED);
         element("filters").put("action", "deny");
         closed = true;
         return true;

@@ -20,6 +20,9 @@ final class RemapRules {
             "regex_redirect",
             "regex_redirect_temporary");
 
+    /** Where rules lead that nobody passes. */
+    static final String CLOSED = "http://closed.invalid/";
+
     private final Input input;
     private final RemapFilters filters;
     private final RemapArguments arguments;
@@ -67,7 +70,13 @@ final class RemapRules {
         if (to.startsWith("http://{") || (from.contains("{") && !verb.startsWith("regex"))) {
             entry.notMapped(
                     "pages of Traffic Server's own are not there; millctl cache list, millctl status and millctl metric get say the same");
-            return null;
+            if (from.contains("{")) {
+                return null;
+            }
+            // Else what is asked there would meet a wider rule.
+            RemapRule closed = new RemapRule(entry, verb, from, CLOSED);
+            closed.guard();
+            return closed;
         }
         if (from.startsWith("tunnel:")) {
             entry.notMapped("connections are not passed on by their names in TLS");

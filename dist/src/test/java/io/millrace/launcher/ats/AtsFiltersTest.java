@@ -308,6 +308,17 @@ final class AtsFiltersTest {
     }
 
     @Test
+    void pageOfItsOwnIsClosedInsteadOfLeftToAWiderRule() {
+        samples.file(
+                "remap.config",
+                "map http://a.example/cache/ http://{cache} @action=allow @src_ip=127.0.0.1",
+                "map http://a.example/ http://o.example/");
+        assertEquals("", letIn(0, "GET"));
+        assertTrue(samples.yaml().contains("- map: http://a.example/cache/"), samples.yaml());
+        assertEquals(Outcome.NOT_MAPPED, samples.line("remap.config", 1).outcome());
+    }
+
+    @Test
     void whoeverIsFilteredIsNotWhoeverAnyoneSaysThatHeIs() {
         samples.file("records.config", "CONFIG proxy.config.http.server_ports STRING 8080:pp");
         assertFalse(samples.yaml().contains("proxy_protocol"), samples.yaml());

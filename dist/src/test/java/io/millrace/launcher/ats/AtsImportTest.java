@@ -77,6 +77,7 @@ final class AtsImportTest {
                 "http.response_server_enabled INT 0|'via.server'|SAME_AS_DEFAULT",
                 "http.per_server.connection.max INT 0|'connections_max: 1000000'|MAPPED",
                 "stop.shutdown_timeout INT 10|'drain: 10s'|MAPPED",
+                "srv_enabled INT 1|'srv: true'|MAPPED",
                 "hostdb.ip_resolve STRING ipv6;ipv4|'prefer: ipv6'|MAPPED",
                 "http.keep_alive_no_activity_timeout_in INT 0|'below the limit of 10ms'|NOT_MAPPED",
                 "http.flow_control.enabled INT 1|'cache.fill_window'|NO_EFFECT",
