@@ -113,7 +113,7 @@ public final class AtsImport {
         input.draft().tell();
         List<ImportedLine> lines = lines(input);
         String text = text(input, lines);
-        List<String> warnings = new ArrayList<>();
+        List<String> warnings = new ArrayList<>(input.warnings());
         for (ConfigProblem problem : check(input, text)) {
             if (problem.severity() == Severity.ERROR) {
                 throw new IllegalStateException("is refused in the end: " + problem.text());
@@ -152,6 +152,8 @@ public final class AtsImport {
         Plugins.read(input, rules.all());
         // Last, since it makes rules like others.
         new SniImport(input).read(rules.all());
+        rules.finish();
+        PushFilter.write(input, rules.filters());
         name(input);
         boolean forward = !input.records().isOn("url_remap.remap_required", true);
         records.finish(forward || rules.forwarding().stream().anyMatch(RemapRule::isToSecure));
@@ -260,6 +262,7 @@ public final class AtsImport {
                 tail.add(line.place() + "  " + Printable.cut(line.text(), 160) + "  -> " + line.note());
             }
         }
+        head.addAll(input.warnings());
         if (!tail.isEmpty()) {
             head.add(tail.size()
                     + (tail.size() == 1

@@ -61,8 +61,7 @@ final class Draft {
 
     /** The elements of a list, none where it is not there. */
     List<DraftNode> elements(String list) {
-        DraftNode node = root.find(list);
-        return node == null ? List.of() : node.elements();
+        return root.elements(list);
     }
 
     /** What can be taken out, and where it stands. */

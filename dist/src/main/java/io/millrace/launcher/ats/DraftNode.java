@@ -58,6 +58,19 @@ final class DraftNode {
         return node;
     }
 
+    /** A new word in front of a list of sections and words. */
+    DraftNode firstWord(String path, String word) {
+        DraftNode node = first(path);
+        node.text = word;
+        return node;
+    }
+
+    /** The elements of a list below this one, none where it is not there. */
+    List<DraftNode> elements(String path) {
+        DraftNode list = find(path);
+        return list == null ? List.of() : list.elements;
+    }
+
     /** Moves an element in front of the first one of its list that has a field; false where it stands there already. */
     boolean moveBefore(String path, DraftNode node, String field) {
         List<DraftNode> list = place(path).elements;

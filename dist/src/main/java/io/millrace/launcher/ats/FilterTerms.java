@@ -42,6 +42,11 @@ record FilterTerms(
         return new FilterTerms(sources, sourceTexts, listeners, listenerTexts, List.copyOf(only), false);
     }
 
+    /** The same for no method at all. */
+    FilterTerms withoutMethod() {
+        return new FilterTerms(sources, sourceTexts, listeners, listenerTexts, List.of(), true);
+    }
+
     /** What both are for. */
     FilterTerms and(FilterTerms other) {
         List<String> common = new ArrayList<>(new LinkedHashSet<>(methods.isEmpty() ? other.methods : methods));

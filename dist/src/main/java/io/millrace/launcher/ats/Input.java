@@ -22,6 +22,7 @@ final class Input {
     private final Path prefix;
     private final Map<String, SourceFile> files = new LinkedHashMap<>();
     private final List<String> problems = new ArrayList<>();
+    private final List<String> warnings = new ArrayList<>();
     private final Draft draft = new Draft();
     private final Records records = new Records();
 
@@ -58,6 +59,11 @@ final class Input {
     /** What Traffic Server itself would refuse, of a line that was read. */
     void problem(Entry entry, String message) {
         problems.add(directory.resolve(entry.file()) + ":" + entry.line() + ":" + entry.column() + ": " + message);
+    }
+
+    /** What has no line that says it. */
+    List<String> warnings() {
+        return warnings;
     }
 
     Map<String, SourceFile> files() {

@@ -3,6 +3,7 @@ package io.millrace.launcher.ats;
 import io.millrace.launcher.ats.IpAllowFilters.Line;
 import io.millrace.launcher.ats.Records.Rec;
 import io.millrace.proxy.config.AddressSet;
+import io.millrace.proxy.config.ForwardProxyKeys;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -51,19 +52,38 @@ final class IpAllowImport {
         } else if (lines != null) {
             readLines(lines, rules);
         }
+        List<Line> destinations = new ArrayList<>();
         for (Rule rule : rules) {
             String problem = Addresses.problem(rule.line.addresses());
             if (problem != null) {
                 rule.file.problem(rule.line.entry(), problem);
             } else if (rule.out) {
                 explainOut(rule.line);
+                destinations.add(rule.line);
             } else {
                 filters.add(rule.line);
             }
         }
+        if (filters.lines().isEmpty()) {
+            withoutLines(yaml != null || lines != null, name);
+        }
+        if (isForward()) {
+            writeDestinations(destinations);
+        }
         filters.write();
         writePurge();
         writeForward();
+    }
+
+    /** Traffic Server lets nobody in then. A file that is left out may be one of a sample, one that says nothing is meant so. */
+    private void withoutLines(boolean there, String name) {
+        if (there) {
+            filters.add(new Line(new Entry(name, 1, 1, ""), List.of("all"), false, List.of()));
+        } else {
+            input.warnings()
+                    .add(name
+                            + " is not there, without which Traffic Server lets nobody in; here everybody may ask for what remap maps, until access.filters says otherwise");
+        }
     }
 
     private void readYaml(SourceFile file, List<Rule> rules) {
@@ -159,18 +179,42 @@ final class IpAllowImport {
         rules.add(new Rule(file, out, new Line(entry, List.copyOf(addresses), allow, List.copyOf(methods))));
     }
 
+    private boolean isForward() {
+        return !input.records().isOn("url_remap.remap_required", true);
+    }
+
     private void explainOut(Line line) {
-        boolean forward = !input.records().isOn("url_remap.remap_required", true);
         if (line.allow() && line.methods().isEmpty()) {
             line.entry().note("origins may be reached unless something forbids it");
-        } else if (!forward && line.methods().equals(List.of("CONNECT"))) {
+        } else if (!isForward() && line.methods().equals(List.of("CONNECT"))) {
             line.entry().note("nothing is forwarded to hosts that clients name: forward_proxy is off");
-        } else if (forward && !line.allow()) {
-            line.entry()
-                    .notMapped(
-                            "forward_proxy.deny_destinations has private and reserved ranges already; write what else it shall have, and these again");
-        } else {
+        } else if (!isForward() || (line.allows("GET") && line.allows("CONNECT"))) {
             line.entry().notMapped("origins that rules name are not filtered; leave them out of remap");
+        }
+    }
+
+    /** Where nothing is forwarded to, whatever the method: the first line with an address decides. */
+    private void writeDestinations(List<Line> lines) {
+        AddressSet usual = ForwardProxyKeys.DENY_DESTINATIONS.defaultValue();
+        AddressSet denied = usual == null ? AddressSet.NONE : usual;
+        AddressSet known = AddressSet.NONE;
+        List<Entry> sources = new ArrayList<>();
+        for (Line line : lines) {
+            AddressSet mine = line.terms().sources().butNot(known);
+            known = known.or(mine);
+            if (line.allows("GET") && line.allows("CONNECT")) {
+                continue;
+            }
+            line.entry()
+                    .note("is for what is forwarded, whatever the method; origins that rules name are not filtered");
+            if (!denied.covers(mine)) {
+                denied = denied.or(mine);
+                sources.add(line.entry());
+            }
+        }
+        if (!sources.isEmpty()) {
+            DraftNode node = input.draft().root().putWords("forward_proxy.deny_destinations", denied.texts());
+            sources.forEach(node::from);
         }
     }
 
@@ -199,7 +243,7 @@ final class IpAllowImport {
     private void writeForward() {
         Rec required = input.records().take("url_remap.remap_required");
         Rec ports = input.records().take("http.connect_ports");
-        boolean forward = !input.records().isOn("url_remap.remap_required", true);
+        boolean forward = isForward();
         if (ports != null && !forward) {
             ports.entry().note("nothing is forwarded to hosts that clients name: forward_proxy is off");
         }

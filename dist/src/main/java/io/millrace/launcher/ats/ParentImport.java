@@ -21,6 +21,7 @@ final class ParentImport {
     private static final Set<String> UNDERSTOOD = Set.of(
             "dest_domain",
             "dest_host",
+            "scheme",
             "parent",
             "secondary_parent",
             "secondary_mode",
@@ -78,7 +79,7 @@ final class ParentImport {
 
     private void line(Entry entry, Map<String, String> fields, List<RemapRule> left) {
         for (String name : List.of(
-                "dest_ip", "url_regex", "port", "scheme", "prefix", "suffix", "method", "time", "src_ip", "internal")) {
+                "dest_ip", "url_regex", "port", "prefix", "suffix", "method", "time", "src_ip", "internal")) {
             if (fields.containsKey(name)) {
                 entry.notMapped(
                         name
@@ -88,7 +89,9 @@ final class ParentImport {
         }
         List<RemapRule> mine = new ArrayList<>();
         for (RemapRule rule : left) {
-            if (isFor(fields, rule.toHost())) {
+            String scheme = rule.isToSecure() ? "https" : "http";
+            if (isFor(fields, rule.toHost())
+                    && fields.getOrDefault("scheme", scheme).equalsIgnoreCase(scheme)) {
                 mine.add(rule);
             }
         }

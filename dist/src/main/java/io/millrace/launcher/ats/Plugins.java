@@ -73,6 +73,7 @@ final class Plugins {
             Map.entry("url_sig.so", "signed URLs are not verified"),
             Map.entry("uri_signing.so", "signed URLs are not verified"),
             Map.entry("authproxy.so", "nobody is asked about a request"),
+            Map.entry("icap.so", "nobody looks into bodies"),
             Map.entry("esi.so", "bodies are not put together"),
             Map.entry("multiplexer.so", "requests are not copied to other origins"),
             Map.entry("prefetch.so", "nothing is fetched that nobody has asked for"),
@@ -121,6 +122,12 @@ final class Plugins {
             }
             if (isGuard(plugin)) {
                 rules.forEach(rule -> rule.close(words.entry()));
+                if (input.draft().root().find("forward_proxy.enabled") != null) {
+                    input.draft()
+                            .root()
+                            .put("forward_proxy.enabled", "false")
+                            .from(words.entry());
+                }
             }
         }
     }

@@ -241,7 +241,6 @@ final class RecordNotes {
                 "http.header_field_max_size",
                 "limits.request_header and limits.response_header hold for all fields together");
         unless("0", "http.send_100_continue_response", "100 (Continue) is the origin's to send");
-        unless("0", "http.push_method_enabled", "nothing is stored by PUSH; it is sent to origins like other methods");
         unless("0", "http.number_of_redirections", "redirections of origins go to the client");
         never("http.redirect.", "redirections of origins go to the client");
         never("http.redirect_use_orig_cache_key", "redirections of origins go to the client");

@@ -138,6 +138,7 @@ final class RecordsImport {
         for (Rec rec : input.records().left()) {
             RecordTable.Mapping mapping = RecordTable.find(rec.name());
             if (!secure
+                    && rec.value() != null
                     && rec.name().startsWith("ssl.client.")
                     && !rec.name().equals("ssl.client.certification_level")) {
                 rec.entry().note("no rule leads to an origin by https");

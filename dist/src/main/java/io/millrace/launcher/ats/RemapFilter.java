@@ -10,12 +10,13 @@ final class RemapFilter {
     private static final Set<String> ALLOWING = Set.of("allow", "add_allow", "set_allow", "1", "on", "enable");
     private static final Set<String> DENYING = Set.of("deny", "add_deny", "set_deny", "0", "off", "disable");
 
-    /** The methods that Traffic Server's filters know; they never meet any other. */
+    /** The methods that Traffic Server knows. */
     private static final Set<String> METHODS =
             Set.of("CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "POST", "PURGE", "PUT", "TRACE", "PUSH");
 
     private final Entry entry;
     private final String name;
+    private final boolean old;
     private String action = "allow";
     private final AddressWords sources = new AddressWords();
     private final AddressWords categories = new AddressWords();
@@ -28,10 +29,16 @@ final class RemapFilter {
     /** Its name in the configuration; empty while it is not in it. */
     private String written = "";
 
-    /** @param name empty for that of a rule's own line */
-    RemapFilter(Entry entry, String name) {
+    /**
+     * A filter that says nothing yet.
+     *
+     * @param name empty for that of a rule's own line
+     * @param old whether it is of a version before 10, whose filters never meet a method that Traffic Server does not know
+     */
+    RemapFilter(Entry entry, String name, boolean old) {
         this.entry = entry;
         this.name = name;
+        this.old = old;
     }
 
     Entry entry() {
@@ -130,7 +137,13 @@ final class RemapFilter {
 
     /** For which requests it is. */
     FilterTerms terms() {
-        FilterTerms named = FilterTerms.ALL.withMethods(methods);
+        // Whom a filter never lets in there it lets in nowhere.
+        List<String> met = old && allows()
+                ? methods.stream().filter(METHODS::contains).toList()
+                : methods;
+        FilterTerms named = met.isEmpty() && !methods.isEmpty()
+                ? FilterTerms.ALL.withoutMethod()
+                : FilterTerms.ALL.withMethods(met);
         return terms(categories, true)
                 .and(terms(sources, true))
                 .and(terms(listeners, false))
@@ -156,8 +169,9 @@ final class RemapFilter {
             }
         }
         for (String method : methods) {
-            if (!METHODS.contains(method)) {
-                line.note("filters of Traffic Server never meet the method " + method + "; this one does");
+            if (old && !METHODS.contains(method)) {
+                line.note("filters before version 10 never meet the method " + method
+                        + (allows() ? ", so it is left out: it is not let in there either" : "; this one does"));
             }
         }
     }

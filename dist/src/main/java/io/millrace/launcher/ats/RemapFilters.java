@@ -23,11 +23,14 @@ final class RemapFilters {
     private final Set<String> taken = new HashSet<>();
     private final List<RemapFilter> active = new ArrayList<>();
     private boolean general = true;
-    private RemapFilter inline = new RemapFilter(new Entry("", 0, 0, ""), "");
+    private final boolean old;
+    private RemapFilter inline;
 
     RemapFilters(Input input, IpAllowFilters ipAllow) {
         this.input = input;
         this.ipAllow = ipAllow;
+        old = !input.has("records.yaml");
+        inline = new RemapFilter(new Entry("", 0, 0, ""), "", old);
     }
 
     private boolean isFirstDeciding() {
@@ -81,7 +84,7 @@ final class RemapFilters {
         String key = name.toLowerCase(Locale.ROOT);
         RemapFilter filter = defined.get(key);
         if (filter == null) {
-            filter = new RemapFilter(entry, name);
+            filter = new RemapFilter(entry, name, old);
             defined.put(key, filter);
             known.add(filter);
         } else {
@@ -95,7 +98,7 @@ final class RemapFilters {
     /** The filter of that name, which says nothing yet; what it said before holds for the rules before. */
     RemapFilter defineAnew(Entry entry, String name) {
         String key = name.toLowerCase(Locale.ROOT);
-        RemapFilter filter = new RemapFilter(entry, name);
+        RemapFilter filter = new RemapFilter(entry, name, old);
         RemapFilter before = defined.put(key, filter);
         known.add(filter);
         int place = active.indexOf(before);
@@ -136,7 +139,7 @@ final class RemapFilters {
 
     /** Begins a rule's own filter. */
     RemapFilter begin(Entry entry) {
-        inline = new RemapFilter(entry, "");
+        inline = new RemapFilter(entry, "", old);
         return inline;
     }
 

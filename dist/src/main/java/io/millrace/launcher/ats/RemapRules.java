@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Rules of remap.config or remap.yaml, as they are written. Confined to one thread. */
@@ -22,6 +24,8 @@ final class RemapRules {
 
     /** Where rules lead that nobody passes. */
     static final String CLOSED = "http://closed.invalid/";
+
+    private static final Pattern REGEX = Pattern.compile("([^:/]+://)([^/]*?)((?::\\d+)?)((?:/.*)?)");
 
     private final Input input;
     private final RemapFilters filters;
@@ -128,20 +132,43 @@ final class RemapRules {
         rules.add(rule);
     }
 
-    /** Expressions are for the whole host here, so marks for its ends say nothing. */
+    /** Writes the rules with filters for as many hosts as Traffic Server has them for, so that none is left to a wider rule. */
+    void finish() {
+        for (RemapRule rule : rules) {
+            DraftNode node = rule.node();
+            if (node != null && rule.verb().startsWith("regex") && !node.elements("filters").isEmpty()) {
+                node.put(rule.verb(), regex(rule, true));
+            }
+        }
+    }
+
     private static String regex(RemapRule rule) {
-        String from = rule.from();
-        int start = from.indexOf("://") + 3;
-        if (start < 3) {
-            return from;
+        return regex(rule, false);
+    }
+
+    /**
+     * Expressions are for the whole host here, so marks for its ends say nothing.
+     *
+     * @param anywhere whether what stands around the place where it is found is written down as well
+     */
+    private static String regex(RemapRule rule, boolean anywhere) {
+        Matcher parts = REGEX.matcher(rule.from());
+        if (!parts.matches()) {
+            return rule.from();
         }
-        int end = from.indexOf('/', start);
-        String host = from.substring(start, end < 0 ? from.length() : end);
-        String whole = host.startsWith("^") ? host.substring(1) : host;
-        whole = whole.endsWith("$") ? whole.substring(0, whole.length() - 1) : whole;
-        if (whole.equals(host)) {
-            rule.entry().note("the expression is for the whole host; Traffic Server finds it anywhere in it");
+        String host = parts.group(2);
+        boolean first = host.startsWith("^");
+        boolean last = host.endsWith("$") && !host.endsWith("\\$");
+        String bare = host.substring(first ? 1 : 0, host.length() - (last ? 1 : 0));
+        String whole = bare;
+        if (anywhere && (!first || !last || bare.contains("|"))) {
+            whole = ".*?(?:" + host + ").*";
+        } else if (!first && !last) {
+            rule.entry()
+                    .note(
+                            "the expression is for the whole host; Traffic Server finds it anywhere in it, and so does a rule here that has filters");
         }
-        return from.substring(0, start) + whole + (end < 0 ? "/" : from.substring(end));
+        String path = parts.group(4);
+        return parts.group(1) + whole + parts.group(3) + (path.isEmpty() ? "/" : path);
     }
 }

@@ -14,36 +14,52 @@ import org.snakeyaml.engine.v2.nodes.Node;
  * name; what else would keep clients out, and cannot be said, closes those rules. Confined to one thread.
  */
 final class SniImport {
-    /** @param allowed whose connections are completed; null for everybody's */
+    /**
+     * What is said of a name.
+     *
+     * @param hosts an expression for them all; null where the name is one host's
+     * @param somePorts whether it is for some ports alone, so that others get what is said of the name behind it
+     * @param allowed whose connections are completed; null for everybody's
+     */
     private record Policy(
-            String name, Entry entry, @Nullable AddressSet allowed, List<String> words, boolean closed) {
+            String name,
+            @Nullable String hosts,
+            boolean somePorts,
+            Entry entry,
+            @Nullable AddressSet allowed,
+            List<String> words,
+            boolean closed) {
         /** Whether it keeps anybody out. */
         boolean isGuard() {
             return closed || (allowed != null && !allowed.covers(AddressSet.ALL));
         }
 
         boolean isOf(String host) {
-            return name.equals("*") || (name.startsWith("*.") ? host.endsWith(name.substring(1)) : host.equals(name));
+            return hosts == null ? host.equals(name) : host.matches(hosts);
         }
     }
 
     private final Input input;
+    /** Whether the directory is of a version before 10, where a star may stand anywhere in a name. */
+    private final boolean old;
+
     private final List<Policy> policies = new ArrayList<>();
 
     SniImport(Input input) {
         this.input = input;
+        old = !input.has("records.yaml");
     }
 
     /** @param rules all that clients may ask for */
     void read(List<RemapRule> rules) {
         String name = input.named("ssl.servername.filename", "sni.yaml");
         // Version 8 had another name for it, and the list alone.
-        boolean old = !input.has(name) && input.has("ssl_server_name.yaml");
-        JoinedYaml yaml = JoinedYaml.read(input, old ? "ssl_server_name.yaml" : name, false, List.of("sni"));
+        boolean oldName = !input.has(name) && input.has("ssl_server_name.yaml");
+        JoinedYaml yaml = JoinedYaml.read(input, oldName ? "ssl_server_name.yaml" : name, false, List.of("sni"));
         if (yaml == null) {
             return;
         }
-        yaml.items(old ? "" : "sni").forEach(this::policy);
+        yaml.items(oldName ? "" : "sni").forEach(this::policy);
         if (input.draft().elements("listen").stream().noneMatch(listener -> listener.find("tls") != null)) {
             policies.forEach(policy -> policy.entry.note("no address of listen has tls"));
             return;
@@ -77,7 +93,16 @@ final class SniImport {
         boolean listed = Yaml.value(item.node(), "ip_allow") != null;
         AddressSet allowed =
                 !listed ? null : words.isEmpty() ? AddressSet.NONE : AddressSet.parse(words.toArray(String[]::new));
-        policies.add(new Policy(name, item.entry(), allowed, words, closed));
+        boolean somePorts = Yaml.value(item.node(), "inbound_port_ranges") != null;
+        policies.add(new Policy(name, expression(name), somePorts, item.entry(), allowed, words, closed));
+    }
+
+    /** For the hosts of a name with a star; null for any other. Since version 10 a star stands at the beginning alone. */
+    private @Nullable String expression(String name) {
+        if (old ? !name.contains("*") : !name.matches("\\*\\.[^*.].*")) {
+            return null;
+        }
+        return name.replaceAll("[^a-z0-9*_-]", "\\\\$0").replace("*", ".*");
     }
 
     /** A list, or {@code @} and the file that has it. */
@@ -115,7 +140,8 @@ final class SniImport {
         String off = "OFF";
         switch (key) {
             case "fqdn" -> {}
-            case "inbound_port_ranges" -> entry.note("what is said here holds at every address that has tls");
+            case "inbound_port_ranges" -> entry.note(
+                    "what is said here holds at every address that has tls, and so does what is said of the name behind it");
             case "verify_client" -> {
                 if (value.equals("STRICT")) {
                     entry.notMapped(
@@ -178,22 +204,23 @@ final class SniImport {
                 || rule.verb().equals("reverse_map")) {
             return;
         }
+        String host = rule.fromHost();
         if (start < 0) {
             names(rule, node);
-            return;
+        } else if (rule.verb().startsWith("regex")) {
+            wide(rule, node, policies.stream().filter(policy -> mayBe(host, policy)).toList());
+        } else {
+            guard(node, of(host));
         }
-        String host = rule.fromHost();
-        boolean one = !rule.verb().startsWith("regex");
-        for (int i = policies.size() - 1; i >= 0; i--) {
-            Policy policy = policies.get(i);
-            if (one ? policy.equals(first(host)) : mayBe(host, policy.name)) {
-                guard(node, policy);
-                if (!one && policy.isGuard()) {
-                    policy.entry.note(
-                            "holds for all hosts of " + rule.entry().place() + ", which has more than this one");
-                }
-            }
-        }
+    }
+
+    /** Guards a rule for many hosts as a whole. */
+    private static void wide(RemapRule rule, DraftNode node, List<Policy> held) {
+        guard(node, held);
+        held.stream()
+                .filter(Policy::isGuard)
+                .forEach(policy -> policy.entry.note(
+                        "holds for all hosts of " + rule.entry().place() + ", which has more than this one"));
     }
 
     /**
@@ -205,51 +232,68 @@ final class SniImport {
         for (int i = 0; i < policies.size(); i++) {
             last = policies.get(i).isGuard() ? i : last;
         }
-        for (Policy policy : policies.subList(0, last + 1)) {
-            boolean many = policy.name.startsWith("*");
-            String host = policy.name.equals("*")
-                    ? ".*"
-                    : policy.name.replace(".", "\\.").replaceFirst("^\\*", ".+");
+        List<Policy> held = policies.subList(0, last + 1);
+        if (rule.verb().equals("map_with_referer") && held.stream().anyMatch(policy -> policy.hosts != null)) {
+            // There is no such kind with an expression.
+            wide(rule, node, held);
+            return;
+        }
+        for (int i = 0; i < held.size(); i++) {
+            Policy policy = held.get(i);
+            boolean many = policy.hosts != null;
             DraftNode named = input.draft()
                     .root()
                     .elementLike(
                             "remap",
                             node,
                             (many ? "regex_" : "") + rule.verb(),
-                            "https://" + (many ? host : policy.name) + rule.from());
+                            "https://" + (many ? policy.hosts : policy.name) + rule.from());
             named.from(policy.entry);
-            guard(named, policy);
+            guard(named, many && policy.somePorts ? held.subList(i, held.size()) : many ? List.of(policy) : of(policy.name));
         }
     }
 
-    private @Nullable Policy first(String host) {
-        return policies.stream().filter(policy -> policy.isOf(host)).findFirst().orElse(null);
+    /** What holds for a host: the first that is said of it, and behind what is for some ports the next one too. */
+    private List<Policy> of(String host) {
+        List<Policy> held = new ArrayList<>();
+        for (Policy policy : policies) {
+            if (policy.isOf(host)) {
+                held.add(policy);
+                if (!policy.somePorts) {
+                    break;
+                }
+            }
+        }
+        return held;
     }
 
-    private static boolean mayBe(String expression, String name) {
-        if (name.contains("*")) {
+    /** Whether an expression may be for a host of a policy. */
+    private static boolean mayBe(String expression, Policy policy) {
+        if (policy.hosts != null) {
             return true;
         }
         try {
             return Pattern.compile(expression, Pattern.CASE_INSENSITIVE)
-                    .matcher(name)
+                    .matcher(policy.name)
                     .find();
         } catch (PatternSyntaxException e) {
             return true;
         }
     }
 
-    private static void guard(DraftNode rule, Policy policy) {
-        if (policy.closed) {
-            rule.first("filters").from(policy.entry).put("action", "deny");
-        } else if (policy.isGuard()) {
+    /** Puts filters in front, the first one's first. */
+    private static void guard(DraftNode rule, List<Policy> held) {
+        for (int i = held.size() - 1; i >= 0; i--) {
+            Policy policy = held.get(i);
+            if (!policy.isGuard()) {
+                continue;
+            }
             DraftNode filter = rule.first("filters").from(policy.entry);
             filter.put("action", "deny");
-            filter.putWords(
-                    "src_ip",
-                    policy.words.isEmpty()
-                            ? List.of("all")
-                            : policy.words.stream().map(word -> "~" + word).toList());
+            if (!policy.closed && !policy.words.isEmpty()) {
+                filter.putWords(
+                        "src_ip", policy.words.stream().map(word -> "~" + word).toList());
+            }
         }
     }
 }

@@ -270,13 +270,61 @@ final class AtsFiltersTest {
         String yaml = samples.yaml();
         assertTrue(yaml.contains("- map: https://open.x.example/\n    to: http://o.example/\n  - regex_map"), yaml);
         assertTrue(
-                yaml.contains("- regex_map: 'https://.+\\.x\\.example/'\n    to: http://o.example/\n    filters"),
+                yaml.contains("- regex_map: 'https://.*\\.x\\.example/'\n    to: http://o.example/\n    filters"),
                 yaml);
         assertTrue(yaml.contains("- map: https://y.example/\n    to: http://o.example/\n    filters"), yaml);
         assertFalse(yaml.contains("z.example"), yaml);
         assertEquals(String.join(" ", ADDRESSES), letIn(2, "GET"));
         assertEquals("10.0.0.1 10.0.0.2 10.0.0.9", letIn(3, "GET"));
         assertEquals("10.0.0.3", letIn(4, "GET"));
+    }
+
+    @Test
+    void whatIsSaidOfANameForSomePortsLeavesItsOthersToTheNextLine() throws IOException {
+        tls(
+                "sni:",
+                "  - fqdn: a.example",
+                "    inbound_port_ranges: 8443",
+                "    ip_allow: 10.0.0.1-10.0.0.3",
+                "  - fqdn: '*.example'",
+                "    inbound_port_ranges: 8444",
+                "  - fqdn: a.example",
+                "    ip_allow: 10.0.0.2-10.0.0.9",
+                "  - fqdn: a.example",
+                "    verify_client: STRICT");
+        samples.file("records.yaml", "records: {http: {server_ports: '8443:ssl 8444:ssl'}}");
+        samples.file("remap.config", "map https://a.example/ http://o.example/", "map / http://o.example/");
+        assertEquals("10.0.0.2 10.0.0.3", letIn(0, "GET"));
+        assertEquals("10.0.0.2 10.0.0.3", letIn(2, "GET"), samples.yaml());
+        assertEquals("", letIn(3, "GET"), "any name below example, for whatever is said behind");
+    }
+
+    @Test
+    void beforeVersion10AStarInANameMayStandAnywhere() throws IOException {
+        tls("sni:", "  - fqdn: 'secret*.x.example'", "    ip_allow: 10.0.0.1", "  - fqdn: '*'", "    ip_allow: 10.0.0.2");
+        samples.file(
+                "remap.config",
+                "map https://secret7.x.example/ http://o.example/",
+                "map https://other.example/ http://o.example/",
+                "map / http://o.example/");
+        assertEquals("10.0.0.1", letIn(0, "GET"));
+        assertEquals("10.0.0.2", letIn(1, "GET"));
+        assertTrue(samples.yaml().contains("regex_map: 'https://secret.*\\.x\\.example/'"), samples.yaml());
+        // Later versions know it at the beginning alone, and find no host of those names.
+        samples.file("records.yaml", "records: {http: {server_ports: '8443:ssl'}}");
+        assertEquals(String.join(" ", ADDRESSES), letIn(0, "GET"));
+    }
+
+    @Test
+    void ruleForEveryHostThatAsksForAPageIsGuardedAsAWholeWhereANameHasAStar() throws IOException {
+        tls("sni:", "  - fqdn: '*.x.example'", "    ip_allow: 10.0.0.1");
+        samples.file(
+                "records.config",
+                "CONFIG proxy.config.http.server_ports STRING 8443:ssl",
+                "CONFIG proxy.config.http.referer_filter INT 1");
+        samples.file("remap.config", "map_with_referer / http://o.example/ http://r.example/ ~r.example");
+        assertEquals("10.0.0.1", letIn(0, "GET"));
+        assertTrue(samples.line("sni.yaml", 2).note().contains("holds for all hosts of remap.config:1"));
     }
 
     @Test
@@ -305,6 +353,122 @@ final class AtsFiltersTest {
         assertTrue(samples.line("remap.config", 2).note().contains("if it refuses requests, write filters"));
         samples.file("plugin.config", "authproxy.so --auth-transform=head");
         assertEquals("", letIn(1, "GET"));
+    }
+
+    @Test
+    void nobodyIsForwardedWhereAPluginForAllKeepsClientsOut() {
+        samples.file("records.config", "CONFIG proxy.config.url_remap.remap_required INT 0");
+        samples.file("ip_allow.config", "src_ip=10.0.0.0/8 action=ip_allow");
+        assertTrue(samples.yaml().contains("forward_proxy:\n  enabled: true\n"), samples.yaml());
+        samples.file("plugin.config", "basic_auth.so");
+        assertTrue(samples.yaml().contains("forward_proxy:\n  enabled: false\n"), samples.yaml());
+        assertEquals(Outcome.NOT_MAPPED, samples.line("plugin.config", 1).outcome());
+    }
+
+    @Test
+    void methodThatFiltersOfOldNeverMeetIsLetInByNone() {
+        samples.file(
+                "remap.config",
+                "map http://a.example/ http://o.example/ @action=allow @method=GET @method=PATCH",
+                "map http://b.example/ http://o.example/ @action=allow @method=patch",
+                "map http://c.example/ http://o.example/ @action=deny @method=PATCH");
+        String all = String.join(" ", ADDRESSES);
+        assertEquals(all, letIn(0, "GET"));
+        assertEquals("", letIn(0, "PATCH"));
+        assertEquals("", letIn(1, "PATCH"));
+        assertEquals("", letIn(2, "PATCH"), "what was meant to be denied is");
+        assertTrue(samples.line("remap.config", 1).note().contains("never meet the method PATCH, so it is left out"));
+        samples.file("records.yaml", "records: {}");
+        assertEquals(all, letIn(0, "PATCH"), "version 10 meets it");
+        assertEquals("", samples.line("remap.config", 1).note());
+    }
+
+    @Test
+    void pushIsDeniedToEverybodyUnlessItIsOn() {
+        samples.file(
+                "remap.config",
+                ".definefilter office @action=allow @src_ip=10.0.0.0/8",
+                "map http://a.example/ http://o.example/",
+                "map http://b.example/ http://o.example/ @action=allow @src_ip=10.0.0.1",
+                "map http://c.example/ http://o.example/ @action=deny @src_ip=10.0.0.1",
+                ".activatefilter office",
+                "map http://d.example/ http://o.example/",
+                ".deactivatefilter office",
+                ".deactivatefilter ip_allow",
+                "map http://e.example/ http://o.example/ @action=allow");
+        samples.file(
+                "ip_allow.config", "src_ip=10.0.0.0-10.255.255.255 action=ip_allow", "src_ip=127.0.0.1 action=ip_allow");
+        for (int rule = 0; rule < 5; rule++) {
+            assertEquals("", letIn(rule, "PUSH"));
+        }
+        assertEquals("10.0.0.1", letIn(1, "GET"));
+        assertEquals("10.0.0.1 10.0.0.2 10.0.0.3 10.0.0.4 10.0.0.9", letIn(3, "POST"));
+        samples.file("records.config", "CONFIG proxy.config.http.push_method_enabled INT 0");
+        assertEquals("", letIn(1, "PUSH"));
+        assertEquals(List.of("access.filters[0]"), samples.line("records.config", 1).keys());
+        samples.file("records.config", "CONFIG proxy.config.http.push_method_enabled INT 1");
+        assertEquals("10.0.0.1", letIn(1, "PUSH"));
+        assertEquals(Outcome.NOT_MAPPED, samples.line("records.config", 1).outcome());
+    }
+
+    @Test
+    void nameOfAFilterThatIsTakenIsNotWrittenTwice() {
+        samples.file(
+                "remap.config",
+                ".definefilter no-push @action=allow @src_ip=10.0.0.1",
+                ".activatefilter no-push",
+                "map http://a.example/ http://o.example/");
+        assertEquals("10.0.0.1", letIn(0, "GET"));
+        assertEquals("", letIn(0, "PUSH"));
+    }
+
+    @Test
+    void ruleByExpressionThatHasFiltersHoldsWhereverItIsFound() {
+        samples.file(
+                "remap.config",
+                "regex_map http://admin\\.x http://o.example/ @action=allow @src_ip=10.0.0.1",
+                "regex_map http://^a|b$:8080/p http://o.example/ @action=deny",
+                "regex_map http://^c$/ http://o.example/ @action=deny",
+                "regex_map http://(.*)\\.y\\.example/ http://$1.example/",
+                "map / http://o.example/");
+        assertTrue(samples.yaml().contains("regex_map: 'http://.*?(?:admin\\.x).*/'"), samples.yaml());
+        assertTrue(samples.yaml().contains("regex_map: 'http://.*?(?:^a|b$).*:8080/p'"), samples.yaml());
+        assertTrue(samples.yaml().contains("regex_map: http://c/"), samples.yaml());
+        assertTrue(samples.yaml().contains("regex_map: 'http://(.*)\\.y\\.example/'"), samples.yaml());
+    }
+
+    @Test
+    void listThatSaysNothingLetsNobodyInAndOneThatIsNotThereIsNamed() {
+        samples.file(
+                "remap.config",
+                "map http://a.example/ http://o.example/",
+                "map http://b.example/ http://o.example/ @action=allow @src_ip=10.0.0.1");
+        assertEquals(String.join(" ", ADDRESSES), letIn(0, "GET"));
+        assertTrue(
+                samples.result().warnings().get(0).startsWith("ip_allow.yaml is not there"),
+                () -> samples.result().warnings().toString());
+        samples.file("ip_allow.yaml", "ip_allow:", "  - {apply: out, ip_addrs: 10.0.0.0/8, action: deny, methods: ALL}");
+        assertEquals("", letIn(0, "GET"));
+        assertEquals("", letIn(1, "GET"));
+        assertFalse(samples.result().warnings().toString().contains("is not there"));
+    }
+
+    @Test
+    void nothingIsForwardedWhereIpAllowLetsNoConnectionGo() {
+        samples.file("records.yaml", "records: {url_remap: {remap_required: 0}}");
+        samples.file(
+                "ip_allow.yaml",
+                "ip_allow:",
+                "  - {apply: in, ip_addrs: 10.0.0.0/8, action: allow, methods: ALL}",
+                "  - {apply: out, ip_addrs: 192.88.99.1, action: allow, methods: ALL}",
+                "  - {apply: out, ip_addrs: [192.88.99.0/30, 10.0.0.0/8], action: deny, methods: CONNECT}");
+        String yaml = samples.yaml();
+        ConfigResult result = ConfigLoader.parse(yaml, "millrace.yaml", directory, Map.of());
+        assertTrue(result.isOk(), result::text);
+        assertTrue(yaml.contains("deny_destinations:"), yaml);
+        assertTrue(yaml.contains("192.88.99.0") && yaml.contains("192.88.99.2/31"), yaml);
+        assertTrue(yaml.contains("169.254.0.0/16"), "what is denied without a word");
+        assertEquals(Outcome.MAPPED, samples.line("ip_allow.yaml", 4).outcome());
     }
 
     @Test

@@ -81,7 +81,7 @@ final class AtsImportTest {
                 "hostdb.ip_resolve STRING ipv6;ipv4|'prefer: ipv6'|MAPPED",
                 "http.keep_alive_no_activity_timeout_in INT 0|'below the limit of 10ms'|NOT_MAPPED",
                 "http.flow_control.enabled INT 1|'cache.fill_window'|NO_EFFECT",
-                "http.push_method_enabled INT 0|'off, as here'|NO_EFFECT",
+                "http.push_method_enabled INT 0|''|MAPPED",
                 "http.push_method_enabled INT 1|'nothing is stored by PUSH'|NOT_MAPPED",
                 "ssl.client.CA.cert.filename STRING NULL|'says nothing'|NO_EFFECT",
                 "no.such.record INT 1|'no setting for this record'|NOT_MAPPED"
@@ -245,6 +245,7 @@ final class AtsImportTest {
         samples.file("remap.config", "map http://a.example/ http://b.example/ @action=allow @src_ip=10.0.0.0/8");
         assertHas("""
                     filters:
+                      - no-push
                       - ip-allow-1
                       - ip-allow-rest
                       - action: allow
@@ -276,7 +277,7 @@ final class AtsImportTest {
                 ".activatefilter f",
                 "map http://b.example/ http://o.example/");
         assertHas("- name: f-2\n    action: allow\n    src_ip: [10.0.0.0/8]");
-        assertHas("- map: http://b.example/\n    to: http://o.example/\n    filters:\n      - f-2");
+        assertHas("- map: http://b.example/\n    to: http://o.example/\n    filters:\n      - no-push\n      - f-2");
     }
 
     @Test
@@ -284,7 +285,7 @@ final class AtsImportTest {
         samples.file("ip_allow.config", "src_ip=0.0.0.0-255.255.255.255 action=ip_allow method=GET|HEAD");
         samples.file("remap.config", "map http://a.example/ http://b.example/ @action=allow @src_ip=10.0.0.0/8");
         assertHas(
-                "filters:\n      - action: allow\n        src_ip: [10.0.0.0/8]\n        methods: [GET, HEAD]\n      - ip-allow-1");
+                "filters:\n      - no-push\n      - action: allow\n        src_ip: [10.0.0.0/8]\n        methods: [GET, HEAD]\n      - ip-allow-1");
         assertHas("- name: ip-allow-1\n    action: deny\n    src_ip: [0.0.0.0/0]");
     }
 

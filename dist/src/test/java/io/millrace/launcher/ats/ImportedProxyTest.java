@@ -4,23 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
-import io.millrace.proxy.ProxyServer;
-import io.millrace.proxy.config.ConfigLoader;
-import io.millrace.proxy.config.ConfigResult;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -31,74 +22,18 @@ final class ImportedProxyTest {
     @TempDir
     Path directory;
 
+    private ImportedProxy proxy;
     private Samples samples;
-    private final List<String> asked = new CopyOnWriteArrayList<>();
-    private HttpServer origin;
-    private ProxyServer proxy;
 
     @BeforeEach
     void startOrigin() throws IOException {
-        samples = new Samples(directory);
-        origin = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        origin.createContext("/", this::answer);
-        origin.start();
+        proxy = new ImportedProxy(directory);
+        samples = proxy.samples();
     }
 
     @AfterEach
     void stop() {
-        if (proxy != null) {
-            proxy.close();
-        }
-        origin.stop(0);
-    }
-
-    private void answer(HttpExchange exchange) throws IOException {
-        String path = exchange.getRequestURI().toString();
-        asked.add(exchange.getRequestMethod() + " " + path + " "
-                + exchange.getRequestHeaders().getFirst("Host"));
-        byte[] body = ("origin of " + path).getBytes(StandardCharsets.UTF_8);
-        int status = path.contains("missing") ? 404 : path.contains("moved") ? 302 : 200;
-        if (status == 302) {
-            exchange.getResponseHeaders().set("Location", "http://127.0.0.1:" + port() + "/elsewhere");
-        }
-        exchange.sendResponseHeaders(status, body.length);
-        exchange.getResponseBody().write(body);
-        exchange.close();
-    }
-
-    private int port() {
-        return origin.getAddress().getPort();
-    }
-
-    /** Starts what was imported, with little memory and, unless told otherwise, at any port. */
-    private void start(Map<String, String> overrides) throws IOException {
-        String yaml = String.valueOf(samples.result().yaml());
-        Map<String, String> all = new HashMap<>(overrides);
-        all.putIfAbsent("cache.ram_size", "32MiB");
-        all.putIfAbsent("log.access.enabled", "false");
-        all.putIfAbsent("worker.event_loops", "1");
-        ConfigResult result = ConfigLoader.parse(yaml, "millrace.yaml", directory, all);
-        assertTrue(result.isOk(), result::text);
-        proxy = ProxyServer.builder().config(result.config()).start();
-    }
-
-    private void start() throws IOException {
-        start(Map.of("listen", "[\"127.0.0.1:0\"]"));
-    }
-
-    /** What is answered until the connection ends. */
-    private String ask(String request) throws IOException {
-        InetSocketAddress address = proxy.addresses().get(0);
-        try (Socket socket = new Socket(address.getAddress(), address.getPort())) {
-            socket.setSoTimeout(20_000);
-            socket.getOutputStream().write(request.getBytes(StandardCharsets.ISO_8859_1));
-            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
-        }
-    }
-
-    private String get(String path, String host, String... fields) throws IOException {
-        return ask("GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n" + String.join("", fields)
-                + "\r\n");
+        proxy.close();
     }
 
     @Test
@@ -113,37 +48,37 @@ final class ImportedProxyTest {
                 "CONFIG proxy.config.header.parse.no_host_url_redirect STRING http://www.blog.example/");
         samples.file(
                 "remap.config",
-                "map http://www.blog.example/ http://127.0.0.1:" + port() + "/",
-                "reverse_map http://127.0.0.1:" + port() + "/ http://www.blog.example/",
-                "regex_map http://([a-z\\-0-9]+)\\.sites\\.example http://127.0.0.1:" + port() + "/?request=$1",
-                "map http://cdn.blog.example/js/ http://127.0.0.1:" + port()
+                "map http://www.blog.example/ http://127.0.0.1:" + proxy.port() + "/",
+                "reverse_map http://127.0.0.1:" + proxy.port() + "/ http://www.blog.example/",
+                "regex_map http://([a-z\\-0-9]+)\\.sites\\.example http://127.0.0.1:" + proxy.port() + "/?request=$1",
+                "map http://cdn.blog.example/js/ http://127.0.0.1:" + proxy.port()
                         + "/scripts/ @action=allow @src_ip=192.0.2.1");
-        start();
+        proxy.start();
 
-        String first = get("/a", "www.blog.example");
+        String first = proxy.get("/a", "www.blog.example");
         assertTrue(first.startsWith("HTTP/1.1 200"), first);
         assertTrue(first.contains("wv-tmp2") && first.contains("[uScMs"), first);
-        String second = get("/a", "www.blog.example");
+        String second = proxy.get("/a", "www.blog.example");
         assertTrue(second.contains("cCH") && second.contains("Cache-Status: wv-tmp2; hit"), second);
-        assertEquals(List.of("GET /a www.blog.example"), asked);
+        assertEquals(List.of("GET /a www.blog.example"), proxy.asked());
 
-        assertTrue(get("/moved", "www.blog.example").contains("Location: http://www.blog.example/elsewhere"));
-        assertTrue(get("/x", "one.sites.example").contains("origin of /"));
-        assertTrue(asked.get(asked.size() - 1).contains("request=one"), asked::toString);
-        assertTrue(get("/js/x.js", "cdn.blog.example").startsWith("HTTP/1.1 403"));
-        assertTrue(get("/a", "unknown.example").startsWith("HTTP/1.1 404"));
-        String noHost = ask("GET /a HTTP/1.0\r\n\r\n");
+        assertTrue(proxy.get("/moved", "www.blog.example").contains("Location: http://www.blog.example/elsewhere"));
+        assertTrue(proxy.get("/x", "one.sites.example").contains("origin of /"));
+        assertTrue(proxy.lastAsked().contains("request=one"), proxy.asked()::toString);
+        assertTrue(proxy.get("/js/x.js", "cdn.blog.example").startsWith("HTTP/1.1 403"));
+        assertTrue(proxy.get("/a", "unknown.example").startsWith("HTTP/1.1 404"));
+        String noHost = proxy.ask("GET /a HTTP/1.0\r\n\r\n");
         assertTrue(noHost.contains(" 302 ") && noHost.contains("Location: http://www.blog.example/"), noHost);
     }
 
     @Test
     void withTrafficServersDefaultsWhatHasNoLifetimeIsNotStoredAndTheHostIsTheOrigins() throws IOException {
-        samples.file("remap.config", "map http://www.blog.example/ http://127.0.0.1:" + port() + "/");
-        start();
-        get("/a", "www.blog.example");
-        String second = get("/a", "www.blog.example");
-        assertEquals(2, asked.size());
-        assertEquals("GET /a 127.0.0.1:" + port(), asked.get(0));
+        samples.file("remap.config", "map http://www.blog.example/ http://127.0.0.1:" + proxy.port() + "/");
+        proxy.start();
+        proxy.get("/a", "www.blog.example");
+        String second = proxy.get("/a", "www.blog.example");
+        assertEquals(2, proxy.asked().size());
+        assertEquals("GET /a 127.0.0.1:" + proxy.port(), proxy.asked().get(0));
         assertFalse(second.contains("\r\nVia:"), second);
         assertTrue(second.contains("\r\nServer: "), second);
     }
@@ -151,11 +86,11 @@ final class ImportedProxyTest {
     @Test
     void errorsAreStoredWhereNegativeCachingIsOn() throws IOException {
         samples.file("records.config", "CONFIG proxy.config.http.negative_caching_enabled INT 1");
-        samples.file("remap.config", "map / http://127.0.0.1:" + port() + "/");
-        start();
-        assertTrue(get("/missing", "a.example").startsWith("HTTP/1.1 404"));
-        assertTrue(get("/missing", "a.example").startsWith("HTTP/1.1 404"));
-        assertEquals(1, asked.size());
+        samples.file("remap.config", "map / http://127.0.0.1:" + proxy.port() + "/");
+        proxy.start();
+        assertTrue(proxy.get("/missing", "a.example").startsWith("HTTP/1.1 404"));
+        assertTrue(proxy.get("/missing", "a.example").startsWith("HTTP/1.1 404"));
+        assertEquals(1, proxy.asked().size());
     }
 
     @Test
@@ -171,11 +106,11 @@ final class ImportedProxyTest {
                 "LOCAL proxy.local.incoming_ip_to_bind STRING 127.0.0.7",
                 "CONFIG proxy.config.http.keep_alive_no_activity_timeout_in INT 1",
                 "CONFIG proxy.config.http.keep_alive_no_activity_timeout_out INT 1");
-        samples.file("remap.config", "map / http://127.0.0.1:" + port() + "/");
-        start(Map.of());
+        samples.file("remap.config", "map / http://127.0.0.1:" + proxy.port() + "/");
+        proxy.start(Map.of());
         assertEquals(List.of(new InetSocketAddress(local, free)), proxy.addresses());
         // Ends when the proxy closes the connection, which the request does not ask for.
-        String answer = ask("GET /a HTTP/1.1\r\nHost: a.example\r\n\r\n");
+        String answer = proxy.ask("GET /a HTTP/1.1\r\nHost: a.example\r\n\r\n");
         assertTrue(answer.endsWith("origin of /a"), answer);
         assertFalse(answer.contains("Connection: close"), answer);
     }
@@ -202,13 +137,13 @@ final class ImportedProxyTest {
                 "ip_allow.config",
                 "src_ip=127.0.0.1 action=ip_allow method=ALL",
                 "src_ip=0.0.0.0-255.255.255.255 action=ip_deny method=PUSH|PURGE|DELETE");
-        samples.file("remap.config", "map / http://127.0.0.1:" + port() + "/");
-        start(Map.of("listen", "[\"127.0.0.1:0\"]", "log.access.enabled", "true"));
-        get("/a", "a.example", "Referer: http://r.example/\r\n", "User-Agent: ab\r\n");
+        samples.file("remap.config", "map / http://127.0.0.1:" + proxy.port() + "/");
+        proxy.start(Map.of("listen", "[\"127.0.0.1:0\"]", "log.access.enabled", "true"));
+        proxy.get("/a", "a.example", "Referer: http://r.example/\r\n", "User-Agent: ab\r\n");
         String purge = "PURGE /a HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n";
-        assertTrue(ask(purge).startsWith("HTTP/1.1 200"));
-        assertTrue(ask(purge).startsWith("HTTP/1.1 404"));
-        proxy.close();
+        assertTrue(proxy.ask(purge).startsWith("HTTP/1.1 200"));
+        assertTrue(proxy.ask(purge).startsWith("HTTP/1.1 404"));
+        proxy.stop();
         List<String> lines = Files.readAllLines(directory.resolve("access.log"));
         assertTrue(
                 lines.get(0)
@@ -224,9 +159,9 @@ final class ImportedProxyTest {
                 "ip_allow.config",
                 "src_ip=192.0.2.0/24 action=ip_allow",
                 "src_ip=127.0.0.1 action=ip_deny method=DELETE");
-        start(Map.of("listen", "[\"127.0.0.1:0\"]", "forward_proxy.allow", "192.0.2.0/24"));
-        String answer = get("http://127.0.0.1:" + port() + "/a", "127.0.0.1:" + port());
+        proxy.start(Map.of("listen", "[\"127.0.0.1:0\"]", "forward_proxy.allow", "192.0.2.0/24"));
+        String answer = proxy.get("http://127.0.0.1:" + proxy.port() + "/a", "127.0.0.1:" + proxy.port());
         assertTrue(answer.startsWith("HTTP/1.1 403"), answer);
-        assertEquals(List.of(), asked);
+        assertEquals(List.of(), proxy.asked());
     }
 }
