@@ -81,8 +81,9 @@ final class IpAllowImport {
             filters.add(new Line(new Entry(name, 1, 1, ""), List.of("all"), false, List.of()));
         } else {
             input.warnings()
-                    .add(name
-                            + " is not there, without which Traffic Server lets nobody in; here everybody may ask for what remap maps, until access.filters says otherwise");
+                    .add(
+                            name
+                                    + " is not there, without which Traffic Server lets nobody in; here everybody may ask for what remap maps, until access.filters says otherwise");
         }
     }
 

@@ -78,8 +78,8 @@ final class ParentImport {
     }
 
     private void line(Entry entry, Map<String, String> fields, List<RemapRule> left) {
-        for (String name : List.of(
-                "dest_ip", "url_regex", "port", "prefix", "suffix", "method", "time", "src_ip", "internal")) {
+        for (String name :
+                List.of("dest_ip", "url_regex", "port", "prefix", "suffix", "method", "time", "src_ip", "internal")) {
             if (fields.containsKey(name)) {
                 entry.notMapped(
                         name

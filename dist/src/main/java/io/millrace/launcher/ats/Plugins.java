@@ -123,10 +123,7 @@ final class Plugins {
             if (isGuard(plugin)) {
                 rules.forEach(rule -> rule.close(words.entry()));
                 if (input.draft().root().find("forward_proxy.enabled") != null) {
-                    input.draft()
-                            .root()
-                            .put("forward_proxy.enabled", "false")
-                            .from(words.entry());
+                    input.draft().root().put("forward_proxy.enabled", "false").from(words.entry());
                 }
             }
         }

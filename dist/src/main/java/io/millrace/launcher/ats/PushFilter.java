@@ -19,7 +19,8 @@ final class PushFilter {
         DraftNode general = input.draft().root().first("access.filters");
         deny(general);
         if (rec == null) {
-            general.remark("Traffic Server's default (proxy.config." + RECORD + "); without this filter origins get PUSH");
+            general.remark(
+                    "Traffic Server's default (proxy.config." + RECORD + "); without this filter origins get PUSH");
         } else {
             general.from(rec.entry());
         }
@@ -46,9 +47,7 @@ final class PushFilter {
 
     /** Whether the first of them denies everything. */
     private static boolean isClosed(List<DraftNode> filters) {
-        return !filters.isEmpty()
-                && filters.get(0).fields().size() == 1
-                && isAction(filters.get(0), "deny");
+        return !filters.isEmpty() && filters.get(0).fields().size() == 1 && isAction(filters.get(0), "deny");
     }
 
     private static boolean isAllow(Input input, DraftNode filter) {

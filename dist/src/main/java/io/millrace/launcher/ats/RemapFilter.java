@@ -138,9 +138,8 @@ final class RemapFilter {
     /** For which requests it is. */
     FilterTerms terms() {
         // Whom a filter never lets in there it lets in nowhere.
-        List<String> met = old && allows()
-                ? methods.stream().filter(METHODS::contains).toList()
-                : methods;
+        List<String> met =
+                old && allows() ? methods.stream().filter(METHODS::contains).toList() : methods;
         FilterTerms named = met.isEmpty() && !methods.isEmpty()
                 ? FilterTerms.ALL.withoutMethod()
                 : FilterTerms.ALL.withMethods(met);

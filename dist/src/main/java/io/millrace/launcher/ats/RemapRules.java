@@ -136,7 +136,9 @@ final class RemapRules {
     void finish() {
         for (RemapRule rule : rules) {
             DraftNode node = rule.node();
-            if (node != null && rule.verb().startsWith("regex") && !node.elements("filters").isEmpty()) {
+            if (node != null
+                    && rule.verb().startsWith("regex")
+                    && !node.elements("filters").isEmpty()) {
                 node.put(rule.verb(), regex(rule, true));
             }
         }

@@ -140,8 +140,9 @@ final class SniImport {
         String off = "OFF";
         switch (key) {
             case "fqdn" -> {}
-            case "inbound_port_ranges" -> entry.note(
-                    "what is said here holds at every address that has tls, and so does what is said of the name behind it");
+            case "inbound_port_ranges" ->
+                entry.note(
+                        "what is said here holds at every address that has tls, and so does what is said of the name behind it");
             case "verify_client" -> {
                 if (value.equals("STRICT")) {
                     entry.notMapped(
@@ -208,7 +209,10 @@ final class SniImport {
         if (start < 0) {
             names(rule, node);
         } else if (rule.verb().startsWith("regex")) {
-            wide(rule, node, policies.stream().filter(policy -> mayBe(host, policy)).toList());
+            wide(
+                    rule,
+                    node,
+                    policies.stream().filter(policy -> mayBe(host, policy)).toList());
         } else {
             guard(node, of(host));
         }
@@ -249,7 +253,9 @@ final class SniImport {
                             (many ? "regex_" : "") + rule.verb(),
                             "https://" + (many ? policy.hosts : policy.name) + rule.from());
             named.from(policy.entry);
-            guard(named, many && policy.somePorts ? held.subList(i, held.size()) : many ? List.of(policy) : of(policy.name));
+            guard(
+                    named,
+                    many && policy.somePorts ? held.subList(i, held.size()) : many ? List.of(policy) : of(policy.name));
         }
     }
 

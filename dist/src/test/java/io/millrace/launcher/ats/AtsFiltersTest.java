@@ -301,7 +301,12 @@ final class AtsFiltersTest {
 
     @Test
     void beforeVersion10AStarInANameMayStandAnywhere() throws IOException {
-        tls("sni:", "  - fqdn: 'secret*.x.example'", "    ip_allow: 10.0.0.1", "  - fqdn: '*'", "    ip_allow: 10.0.0.2");
+        tls(
+                "sni:",
+                "  - fqdn: 'secret*.x.example'",
+                "    ip_allow: 10.0.0.1",
+                "  - fqdn: '*'",
+                "    ip_allow: 10.0.0.2");
         samples.file(
                 "remap.config",
                 "map https://secret7.x.example/ http://o.example/",
@@ -397,7 +402,9 @@ final class AtsFiltersTest {
                 ".deactivatefilter ip_allow",
                 "map http://e.example/ http://o.example/ @action=allow");
         samples.file(
-                "ip_allow.config", "src_ip=10.0.0.0-10.255.255.255 action=ip_allow", "src_ip=127.0.0.1 action=ip_allow");
+                "ip_allow.config",
+                "src_ip=10.0.0.0-10.255.255.255 action=ip_allow",
+                "src_ip=127.0.0.1 action=ip_allow");
         for (int rule = 0; rule < 5; rule++) {
             assertEquals("", letIn(rule, "PUSH"));
         }
@@ -405,7 +412,8 @@ final class AtsFiltersTest {
         assertEquals("10.0.0.1 10.0.0.2 10.0.0.3 10.0.0.4 10.0.0.9", letIn(3, "POST"));
         samples.file("records.config", "CONFIG proxy.config.http.push_method_enabled INT 0");
         assertEquals("", letIn(1, "PUSH"));
-        assertEquals(List.of("access.filters[0]"), samples.line("records.config", 1).keys());
+        assertEquals(
+                List.of("access.filters[0]"), samples.line("records.config", 1).keys());
         samples.file("records.config", "CONFIG proxy.config.http.push_method_enabled INT 1");
         assertEquals("10.0.0.1", letIn(1, "PUSH"));
         assertEquals(Outcome.NOT_MAPPED, samples.line("records.config", 1).outcome());
@@ -447,7 +455,8 @@ final class AtsFiltersTest {
         assertTrue(
                 samples.result().warnings().get(0).startsWith("ip_allow.yaml is not there"),
                 () -> samples.result().warnings().toString());
-        samples.file("ip_allow.yaml", "ip_allow:", "  - {apply: out, ip_addrs: 10.0.0.0/8, action: deny, methods: ALL}");
+        samples.file(
+                "ip_allow.yaml", "ip_allow:", "  - {apply: out, ip_addrs: 10.0.0.0/8, action: deny, methods: ALL}");
         assertEquals("", letIn(0, "GET"));
         assertEquals("", letIn(1, "GET"));
         assertFalse(samples.result().warnings().toString().contains("is not there"));

@@ -37,7 +37,9 @@ final class AtsGoldenTest {
                 "lines",
                 "yaml",
                 "strategies",
-                "remap-yaml"
+                "remap-yaml",
+                "default-9.2",
+                "default-10"
             })
     void samplesBecomeWhatIsExpected(String sample) throws IOException {
         AtsImport.Result result = read(sample);
@@ -64,7 +66,9 @@ final class AtsGoldenTest {
                 "lines",
                 "yaml",
                 "strategies",
-                "remap-yaml"
+                "remap-yaml",
+                "default-9.2",
+                "default-10"
             })
     void everyLineOfEveryFileIsInTheReport(String sample) throws IOException {
         AtsImport.Result result = read(sample);

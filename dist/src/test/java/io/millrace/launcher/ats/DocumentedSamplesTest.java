@@ -96,7 +96,8 @@ final class DocumentedSamplesTest {
         String rest = to.substring("http://".length());
         int slash = rest.indexOf('/');
         assertEquals(
-                "GET " + rest.substring(slash) + " " + rest.substring(0, slash) + ":" + proxy.port(), proxy.lastAsked());
+                "GET " + rest.substring(slash) + " " + rest.substring(0, slash) + ":" + proxy.port(),
+                proxy.lastAsked());
     }
 
     private void assertStatus(int status, String answer) {
@@ -119,8 +120,7 @@ final class DocumentedSamplesTest {
         start();
         assertLeads("http://www.x.com/Widgets/index.html", "http://server.hoster.com/Widgets/index.html");
         assertLeads(
-                "http://www.x.com/cgi/form/submit.sh?arg=true",
-                "http://server.hoster.com/cgi/form/submit.sh?arg=true");
+                "http://www.x.com/cgi/form/submit.sh?arg=true", "http://server.hoster.com/cgi/form/submit.sh?arg=true");
         assertLeads(
                 "http://www.y.com/marketing/projects/manhattan/specs.html",
                 "http://marketing.y.com/projects/manhattan/specs.html");
@@ -138,7 +138,9 @@ final class DocumentedSamplesTest {
 
     @Test
     void matchAllIsAskedLastWhereverItStands() throws IOException {
-        remap("map / http://all.example.com", "map http://example.com/dist_get_user http://denied.example.com/denied.html");
+        remap(
+                "map / http://all.example.com",
+                "map http://example.com/dist_get_user http://denied.example.com/denied.html");
         start();
         assertLeads("http://example.com/a.gif", "http://all.example.com/a.gif");
         assertLeads("http://example.com/dist_get_user", "http://denied.example.com/denied.html");
