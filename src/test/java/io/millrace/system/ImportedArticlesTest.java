@@ -334,14 +334,11 @@ class ImportedArticlesTest {
         file("remap.config", "map / http://ORIGIN/");
         imported();
 
-        for (int i = 0; i < 20; i++) {
-            assertEquals(body.length, get("app.example", "/often").body().length);
-        }
         for (int i = 0; i < 200; i++) {
+            assertEquals(body.length, get("app.example", "/often").body().length);
             assertEquals(body.length, get("app.example", "/once/" + i).body().length);
         }
-        assertEquals(body.length, get("app.example", "/often").body().length);
-        assertEquals(1, origin.count("/often"), "50 MiB went through 32");
+        assertTrue(origin.count("/often") < 10, () -> "of 200, while 50 MiB went through 32: " + origin.count("/often"));
         get("app.example", "/own", "Cookie: session=1");
         get("app.example", "/own", "Cookie: session=2");
         assertEquals(2, origin.count("/own"));
