@@ -146,7 +146,8 @@ public final class AtsImport {
         GroupWriter groups = new GroupWriter(input);
         new StrategiesImport(input, groups).read(rules.forwarding());
         new ParentImport(input, groups).read(rules.forwarding());
-        new CacheConfigImport(input).read();
+        boolean forward = !input.records().isOn("url_remap.remap_required", true);
+        new CacheConfigImport(input, new CacheRuleHosts(rules.forwarding(), forward)).read();
         SplitDnsImport.read(input);
         new LogImport(input).read();
         Plugins.read(input, rules.all());
@@ -155,7 +156,6 @@ public final class AtsImport {
         rules.finish();
         PushFilter.write(input, rules.filters());
         name(input);
-        boolean forward = !input.records().isOn("url_remap.remap_required", true);
         records.finish(forward || rules.forwarding().stream().anyMatch(RemapRule::isToSecure));
     }
 

@@ -14,12 +14,18 @@ final class CacheConfigImport {
             "ignore-client-no-cache", "ignore_client_no_cache",
             "ignore-server-no-cache", "ignore_server_no_cache");
 
+    private static final String NOWHERE =
+            "Traffic Server holds it against the URLs that rules lead to, and none leads there";
+
     private final Input input;
     /** Whether the directory is of a version before 10. */
     private final boolean old;
 
-    CacheConfigImport(Input input) {
+    private final CacheRuleHosts hosts;
+
+    CacheConfigImport(Input input, CacheRuleHosts hosts) {
         this.input = input;
+        this.hosts = hosts;
         old = !input.has("records.yaml");
     }
 
@@ -60,8 +66,17 @@ final class CacheConfigImport {
                     "says nothing of what to do: action=, revalidate=, ttl-in-cache=, pin-in-cache= or cache-responses-to-cookies=");
             return;
         }
-        DraftNode node = input.draft().element("cache_rules", words.entry());
-        rule.fields().forEach((name, field) -> node.fields().put(name, field));
+        List<DraftNode> lines = hosts.of(rule, words.entry());
+        if (lines.isEmpty() && CacheRuleHosts.isNeverCached(rule)) {
+            words.entry().note(NOWHERE + "; kept for clients' URLs, since what is not to be stored may be meant so");
+            lines = List.of(rule);
+        } else if (lines.isEmpty()) {
+            words.entry().note(NOWHERE);
+        }
+        for (DraftNode line : lines) {
+            DraftNode node = input.draft().element("cache_rules", words.entry());
+            line.fields().forEach((name, field) -> node.fields().put(name, field));
+        }
     }
 
     /** @return why the rule cannot be said; null when it can */

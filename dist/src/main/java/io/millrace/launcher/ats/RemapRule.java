@@ -104,12 +104,38 @@ final class RemapRule {
     }
 
     String toHost() {
-        return host(to);
+        return host(to).toLowerCase(Locale.ROOT);
     }
 
-    /** The host that requests name, or the expression for it. */
+    /** The port that requests go to, given or the scheme's. */
+    String toPort() {
+        String authority = to.replaceFirst("^[^:/]+://", "").replaceFirst("/.*", "");
+        String port = authority.substring(host(to).length()).replace(":", "");
+        return port.isEmpty() ? isToSecure() ? "443" : "80" : port;
+    }
+
+    String toPath() {
+        return path(to);
+    }
+
+    /** How the paths of requests begin. */
+    String fromPath() {
+        return path(from);
+    }
+
+    private static String path(String url) {
+        String rest = url.contains("://") ? url.substring(url.indexOf("://") + 3) : url;
+        int slash = rest.indexOf('/');
+        return slash < 0 ? "/" : rest.substring(slash).replaceFirst("[?].*", "");
+    }
+
+    boolean isExpression() {
+        return verb.startsWith("regex");
+    }
+
+    /** The host that requests name, or the expression for it; empty where the rule is for all. */
     String fromHost() {
-        return host(from);
+        return isExpression() ? host(from) : host(from).toLowerCase(Locale.ROOT);
     }
 
     private static String host(String url) {
@@ -118,6 +144,6 @@ final class RemapRule {
         String authority = slash < 0 ? rest : rest.substring(0, slash);
         int colon = authority.endsWith("]") ? -1 : authority.lastIndexOf(':');
         boolean port = colon >= 0 && authority.substring(colon + 1).matches("\\d*");
-        return (port ? authority.substring(0, colon) : authority).toLowerCase(Locale.ROOT);
+        return port ? authority.substring(0, colon) : authority;
     }
 }

@@ -504,9 +504,7 @@ final class AtsImportTest {
     void whatOriginsSayOfNoCacheIsIgnoredOnlyWhereNoStoreIsToo() {
         samples.file("records.config", "CONFIG proxy.config.http.cache.ignore_server_no_cache INT 1");
         samples.file(
-                "cache.config",
-                "dest_domain=a.example action=ignore-server-no-cache",
-                "dest_domain=b.example action=ignore-no-cache");
+                "cache.config", "dest_domain=o action=ignore-server-no-cache", "dest_domain=o action=ignore-no-cache");
         samples.file(
                 "remap.config",
                 "map http://a.example/ http://o/ @plugin=conf_remap.so @pparam=proxy.config.http.cache.ignore_server_no_cache=1");
@@ -723,5 +721,48 @@ final class AtsImportTest {
         }
         String yaml = String.valueOf(result.yaml());
         assertTrue(ConfigLoader.parse(yaml, "millrace.yaml", Map.of()).isOk(), "seed " + seed + "\n" + yaml);
+    }
+
+    @Test
+    void linesOfCacheConfigAreForTheUrlsThatRulesLeadTo() {
+        samples.file(
+                "remap.config",
+                "map http://a.example/js/ http://one.internal/scripts/",
+                "map https://b.example/ https://two.internal:8443/b/",
+                "regex_map http://(\\D+)\\.c\\.example/ http://one.internal/",
+                "map / http://three.internal/");
+        samples.file(
+                "cache.config",
+                "dest_domain=internal scheme=https port=8443 ttl-in-cache=1h",
+                "dest_host=one.internal prefix=scripts/old action=never-cache",
+                "dest_host=one.internal prefix=other revalidate=1h",
+                "dest_host=three.internal revalidate=2h",
+                "dest_host=three.internal action=never-cache",
+                "dest_domain=a.example ttl-in-cache=2h",
+                "dest_domain=a.example action=never-cache",
+                "suffix=gif revalidate=6h");
+        assertHas("""
+                cache_rules:
+                  - dest_host: b.example
+                    ttl_in_cache: 1h
+                  - dest_host: a.example
+                    prefix: /js/old
+                    action: never_cache
+                  - host_regex: '^(?:(\\D+)\\.c\\.example)$'
+                    prefix: /scripts/old
+                    action: never_cache
+                  - host_regex: '^(?:(\\D+)\\.c\\.example)$'
+                    prefix: /other
+                    revalidate: 1h
+                  - dest_domain: .
+                    action: never_cache
+                  - dest_domain: a.example
+                    action: never_cache
+                  - suffix: gif
+                    revalidate: 6h
+                """);
+        assertOutcome(Outcome.NOT_MAPPED, "cache.config", 4, "which is for every host that no other rule names");
+        assertOutcome(Outcome.NO_EFFECT, "cache.config", 6, "none leads there");
+        assertOutcome(Outcome.MAPPED, "cache.config", 7, "kept for clients' URLs");
     }
 }

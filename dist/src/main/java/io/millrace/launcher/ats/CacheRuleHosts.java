@@ -1,0 +1,149 @@
+package io.millrace.launcher.ats;
+
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * For which URLs of clients a line of cache.config is. Traffic Server holds it against the URL that a rule leads to; cache rules are
+ * for the client's.
+ */
+final class CacheRuleHosts {
+    private static final List<String> CONDITIONS =
+            List.of("dest_domain", "dest_host", "host_regex", "prefix", "port", "scheme");
+
+    private final List<RemapRule> rules;
+    private final boolean forward;
+
+    /**
+     * Of a directory.
+     *
+     * @param rules those that lead to an origin
+     * @param forward whether hosts that clients name are asked too
+     */
+    CacheRuleHosts(List<RemapRule> rules, boolean forward) {
+        this.rules = rules;
+        this.forward = forward;
+    }
+
+    /** What a line becomes: nothing where no rule leads to where it is for. */
+    List<DraftNode> of(DraftNode line, Entry entry) {
+        if (line.field("url_regex") != null && rules.stream().anyMatch(rule -> !isSame(rule))) {
+            entry.notMapped(
+                    "url_regex: is held against the client's URL here, and against the one that a rule leads to in Traffic Server");
+        }
+        if (rules.isEmpty() || CONDITIONS.stream().noneMatch(name -> line.field(name) != null)) {
+            return List.of(line);
+        }
+        List<DraftNode> lines = new ArrayList<>();
+        Set<String> known = new LinkedHashSet<>();
+        for (RemapRule rule : rules) {
+            String prefix = prefix(text(line, "prefix"), rule);
+            if (prefix == null || !isFor(line, rule)) {
+                continue;
+            }
+            if (!isNeverCached(line) && isWider(line, rule)) {
+                entry.notMapped("for the rule of " + rule.entry().place()
+                        + ", which is for every host that no other rule names: write it for those that you mean");
+            } else if (known.add(hosts(rule) + prefix)) {
+                lines.add(copy(line, rule, prefix));
+            }
+        }
+        if (forward) {
+            lines.add(line);
+        }
+        return lines;
+    }
+
+    /** Whether a rule for every host would take hosts of other rules along, for which the line is not. */
+    private boolean isWider(DraftNode line, RemapRule rule) {
+        return rule.fromHost().isEmpty()
+                && rules.stream()
+                        .anyMatch(other -> !other.fromHost().isEmpty()
+                                && (!isFor(line, other) || prefix(text(line, "prefix"), other) == null));
+    }
+
+    /** Whether it stores less, which does no harm. */
+    static boolean isNeverCached(DraftNode line) {
+        return text(line, "action").equals("never_cache");
+    }
+
+    private static DraftNode copy(DraftNode line, RemapRule rule, String prefix) {
+        DraftNode copy = new DraftNode();
+        boolean any = rule.fromHost().isEmpty();
+        copy.put(
+                any ? "dest_domain" : rule.isExpression() ? "host_regex" : "dest_host",
+                any ? "." : rule.isExpression() ? "^(?:" + rule.fromHost() + ")$" : rule.fromHost());
+        if (!prefix.equals("/")) {
+            copy.put("prefix", prefix);
+        }
+        line.fields().forEach((name, field) -> {
+            if (!CONDITIONS.contains(name)) {
+                copy.fields().put(name, field.copy());
+            }
+        });
+        return copy;
+    }
+
+    private static String hosts(RemapRule rule) {
+        return (rule.isExpression() ? "~" : "") + rule.fromHost();
+    }
+
+    private static boolean isFor(DraftNode line, RemapRule rule) {
+        String host = rule.toHost();
+        String domain = text(line, "dest_domain");
+        String exact = text(line, "dest_host");
+        String regex = text(line, "host_regex");
+        String port = text(line, "port");
+        String scheme = text(line, "scheme");
+        String name = (domain.startsWith(".") ? domain.substring(1) : domain).toLowerCase(Locale.ROOT);
+        return (name.isEmpty() || host.equals(name) || host.endsWith("." + name))
+                && (exact.isEmpty() || host.equalsIgnoreCase(exact))
+                && (regex.isEmpty() || isFound(regex, host))
+                && (port.isEmpty() || port.equals(rule.toPort()))
+                && (scheme.isEmpty() || scheme.equals("https") == rule.isToSecure());
+    }
+
+    private static boolean isFound(String regex, String host) {
+        try {
+            return Pattern.compile(regex, Pattern.CASE_INSENSITIVE)
+                    .matcher(host)
+                    .find();
+        } catch (PatternSyntaxException e) {
+            return true;
+        }
+    }
+
+    /** How paths begin for clients; null where the rule leads to no such path. */
+    private static @Nullable String prefix(String wanted, RemapRule rule) {
+        String from = rule.fromPath();
+        String to = rule.toPath();
+        if (to.startsWith(wanted)) {
+            return from;
+        }
+        if (!wanted.startsWith(to)) {
+            return null;
+        }
+        String rest = wanted.substring(to.length());
+        return from.endsWith("/") && rest.startsWith("/")
+                ? from + rest.substring(1)
+                : from.endsWith("/") || rest.startsWith("/") ? from + rest : from + "/" + rest;
+    }
+
+    private static boolean isSame(RemapRule rule) {
+        return !rule.isExpression()
+                && rule.fromHost().equals(rule.toHost())
+                && rule.fromPath().equals(rule.toPath());
+    }
+
+    private static String text(DraftNode line, String name) {
+        DraftNode field = line.field(name);
+        String text = field == null ? null : field.text();
+        return text == null ? "" : text;
+    }
+}
