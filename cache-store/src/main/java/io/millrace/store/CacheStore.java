@@ -39,6 +39,9 @@ public interface CacheStore<H> extends Closeable {
     @Nullable
     StoredObject<H> get(StoreKey key);
 
+    /** A thread's reader of what is in RAM, which holds nothing. The caller closes it. */
+    ResidentReader<H> residentReader();
+
     /** Whether {@link #get} would find it now; counts as no request for it. Never blocks. */
     boolean isInRam(StoreKey key);
 

@@ -187,5 +187,6 @@ final class ServingLoop {
             fastLane.close();
         }
         origins.close();
+        exchanges.close();
     }
 }

@@ -14,6 +14,7 @@ import io.millrace.store.ObjectWriter;
 import io.millrace.store.OpenCallback;
 import io.millrace.store.PinCheck;
 import io.millrace.store.RemoveCallback;
+import io.millrace.store.ResidentReader;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoreStatistics;
@@ -221,6 +222,37 @@ public final class StoreEngine<H> implements CacheStore<H> {
         ResidentObject<H> object = changes.isClosed() ? null : ram.get(key.hashLow(), key.bytes());
         (object == null ? counters.ramMisses : counters.ramHits).increment();
         return object;
+    }
+
+    @Override
+    public ResidentReader<H> residentReader() {
+        return new Residents();
+    }
+
+    private final class Residents implements ResidentReader<H> {
+        private final RamTier<ResidentObject<H>>.Reader reader = ram.reader();
+
+        @Override
+        public void begin() {
+            reader.begin();
+        }
+
+        @Override
+        public @Nullable StoredObject<H> get(StoreKey key) {
+            ResidentObject<H> object = changes.isClosed() ? null : reader.get(key.hashLow(), key.bytes());
+            (object == null ? counters.ramMisses : counters.ramHits).increment();
+            return object;
+        }
+
+        @Override
+        public void end() {
+            reader.end();
+        }
+
+        @Override
+        public void close() {
+            reader.close();
+        }
     }
 
     @Override

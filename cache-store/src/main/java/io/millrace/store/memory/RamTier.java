@@ -60,6 +60,7 @@ public final class RamTier<E extends RamEntry> {
     private volatile long bytesLimit;
 
     private final RamTable table;
+    private final ReadSections sections = new ReadSections();
     private final Cache<RamEntry, RamEntry> policy;
     private final Executor housekeeping;
     private final AtomicLong bytes = new AtomicLong();
@@ -189,6 +190,50 @@ public final class RamTier<E extends RamEntry> {
         }
         noteHit(entry);
         return entry;
+    }
+
+    /**
+     * One thread's way of reading entries without holding them, and so without writing to what other threads read. Confined to its
+     * thread.
+     */
+    public final class Reader implements AutoCloseable {
+        private final ReadSections.Section section = sections.open();
+
+        private Reader() {}
+
+        /** What is found from now on stays until {@link #end}. */
+        public void begin() {
+            section.begin();
+        }
+
+        /** The entry of the key, borrowed until {@link #end}; null when it is not here. */
+        public @Nullable E get(long hashLow, byte[] keyBytes) {
+            if (!section.isUnderWay()) {
+                throw new IllegalStateException("not begun");
+            }
+            E entry = peek(hashLow, keyBytes);
+            // What is linked now is let go after this section at the earliest.
+            if (entry == null || !entry.isLinked()) {
+                return null;
+            }
+            noteHit(entry);
+            return entry;
+        }
+
+        /** What was found and not retained may go. */
+        public void end() {
+            section.end();
+        }
+
+        @Override
+        public void close() {
+            sections.close(section);
+        }
+    }
+
+    /** A reader for one thread. */
+    public Reader reader() {
+        return new Reader();
     }
 
     /** The entry of the key, not retained and not counted as a hit. */
@@ -321,6 +366,7 @@ public final class RamTier<E extends RamEntry> {
 
     /** Takes what the budget has left, or gives up what others have taken; to be called now and then. */
     public void resize() {
+        sections.letGo();
         if (!isEnabled()) {
             return;
         }
@@ -430,7 +476,7 @@ public final class RamTier<E extends RamEntry> {
         heapBytes.addAndGet(-entry.heapBytes());
         budget.release(MemoryBudget.Part.ENTRIES, entry.heapBytes());
         entries.decrementAndGet();
-        entry.releaseEntry();
+        sections.releaseAfterReaders(entry);
         return true;
     }
 
@@ -460,6 +506,11 @@ public final class RamTier<E extends RamEntry> {
     /** Number of entries. */
     public long entries() {
         return entries.get();
+    }
+
+    /** Entries taken out that wait for those who read them. */
+    int unlinkedEntries() {
+        return sections.waiting();
     }
 
     /** Entries that the policy put out or did not admit. */

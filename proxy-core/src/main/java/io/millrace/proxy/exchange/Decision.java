@@ -9,6 +9,8 @@ import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.ForwardReason;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.remap.RuledSettings;
+import io.millrace.store.CacheStore;
+import io.millrace.store.ResidentReader;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import org.jspecify.annotations.Nullable;
@@ -75,6 +77,8 @@ final class Decision {
     private boolean validatingAside;
     private boolean readFromDisk;
     private boolean underLoad;
+    /** Where objects are looked for without holding them; null when what is found is retained. */
+    private @Nullable ResidentReader<StoredHead> residents;
 
     Decision(RequestHead request) {
         this.request = request;
@@ -106,6 +110,33 @@ final class Decision {
         validatingAside = false;
         readFromDisk = false;
         underLoad = false;
+        residents = null;
+    }
+
+    /** Until {@link #hold} what is found is the reader's, and good for as long as that says. */
+    void borrowFrom(ResidentReader<StoredHead> reader) {
+        residents = reader;
+    }
+
+    /** What was found is retained, if it was not: the reader is of no concern any more. */
+    void hold() {
+        if (residents != null && object != null) {
+            object.retain();
+        }
+        residents = null;
+    }
+
+    /** What is in RAM under the key; to be given to {@link #serve} or {@link #letGo}. */
+    @Nullable
+    StoredObject<StoredHead> find(CacheStore<StoredHead> store, StoreKey wanted) {
+        return residents == null ? store.get(wanted) : residents.get(wanted);
+    }
+
+    /** What was found is of no use. */
+    void letGo(StoredObject<StoredHead> found) {
+        if (residents == null) {
+            found.release();
+        }
     }
 
     /** The stamp of invalidations before anything was looked at. */
@@ -208,7 +239,7 @@ final class Decision {
         return this;
     }
 
-    /** Takes over the reference. */
+    /** Takes over the reference, where it is not borrowed. */
     Decision serve(Kind what, StoredObject<StoredHead> found) {
         kind = what;
         object = found;

@@ -8,6 +8,7 @@ import io.millrace.proxy.net.DecidedRequest;
 import io.millrace.proxy.net.RequestHandler;
 import io.millrace.proxy.observe.CacheResult;
 import io.millrace.proxy.serve.Selection;
+import io.millrace.store.ResidentReader;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,8 @@ final class DirectHits {
     private final ExchangeLoop home;
     private @Nullable Decision lastDecision;
     private @Nullable ExchangeReport lastReport;
+    /** Made when it is first wanted. */
+    private @Nullable ResidentReader<StoredHead> residents;
 
     DirectHits(ExchangeLoop home) {
         this.home = home;
@@ -34,22 +37,49 @@ final class DirectHits {
     /** Answers, or says what was decided. */
     @Nullable
     DecidedRequest answer(ClientStream stream, RequestHead head) {
+        ResidentReader<StoredHead> reader = residents;
+        if (reader == null) {
+            reader = home.store().residentReader();
+            residents = reader;
+        }
+        reader.begin();
+        try {
+            return answer(stream, head, reader);
+        } finally {
+            reader.end();
+        }
+    }
+
+    private @Nullable DecidedRequest answer(ClientStream stream, RequestHead head, ResidentReader<StoredHead> reader) {
         Decision decision = null;
         try {
             long receivedMillis = home.clock().millis();
             long receivedNanos = System.nanoTime();
             decision = decisionOf(head);
+            decision.borrowFrom(reader);
             home.decider().decide(decision, 0, stream.connection(), receivedMillis);
             Selection selection = selectionOf(decision);
             if (selection == null) {
                 lastDecision = null;
+                decision.hold();
                 return new Decided(home, decision, null);
             }
             send(reportOf(stream, head, receivedMillis, receivedNanos), stream, decision, selection, receivedMillis);
             return null;
         } catch (RuntimeException | Error e) {
             lastDecision = null;
+            if (decision != null) {
+                decision.hold();
+            }
             return new Decided(home, decision, e);
+        }
+    }
+
+    /** No request will come any more. */
+    void close() {
+        if (residents != null) {
+            residents.close();
+            residents = null;
         }
     }
 
@@ -102,19 +132,16 @@ final class DirectHits {
         RequestHead request = decision.request();
         int length = 0;
         try {
+            // The reader's, until this is written: every byte of it is copied.
             StoredObject<StoredHead> object = decision.takeObject();
-            try {
-                report.decided(decision);
-                report.stored(object.head(), CacheResult.HIT, true);
-                StoredHead head = ClientAnswer.toClient(home, object.head(), request, decision.mapped());
-                ClientAnswer.sendHead(home, stream, request, report, selection, head, object.length(), nowMillis);
-                ByteBuf body = object.residentBody();
-                if (body != null && !isWithoutContent(decision, selection)) {
-                    length = (int) object.length();
-                    stream.writeCopy(body, body.readerIndex(), length);
-                }
-            } finally {
-                object.release();
+            report.decided(decision);
+            report.stored(object.head(), CacheResult.HIT, true);
+            StoredHead head = ClientAnswer.toClient(home, object.head(), request, decision.mapped());
+            ClientAnswer.sendHead(home, stream, request, report, selection, head, object.length(), nowMillis);
+            ByteBuf body = object.residentBody();
+            if (body != null && !isWithoutContent(decision, selection)) {
+                length = (int) object.length();
+                stream.writeCopy(body, body.readerIndex(), length);
             }
             stream.finish();
         } catch (RuntimeException | Error e) {

@@ -144,6 +144,11 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
         return directHits.answer(stream, head);
     }
 
+    /** No request will come any more. On the loop. */
+    public void close() {
+        directHits.close();
+    }
+
     /**
      * What would become of a request, without doing any of it.
      *

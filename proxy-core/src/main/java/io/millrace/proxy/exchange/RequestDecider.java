@@ -159,7 +159,7 @@ final class RequestDecider {
         }
         StoreKey key = shared.store().keyOver(mapped.keyOf(keyUrl).bytes());
         decision.primaryKey(key);
-        return resident(decision, shared.store().get(key), nowMillis);
+        return resident(decision, decision.find(shared.store(), key), nowMillis);
     }
 
     /** The rule whose filters are asked first. */
@@ -227,7 +227,7 @@ final class RequestDecider {
         StoredObject<StoredHead> object = found;
         if (object != null && !object.isComplete() && !PartialBody.isPossible(object)) {
             // What is missing of it cannot be told again.
-            object.release();
+            decision.letGo(object);
             object = null;
         }
         if (object == null) {
@@ -242,7 +242,7 @@ final class RequestDecider {
                         shared.clock().millis());
             }
             // A marker where a variant should be; following it would read the same record again.
-            object.release();
+            decision.letGo(object);
             counters.increment(Counter.LOOKUPS_ABSENT);
             return miss(decision, ForwardReason.VARY_MISS);
         }
@@ -270,7 +270,7 @@ final class RequestDecider {
     /** From the marker under the primary key to the variant that the request selects, if that is in RAM. */
     private @Nullable StoredObject<StoredHead> throughMarker(Decision decision, StoredObject<StoredHead> object) {
         StoredHead marker = object.head();
-        object.release();
+        decision.letGo(object);
         if (decision.marker() != null) {
             return null;
         }
@@ -279,7 +279,7 @@ final class RequestDecider {
                 marker,
                 Variants.keyOf(
                         shared.store(), primary, marker, decision.request().fields()));
-        return shared.store().get(decision.key());
+        return decision.find(shared.store(), decision.key());
     }
 
     private Decision judge(Decision decision, StoredObject<StoredHead> object, long nowMillis) {
@@ -289,7 +289,7 @@ final class RequestDecider {
             Outdated outdated = shared.invalidator().invalidations().of(decision.keyUrl(), head);
             reuse = Reuse.of(decision.request(), head, nowMillis, decision.cacheSettings(), outdated);
         } catch (RuntimeException | Error e) {
-            object.release();
+            decision.letGo(object);
             throw e;
         }
         if (!mayStillBeServed(decision, object.head()) && isAnswer(reuse)) {
@@ -317,10 +317,10 @@ final class RequestDecider {
             if (invalidated.by().isSoft()) {
                 return validate(decision, object, ForwardReason.STALE);
             }
-            object.release();
+            decision.letGo(object);
             return miss(decision, ForwardReason.URI_MISS);
         }
-        object.release();
+        decision.letGo(object);
         return miss(decision, reuse instanceof Reuse.NotUsable no ? reasonOf(no.reason()) : ForwardReason.MISS);
     }
 
@@ -361,7 +361,7 @@ final class RequestDecider {
             return decision.forward(Decision.Kind.COMPLETE, ForwardReason.PARTIAL)
                     .serve(Decision.Kind.COMPLETE, object);
         }
-        object.release();
+        decision.letGo(object);
         return parts == StoredParts.REFUSED && !isOnlyIfCached(decision)
                 ? decision.forward(Decision.Kind.PASS, ForwardReason.REQUEST)
                 : miss(decision, parts == StoredParts.MISSING ? ForwardReason.PARTIAL : ForwardReason.MISS);
@@ -376,7 +376,7 @@ final class RequestDecider {
 
     private Decision validate(Decision decision, StoredObject<StoredHead> object, ForwardReason reason) {
         if (isOnlyIfCached(decision) || StoredParts.isPart(object.head())) {
-            object.release();
+            decision.letGo(object);
             return miss(decision, reason);
         }
         if (decision.request().method() == Method.HEAD) {

@@ -1,0 +1,160 @@
+package io.millrace.store.memory;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets threads read entries of a table without counting themselves on them: each says in a number of its own when it begins and when it
+ * ends, and what is taken out of the table meanwhile is let go when those have ended who may have found it before.
+ *
+ * <pre>
+ *   reader                              who takes an entry out
+ *   number := odd                       entry is linked no more
+ *   finds the entry, is it linked?      numbers that are odd: waits until each has changed
+ *   reads it                            lets the entry go
+ *   number := even
+ * </pre>
+ *
+ * Either the reader's number is seen, or the reader sees that the entry is linked no more: each writes its own in full order before it
+ * reads the other's. (Epochs as in Fraser, Practical lock-freedom, 2004, s5.2.3, each reader with its own.)
+ *
+ * <p>Thread-safe; nobody waits.
+ */
+final class ReadSections {
+    /** One thread's. Confined to it, but for being looked at. */
+    static final class Section {
+        /** Longs on either side of the number that keep it alone on its cache line, and on the one that is fetched along. */
+        private static final int PAD = 16;
+
+        private final AtomicLongArray numbers = new AtomicLongArray(2 * PAD + 1);
+
+        /** Odd while its thread reads. */
+        private long number() {
+            return numbers.get(PAD);
+        }
+
+        void begin() {
+            if (isUnderWay()) {
+                throw new IllegalStateException("begun already");
+            }
+            numbers.set(PAD, numbers.getPlain(PAD) + 1);
+        }
+
+        boolean isUnderWay() {
+            return (numbers.getPlain(PAD) & 1) != 0;
+        }
+
+        void end() {
+            if (!isUnderWay()) {
+                throw new IllegalStateException("not begun");
+            }
+            numbers.setRelease(PAD, numbers.getPlain(PAD) + 1);
+        }
+    }
+
+    /** A section that was under way, with its number then. */
+    private record Reader(Section section, long number) {
+        boolean mayStillRead() {
+            return section.number() == number;
+        }
+    }
+
+    private record Waiting(RamEntry entry, List<Reader> readers) {
+        boolean mayBeRead() {
+            return readers.stream().anyMatch(Reader::mayStillRead);
+        }
+    }
+
+    private final ReentrantLock changing = new ReentrantLock();
+    /** Written under {@link #changing}. */
+    private volatile Section[] sections = {};
+    /** Under {@link #changing}. */
+    private final ArrayDeque<Waiting> queue = new ArrayDeque<>();
+    /** Size of {@link #queue}; written under {@link #changing}. */
+    private volatile int waiting;
+
+    /** The section of a thread that will read. */
+    Section open() {
+        changing.lock();
+        try {
+            Section section = new Section();
+            Section[] more = Arrays.copyOf(sections, sections.length + 1);
+            more[sections.length] = section;
+            sections = more;
+            return section;
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    /** The section, which is not under way, is not used any more. */
+    void close(Section section) {
+        changing.lock();
+        try {
+            sections = Arrays.stream(sections).filter(each -> each != section).toArray(Section[]::new);
+        } finally {
+            changing.unlock();
+        }
+        letGo();
+    }
+
+    /** Gives up a reference to an entry that is linked no more, once nobody reads it who has none. */
+    void releaseAfterReaders(RamEntry entry) {
+        letGo();
+        List<Reader> readers = readersNow();
+        if (readers == null) {
+            entry.releaseEntry();
+            return;
+        }
+        changing.lock();
+        try {
+            queue.add(new Waiting(entry, readers));
+            waiting = queue.size();
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    private @Nullable List<Reader> readersNow() {
+        List<Reader> readers = null;
+        for (Section section : sections) {
+            long number = section.number();
+            if ((number & 1) != 0) {
+                if (readers == null) {
+                    readers = new ArrayList<>();
+                }
+                readers.add(new Reader(section, number));
+            }
+        }
+        return readers;
+    }
+
+    /** Lets go what nobody can be reading any more. To be called now and then: when nothing is taken out, nothing else does it. */
+    void letGo() {
+        if (waiting == 0) {
+            return;
+        }
+        List<RamEntry> free = new ArrayList<>();
+        changing.lock();
+        try {
+            // Who comes after one that waits can wait too.
+            while (!queue.isEmpty() && !queue.element().mayBeRead()) {
+                free.add(queue.remove().entry());
+            }
+            waiting = queue.size();
+        } finally {
+            changing.unlock();
+        }
+        free.forEach(RamEntry::releaseEntry);
+    }
+
+    /** How many entries wait for their readers. */
+    int waiting() {
+        return waiting;
+    }
+}
