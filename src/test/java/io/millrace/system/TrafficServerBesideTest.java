@@ -74,6 +74,7 @@ class TrafficServerBesideTest {
 
     private final Map<String, String> files = new LinkedHashMap<>();
     private final List<Ask> asks = new ArrayList<>();
+
     @TempDir
     Path root;
 
@@ -170,7 +171,10 @@ class TrafficServerBesideTest {
         Map<String, String> own = Map.of(
                 "worker.event_loops", "1", "cache.ram_size", "32MiB", "storage", "[]", "log.access.enabled", "false");
         ConfigResult config = ConfigLoader.parse(
-                String.valueOf(result.yaml()), "millrace.yaml", root.resolve("etc").toAbsolutePath(), own);
+                String.valueOf(result.yaml()),
+                "millrace.yaml",
+                root.resolve("etc").toAbsolutePath(),
+                own);
         assertTrue(config.isOk(), () -> result.problems() + config.text());
         return config.config();
     }
@@ -525,7 +529,9 @@ class TrafficServerBesideTest {
                 "records.config",
                 "CONFIG proxy.config.http.server_ports STRING PORT",
                 "CONFIG proxy.config.hostdb.host_file.path STRING ROOT/etc/hosts");
-        file("hosts", names.stream().map(name -> "127.0.0.1 " + name + ".origin").toArray(String[]::new));
+        file(
+                "hosts",
+                names.stream().map(name -> "127.0.0.1 " + name + ".origin").toArray(String[]::new));
         file(
                 "remap.config",
                 names.stream()

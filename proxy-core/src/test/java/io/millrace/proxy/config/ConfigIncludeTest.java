@@ -9,7 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -95,15 +94,6 @@ final class ConfigIncludeTest {
         String text = problems.get(0).text();
         assertTrue(text.startsWith(b + ": is too long: actual=16777"), text);
         assertTrue(text.endsWith(" bytes, limit=16MiB, for the file and what it includes together"), text);
-    }
-
-    /** Its size is told as 0. */
-    @Test
-    void aDeviceWithoutEndIsReadNoFurtherThanTheLimit() throws IOException {
-        Assumptions.assumeTrue(Files.isReadable(Path.of("/dev/zero")));
-        String text = text("/dev/zero");
-        assertTrue(text.startsWith("/dev/zero: is too long: actual=1677"), text);
-        assertTrue(text.endsWith(" bytes or more, limit=16MiB, for the file and what it includes together"), text);
     }
 
     @Test
