@@ -78,6 +78,10 @@ final class WorkerProcess {
         control = channel;
     }
 
+    boolean hasConnected() {
+        return control != null;
+    }
+
     /** It has said which version of the control protocol it speaks. */
     void speaks(int protocolVersion) {
         ofThisVersion = protocolVersion == ControlMessage.PROTOCOL_VERSION;

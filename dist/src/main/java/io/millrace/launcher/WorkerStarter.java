@@ -12,7 +12,7 @@ interface WorkerStarter {
     Process start(long generation) throws IOException;
 
     /**
-     * A worker crashed, or hung, in its start or just after: what only makes starts faster is left out from now on.
+     * A worker crashed, or hung, in its start or just after, or ended before it connected: what only makes starts faster is left out from now on.
      *
      * @return whether there was something to leave out, so that the next start may go better
      */

@@ -74,8 +74,7 @@ final class Workforce {
         process.onExit()
                 .thenAcceptAsync(
                         ended -> {
-                            if (isCrash(ended.exitValue())
-                                    && !RestartBackoff.livedInHealth(worker, System.nanoTime())) {
+                            if (brokeInItsStart(worker, ended.exitValue())) {
                                 distrust(worker);
                             }
                             exited(worker, causeOfDeath(worker, ended.exitValue()));
@@ -100,9 +99,11 @@ final class Workforce {
         }
     }
 
-    /** Whether a JVM ended by a signal that it sends itself, or the kernel for what it did. */
-    private static boolean isCrash(int exitValue) {
-        return CRASH_SIGNALS.contains(exitValue - SIGNALLED);
+    /** By a signal that a JVM sends itself, or the kernel for what it did; or by itself before it ran a line of ours. */
+    private static boolean brokeInItsStart(WorkerProcess worker, int exitValue) {
+        return CRASH_SIGNALS.contains(exitValue - SIGNALLED)
+                ? !RestartBackoff.livedInHealth(worker, System.nanoTime())
+                : exitValue < SIGNALLED && !worker.hasConnected();
     }
 
     WorkerProcess adopt(WorkerIdentity.Survivor survivor) {

@@ -8,6 +8,7 @@ import io.millrace.worker.control.ControlMessage;
 import io.millrace.worker.control.ControlPaths;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
+import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
@@ -68,6 +69,7 @@ class WorkforceTest {
         WorkerProcess worker = loop.submit(() -> workforce.launch(new WorkerPlan(source, shell, null)))
                 .get();
         if (ready) {
+            loop.submit(() -> worker.connected(new EmbeddedChannel())).get();
             loop.submit(() -> worker.becameReady(new ControlMessage.Ready("epoll", "none", "17"), System.nanoTime()))
                     .get();
         }
@@ -93,8 +95,14 @@ class WorkforceTest {
     }
 
     @Test
-    void aWorkerThatGivesUpIsNoReasonForThat() throws Exception {
+    void soItIsWhenTheJvmEndsBeforeTheWorkerHasConnected() throws Exception {
         assertEquals("exited with status 1", exitOf("exit 1", false));
+        assertEquals(1, distrusted.get());
+    }
+
+    @Test
+    void aWorkerThatGivesUpIsNoReasonForThat() throws Exception {
+        assertEquals("exited with status 1", exitOf("exit 1", true));
         assertEquals(0, distrusted.get());
     }
 
