@@ -279,6 +279,7 @@ public final class HostAddresses implements AutoCloseable {
     }
 
     /** The settings in force; others than before mean that all is asked anew. */
+    @SuppressWarnings("ReferenceEquality") // the quick way: others may still be equal
     private DnsSettings settings() {
         DnsSettings now = settings.get();
         DnsSettings before = current;
