@@ -110,6 +110,11 @@ final class TrafficServer implements AutoCloseable {
         return started;
     }
 
+    /** Whether it is still the one that was started. */
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
     private static boolean accepts(int port) {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             return socket.isConnected();

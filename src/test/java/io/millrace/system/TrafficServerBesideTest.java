@@ -148,6 +148,7 @@ class TrafficServerBesideTest {
                         .startsWith("50"));
             }
             there = answers(true);
+            assertTrue(server.isAlive());
         }
         AtsImport.Result result = AtsImport.read(root.resolve("etc"), root);
         List<String> here;

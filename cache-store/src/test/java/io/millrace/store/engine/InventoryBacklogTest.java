@@ -74,9 +74,13 @@ class InventoryBacklogTest {
             return true;
         }
 
+        void end() {
+            goOn.countDown();
+        }
+
         @Override
         public void close() {
-            goOn.countDown();
+            end();
         }
     }
 
@@ -121,7 +125,7 @@ class InventoryBacklogTest {
                 }
                 test.sync();
                 test.store.list(null, all, Runnable::run, listed::complete);
-                hold.close();
+                hold.end();
             }
             assertTrue(TestStore.await(listed).isWhole());
             assertEquals(3001, all.objects.size());
@@ -147,10 +151,10 @@ class InventoryBacklogTest {
                         test.put("key" + round + "." + i, head, TestStore.body(1, 100));
                     }
                     test.sync();
-                    hold.close();
+                    hold.end();
                 }
                 assertEquals(1 + round * 2 * waiting, Listings.whole(test.store).size());
-                assertEquals(round * waiting, TextHead.Codec.DECODED.sum() - before);
+                assertEquals((long) round * waiting, TextHead.Codec.DECODED.sum() - before);
             }
         }
     }
@@ -178,7 +182,7 @@ class InventoryBacklogTest {
                 }
                 test.sync();
                 turn(test, 16);
-                hold.close();
+                hold.end();
             }
             assertEquals(20, pinned(Listings.whole(test.store).keySet()).size());
         }
@@ -200,7 +204,7 @@ class InventoryBacklogTest {
         try (TestStore test = open(8 * SEGMENT_BYTES, 0)) {
             try (Hold hold = Hold.in(test)) {
                 turn(test, 9);
-                hold.close();
+                hold.end();
             }
             assertEquals(expected, pinned(Listings.whole(test.store).keySet()));
         }
