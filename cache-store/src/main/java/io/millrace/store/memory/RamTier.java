@@ -42,6 +42,8 @@ public final class RamTier<E extends RamEntry> {
 
     /** Of the heap that entries may have, what is kept free when they have all of it: so that few of them have to go often. */
     private static final int HEAP_FREE_SHARE = 32;
+    /** The same where who puts in evicts, since housekeeping has not come in time: the rest is left to that. */
+    private static final int HEAP_FREE_SHARE_AT_ONCE = 1024;
 
     /** A tier may be over its limit of now by this part of it, in whole units, until housekeeping comes: evicting is not for who puts in. */
     private static final int OVERDRAFT_SHARE = 1024;
@@ -342,7 +344,7 @@ public final class RamTier<E extends RamEntry> {
             try {
                 // Another thread may have done it meanwhile.
                 if (budget.bytes(MemoryBudget.Part.ENTRIES) > budget.entryBytesMax()) {
-                    limit(Math.min(bytesLimit, bytesThatHeapAllows()));
+                    limit(Math.min(bytesLimit, bytesThatHeapAllows(HEAP_FREE_SHARE_AT_ONCE)));
                 }
             } finally {
                 resizing.unlock();
@@ -354,13 +356,13 @@ public final class RamTier<E extends RamEntry> {
      * Bytes of entries, if others are like those that are here, whose heap is what the budget allows less what is kept free. Any
      * number while they have less than half of it: few entries tell nothing of those to come.
      */
-    private long bytesThatHeapAllows() {
+    private long bytesThatHeapAllows(int freeShare) {
         long heap = heapBytes.get();
         long mayHave = budget.entryBytesMax() - (budget.bytes(MemoryBudget.Part.ENTRIES) - heap);
         if (heap <= budget.entryBytesMax() / 2) {
             return Long.MAX_VALUE;
         }
-        double share = (double) Math.max(0, mayHave - budget.entryBytesMax() / HEAP_FREE_SHARE) / heap;
+        double share = (double) Math.max(0, mayHave - budget.entryBytesMax() / freeShare) / heap;
         return (long) (bytes.get() * share);
     }
 
@@ -375,7 +377,7 @@ public final class RamTier<E extends RamEntry> {
             budget.countIdle();
             long others = budget.totalBytes() - bytes.get();
             long fits = Math.max(0, Math.min(bytesMax, budget.bytesNow() - budget.freeBytes() - Math.max(0, others)));
-            fits = Math.min(fits, bytesThatHeapAllows());
+            fits = Math.min(fits, bytesThatHeapAllows(HEAP_FREE_SHARE));
             if (Math.abs(fits - bytesLimit) > budget.freeBytes() / 8 || fits == bytesMax) {
                 limit(fits);
             }

@@ -66,7 +66,12 @@ final class ReadSections {
 
     private record Waiting(RamEntry entry, List<Reader> readers) {
         boolean mayBeRead() {
-            return readers.stream().anyMatch(Reader::mayStillRead);
+            for (Reader reader : readers) {
+                if (reader.mayStillRead()) {
+                    return true;
+                }
+            }
+            return false;
         }
     }
 
@@ -96,7 +101,9 @@ final class ReadSections {
     void close(Section section) {
         changing.lock();
         try {
-            sections = Arrays.stream(sections).filter(each -> each != section).toArray(Section[]::new);
+            List<Section> others = new ArrayList<>(List.of(sections));
+            others.remove(section);
+            sections = others.toArray(new Section[0]);
         } finally {
             changing.unlock();
         }

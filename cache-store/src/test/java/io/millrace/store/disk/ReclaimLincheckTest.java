@@ -10,12 +10,14 @@ import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A reader that has pinned a segment and seen its tag never sees it written over. The order of steps is that of
  * {@link SegmentLog} on one side and of {@link Volume#pin} on the other; a segment's content is one word.
  */
+@Tag("lincheck")
 class ReclaimLincheckTest {
     private static final int SCALE = Integer.getInteger("lincheck.scale", 1);
     /** They wait for each other by spinning: a thread without a core of its own keeps the others from running at once. */

@@ -8,12 +8,14 @@ import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * One writer that puts, removes, reclaims and grows, and readers: what they find is as if all happened one after the
  * other. On the heap twin, as no tool sees accesses to mapped memory. {@code -Dlincheck.scale=10} looks ten times longer.
  */
+@Tag("lincheck")
 class IndexLincheckTest {
     private static final int SCALE = Integer.getInteger("lincheck.scale", 1);
     /** They wait for each other by spinning: a thread without a core of its own keeps the others from running at once. */
