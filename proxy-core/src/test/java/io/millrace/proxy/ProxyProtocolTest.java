@@ -91,10 +91,10 @@ class ProxyProtocolTest {
         start(ProxyProtocol.REQUIRE, config -> config.set("access.proxy_protocol_allow", "10.0.0.1"));
         RawClient believed = client();
         RawClient late = client();
-        late.send("PROXY TCP4 ");
         ProxyExtension.await("both", () -> proxy.counted(Counter.CLIENT_CONNECTIONS) == 2);
         reload(ProxyProtocol.REQUIRE, config -> config);
         assertEquals("for 192.0.2.7", believed.send(HEADER + GET).response().text());
+        late.send("PROXY TCP4 ");
         reload(ProxyProtocol.REQUIRE, config -> config.set("timeouts.client_header", "10ms"));
         refused(late);
         assertEquals(1, proxy.counted(Counter.CLIENT_CONNECTIONS_REFUSED_PROXY_TIMEOUT));
