@@ -15,17 +15,21 @@ import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.net.DecidedRequest;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.LoopCounters;
+import io.millrace.store.CacheStore;
+import io.millrace.store.ResidentReader;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -421,8 +425,98 @@ class FastLaneTest {
         assertEquals(requests, proxy.origin().requests());
     }
 
+    /** What is taken out of RAM meanwhile waits for it, on whatever loop: so it is not for looking up rules and rights. */
+    @Test
+    void readingInRamBeginsWithTheLookForTheKeyAndEndsWithTheAnswer() throws Exception {
+        start();
+        List<String> steps = new ArrayList<>();
+        ServingLoop serving = proxy.proxy().loops().get(0);
+        ExchangeLoop exchanges =
+                new ExchangeLoop(serving.loop(), watched(steps), serving.origins(), new LoopCounters(), null);
+        AnsweredStream stream = new AnsweredStream(serving.loop());
+        assertNull(onLoop(serving, () -> exchanges.onDirectRequest(stream, head("GET", "/a"))));
+        assertEquals(CONTENT.length, stream.bytes.get());
+        assertEquals(List.of("settings", "begin", "get"), steps.subList(0, 3));
+        assertEquals("end", steps.get(steps.size() - 1));
+
+        steps.clear();
+        onLoop(serving, () -> exchanges.onDirectRequest(stream, head("POST", "/a")))
+                .release();
+        assertEquals(List.of("settings"), steps);
+        onLoop(serving, () -> {
+            exchanges.close();
+            return null;
+        });
+        assertEquals("close", steps.get(steps.size() - 1));
+    }
+
+    /** A fault in the middle of an answer: the reader has ended, and the next hit is one. */
+    @Test
+    void readingInRamEndsWhereAnAnswerFails() throws Exception {
+        start();
+        List<String> steps = new ArrayList<>();
+        ServingLoop serving = proxy.proxy().loops().get(0);
+        ExchangeLoop exchanges =
+                new ExchangeLoop(serving.loop(), watched(steps), serving.origins(), new LoopCounters(), null);
+        AnsweredStream failing = new AnsweredStream(serving.loop()) {
+            @Override
+            public void writeHead(OutboundHead head) {
+                throw new IllegalStateException("of this test");
+            }
+        };
+        AnsweredStream stream = new AnsweredStream(serving.loop());
+        DecidedRequest failed = onLoop(serving, () -> exchanges.onDirectRequest(failing, head("GET", "/a")));
+        assertEquals("end", steps.get(steps.size() - 1));
+        failed.release();
+        assertNull(onLoop(serving, () -> exchanges.onDirectRequest(stream, head("GET", "/a"))));
+        assertEquals(CONTENT.length, stream.bytes.get());
+    }
+
+    private static RequestHead head(String method, String path) {
+        return RequestHead.of(
+                method,
+                (TargetUri) TargetUri.parseAbsolute("http://test.example" + path),
+                FieldSection.builder().add("Host", "test.example").build());
+    }
+
+    private static <T> T onLoop(ServingLoop serving, Callable<T> call) {
+        return serving.loop().submit(call).syncUninterruptibly().getNow();
+    }
+
+    /** The proxy's own, which names what is done to its settings and to a reader of its store. */
+    private ExchangeLoop.Shared watched(List<String> steps) {
+        ExchangeLoop.Shared all = proxy.proxy().shared();
+        return new ExchangeLoop.Shared(
+                watchedStore(all.store(), steps),
+                all.collapser(),
+                all.uncacheable(),
+                all.purger(),
+                all.invalidator(),
+                all.groups(),
+                all.overload(),
+                all.clock(),
+                () -> {
+                    steps.add("settings");
+                    return all.settings().get();
+                });
+    }
+
+    @SuppressWarnings("unchecked") // of what a proxy is made that has the same interfaces
+    private static <T> CacheStore<T> watchedStore(CacheStore<T> store, List<String> steps) {
+        ClassLoader loader = CacheStore.class.getClassLoader();
+        return (CacheStore<T>) Proxy.newProxyInstance(loader, new Class<?>[] {CacheStore.class}, (made, call, with) -> {
+            Object result = call.invoke(store, with);
+            return result instanceof ResidentReader<?> reader
+                    ? Proxy.newProxyInstance(loader, new Class<?>[] {ResidentReader.class}, (of, step, key) -> {
+                        steps.add(step.getName());
+                        return step.invoke(reader, key);
+                    })
+                    : result;
+        });
+    }
+
     /** A client's stream that takes everything. */
-    private static final class AnsweredStream implements ClientStream {
+    private static class AnsweredStream implements ClientStream {
         private final AtomicInteger bytes = new AtomicInteger();
         private final EventLoop loop;
 

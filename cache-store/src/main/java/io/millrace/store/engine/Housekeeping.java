@@ -8,6 +8,8 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One thread for short work that is nobody's: the RAM tier's policy, timers. Nothing that waits for a disk.
@@ -15,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 final class Housekeeping implements Executor {
+    private static final Logger LOG = LoggerFactory.getLogger(Housekeeping.class);
+
     /** What is to run soon waits so long for more of its kind: the RAM tier's policy then hears of many entries at a time. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -73,8 +77,20 @@ final class Housekeeping implements Executor {
         }
     }
 
+    /** Runs the task now and then, also after it failed. */
     void every(long intervalNanos, Runnable task) {
-        var unused = executor.scheduleWithFixedDelay(task, intervalNanos, intervalNanos, TimeUnit.NANOSECONDS);
+        Runnable guarded = () -> {
+            try {
+                task.run();
+            } catch (RuntimeException | Error e) {
+                // The executor would never run it again, and say nothing.
+                LOG.error(
+                        "{}: a task failed, and is tried again",
+                        Thread.currentThread().getName(),
+                        e);
+            }
+        };
+        var unused = executor.scheduleWithFixedDelay(guarded, intervalNanos, intervalNanos, TimeUnit.NANOSECONDS);
     }
 
     /** Runs the task once; false when it will never run. */

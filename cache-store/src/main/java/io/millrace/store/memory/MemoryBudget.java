@@ -81,6 +81,9 @@ public final class MemoryBudget {
         /** Frees about so many bytes at once; false when there is nothing left to give. */
         boolean giveWay(long bytes);
 
+        /** Bytes that it gave up and that still are in use, once those that are not have been freed. */
+        long leavingBytes();
+
         /** Evicts entries until {@link Part#ENTRIES} keeps within its limit, as far as they are this one's. */
         void giveWayOnHeap();
     }
@@ -148,6 +151,14 @@ public final class MemoryBudget {
         return false;
     }
 
+    private long leavingBytes() {
+        long bytes = 0;
+        for (Tenant giving : tenants) {
+            bytes += giving.leavingBytes();
+        }
+        return bytes;
+    }
+
     /** Has tenants evict entries where these have more of the heap than they may. */
     void keepEntriesWithinHeap() {
         for (Tenant giving : tenants) {
@@ -175,7 +186,11 @@ public final class MemoryBudget {
     public boolean reserve(Part part, long bytes) {
         AtomicLong used = of(part);
         if (!addWithin(used, bytes, partBytesMax)) {
-            return false;
+            // What nobody uses any more may count for it only because nobody has looked.
+            var unused = leavingBytes();
+            if (!addWithin(used, bytes, partBytesMax)) {
+                return false;
+            }
         }
         makeRoom(bytes);
         boolean room = addWithin(total, bytes, bytesNow());
@@ -201,7 +216,9 @@ public final class MemoryBudget {
     /** Has the RAM tier give way until the bytes fit and half of what is kept free stays so, as far as it can. */
     private void makeRoom(long bytes) {
         for (int tries = 0; tries < GIVE_WAY_TRIES; tries++) {
-            long missing = total.get() + bytes - bytesNow() + freeBytes() / 2;
+            // Not once more what others before have made leave, and what cannot be freed yet.
+            long leaving = leavingBytes();
+            long missing = total.get() + bytes - leaving - bytesNow() + freeBytes() / 2;
             if (missing <= 0 || !giveWay(missing + freeBytes() / 2)) {
                 return;
             }

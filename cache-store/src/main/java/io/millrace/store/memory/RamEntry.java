@@ -78,6 +78,11 @@ public abstract class RamEntry {
         return heapBytes;
     }
 
+    /** Of the weight, the body. */
+    final int bodyBytes() {
+        return weight - heapBytes;
+    }
+
     final long hashLow() {
         return hashLow;
     }

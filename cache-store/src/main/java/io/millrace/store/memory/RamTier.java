@@ -339,6 +339,12 @@ public final class RamTier<E extends RamEntry> {
         }
 
         @Override
+        public long leavingBytes() {
+            sections.letGo();
+            return sections.waitingBytes();
+        }
+
+        @Override
         public void giveWayOnHeap() {
             resizing.lock();
             try {
@@ -375,7 +381,9 @@ public final class RamTier<E extends RamEntry> {
         resizing.lock();
         try {
             budget.countIdle();
-            long others = budget.totalBytes() - bytes.get();
+            // What leaves needs no room of what stays: else each look would have more of that leave, for as long as
+            // somebody reads.
+            long others = budget.totalBytes() - bytes.get() - sections.waitingBytes();
             long fits = Math.max(0, Math.min(bytesMax, budget.bytesNow() - budget.freeBytes() - Math.max(0, others)));
             fits = Math.min(fits, bytesThatHeapAllows(HEAP_FREE_SHARE));
             if (Math.abs(fits - bytesLimit) > budget.freeBytes() / 8 || fits == bytesMax) {

@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -82,6 +83,8 @@ final class ReadSections {
     private final ArrayDeque<Waiting> queue = new ArrayDeque<>();
     /** Size of {@link #queue}; written under {@link #changing}. */
     private volatile int waiting;
+    /** Of the bodies in {@link #queue}. */
+    private final AtomicLong waitingBytes = new AtomicLong();
 
     /** The section of a thread that will read. */
     Section open() {
@@ -97,8 +100,12 @@ final class ReadSections {
         }
     }
 
-    /** The section, which is not under way, is not used any more. */
+    /** The section is not used any more; it ends if it is under way. On its thread. */
     void close(Section section) {
+        if (section.isUnderWay()) {
+            // Else what was taken out meanwhile would wait for good, and all that is taken out later behind it.
+            section.end();
+        }
         changing.lock();
         try {
             List<Section> others = new ArrayList<>(List.of(sections));
@@ -112,19 +119,28 @@ final class ReadSections {
 
     /** Gives up a reference to an entry that is linked no more, once nobody reads it who has none. */
     void releaseAfterReaders(RamEntry entry) {
-        letGo();
         List<Reader> readers = readersNow();
         if (readers == null) {
             entry.releaseEntry();
-            return;
+        } else {
+            enqueue(new Waiting(entry, readers));
         }
+        letGo();
+    }
+
+    private void enqueue(Waiting taken) {
         changing.lock();
         try {
-            queue.add(new Waiting(entry, readers));
-            waiting = queue.size();
+            queue.add(taken);
+            count(taken.entry().bodyBytes());
         } finally {
             changing.unlock();
         }
+    }
+
+    private void count(long bytes) {
+        waitingBytes.addAndGet(bytes);
+        waiting = queue.size();
     }
 
     private @Nullable List<Reader> readersNow() {
@@ -146,22 +162,36 @@ final class ReadSections {
         if (waiting == 0) {
             return;
         }
-        List<RamEntry> free = new ArrayList<>();
+        // One at a time: a lock is not held for long, and what fails for one costs no other.
+        for (RamEntry free = next(); free != null; free = next()) {
+            free.releaseEntry();
+        }
+    }
+
+    /** One that nobody can be reading any more, not waiting from now on; null when the first still may be read. */
+    private @Nullable RamEntry next() {
         changing.lock();
         try {
             // Who comes after one that waits can wait too.
-            while (!queue.isEmpty() && !queue.element().mayBeRead()) {
-                free.add(queue.remove().entry());
+            Waiting first = queue.peek();
+            if (first == null || first.mayBeRead()) {
+                return null;
             }
-            waiting = queue.size();
+            queue.remove();
+            count(-first.entry().bodyBytes());
+            return first.entry();
         } finally {
             changing.unlock();
         }
-        free.forEach(RamEntry::releaseEntry);
     }
 
     /** How many entries wait for their readers. */
     int waiting() {
         return waiting;
+    }
+
+    /** Bytes of the bodies of entries that wait for their readers. */
+    long waitingBytes() {
+        return waitingBytes.get();
     }
 }

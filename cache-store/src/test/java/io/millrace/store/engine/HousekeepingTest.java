@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -48,6 +50,20 @@ class HousekeepingTest {
         housekeeping.execute(task);
         assertTrue(TestStore.await(task.deepest) <= 2);
         assertEquals(100, task.runs);
+    }
+
+    /** Else the RAM tier would keep its size, and what it has taken out, for good. */
+    @Test
+    void whatIsDoneNowAndThenIsDoneAgainAfterItFailed() {
+        AtomicInteger runs = new AtomicInteger();
+        CompletableFuture<Integer> third = new CompletableFuture<>();
+        housekeeping.every(TimeUnit.MILLISECONDS.toNanos(1), () -> {
+            if (runs.incrementAndGet() == 3) {
+                third.complete(3);
+            }
+            throw new IllegalStateException("of this test");
+        });
+        assertEquals(3, TestStore.await(third));
     }
 
     @Test

@@ -147,6 +147,17 @@ class RamReaderTest {
     }
 
     @Test
+    void readerThatIsClosedWhileItReadsKeepsNothing() {
+        put("a", 1);
+        RamTier<Entry>.Reader other = tier.reader();
+        other.begin();
+        assertNotNull(other.get("a".hashCode(), bytes("a")));
+        tier.remove("a".hashCode(), bytes("a"));
+        other.close();
+        assertEquals(0, usedBytes());
+    }
+
+    @Test
     void readerLooksBetweenItsBeginAndItsEndOnly() {
         put("a", 1);
         assertThrows(IllegalStateException.class, () -> find("a"));

@@ -10,7 +10,6 @@ import io.millrace.proxy.observe.ForwardReason;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.remap.RuledSettings;
 import io.millrace.store.CacheStore;
-import io.millrace.store.ResidentReader;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import org.jspecify.annotations.Nullable;
@@ -78,7 +77,7 @@ final class Decision {
     private boolean readFromDisk;
     private boolean underLoad;
     /** Where objects are looked for without holding them; null when what is found is retained. */
-    private @Nullable ResidentReader<StoredHead> residents;
+    private @Nullable BorrowedObjects residents;
 
     Decision(RequestHead request) {
         this.request = request;
@@ -113,12 +112,12 @@ final class Decision {
         residents = null;
     }
 
-    /** Until {@link #hold} what is found is the reader's, and good for as long as that says. */
-    void borrowFrom(ResidentReader<StoredHead> reader) {
-        residents = reader;
+    /** Until {@link #hold} what is found is theirs, and good for as long as they say. */
+    void borrowFrom(BorrowedObjects borrowed) {
+        residents = borrowed;
     }
 
-    /** What was found is retained, if it was not: the reader is of no concern any more. */
+    /** What was found is retained, if it was not: nothing is borrowed any more. */
     void hold() {
         if (residents != null && object != null) {
             object.retain();
@@ -129,7 +128,7 @@ final class Decision {
     /** What is in RAM under the key; to be given to {@link #serve} or {@link #letGo}. */
     @Nullable
     StoredObject<StoredHead> find(CacheStore<StoredHead> store, StoreKey wanted) {
-        return residents == null ? store.get(wanted) : residents.get(wanted);
+        return residents == null ? store.get(wanted) : residents.find(store, wanted);
     }
 
     /** What was found is of no use. */

@@ -8,7 +8,6 @@ import io.millrace.proxy.net.DecidedRequest;
 import io.millrace.proxy.net.RequestHandler;
 import io.millrace.proxy.observe.CacheResult;
 import io.millrace.proxy.serve.Selection;
-import io.millrace.store.ResidentReader;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
@@ -27,8 +26,7 @@ final class DirectHits {
     private final ExchangeLoop home;
     private @Nullable Decision lastDecision;
     private @Nullable ExchangeReport lastReport;
-    /** Made when it is first wanted. */
-    private @Nullable ResidentReader<StoredHead> residents;
+    private final BorrowedObjects borrowed = new BorrowedObjects();
 
     DirectHits(ExchangeLoop home) {
         this.home = home;
@@ -37,26 +35,20 @@ final class DirectHits {
     /** Answers, or says what was decided. */
     @Nullable
     DecidedRequest answer(ClientStream stream, RequestHead head) {
-        ResidentReader<StoredHead> reader = residents;
-        if (reader == null) {
-            reader = home.store().residentReader();
-            residents = reader;
-        }
-        reader.begin();
         try {
-            return answer(stream, head, reader);
+            return answerBorrowing(stream, head);
         } finally {
-            reader.end();
+            borrowed.end();
         }
     }
 
-    private @Nullable DecidedRequest answer(ClientStream stream, RequestHead head, ResidentReader<StoredHead> reader) {
+    private @Nullable DecidedRequest answerBorrowing(ClientStream stream, RequestHead head) {
         Decision decision = null;
         try {
             long receivedMillis = home.clock().millis();
             long receivedNanos = System.nanoTime();
             decision = decisionOf(head);
-            decision.borrowFrom(reader);
+            decision.borrowFrom(borrowed);
             home.decider().decide(decision, 0, stream.connection(), receivedMillis);
             Selection selection = selectionOf(decision);
             if (selection == null) {
@@ -77,10 +69,7 @@ final class DirectHits {
 
     /** No request will come any more. */
     void close() {
-        if (residents != null) {
-            residents.close();
-            residents = null;
-        }
+        borrowed.close();
     }
 
     private Decision decisionOf(RequestHead head) {
@@ -132,7 +121,7 @@ final class DirectHits {
         RequestHead request = decision.request();
         int length = 0;
         try {
-            // The reader's, until this is written: every byte of it is copied.
+            // Borrowed until this is written: every byte of it is copied.
             StoredObject<StoredHead> object = decision.takeObject();
             report.decided(decision);
             report.stored(object.head(), CacheResult.HIT, true);
