@@ -38,7 +38,7 @@ class LiveKeysTest {
 
     /** Keys that a proxy knows nothing of, and the test in dist that changes them in a running launcher. */
     private static final Map<String, String> OF_THE_LAUNCHER =
-            Map.of("admin.config_history", "ConfigChangesTest", "timeouts.drain", "ConfigChangesTest");
+            Map.of("admin.config_history", "ConfigHistoryTest", "timeouts.drain", "WorkerChangeTest");
 
     @Test
     void everyLiveKeyIsSeenToTakeEffect() {
