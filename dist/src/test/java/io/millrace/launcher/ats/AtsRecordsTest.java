@@ -1,0 +1,167 @@
+package io.millrace.launcher.ats;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What records become, and what is written where no record says anything. */
+final class AtsRecordsTest extends AtsFixture {
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "http.cache.required_headers INT 0|'cache.required_headers'|SAME_AS_DEFAULT",
+                "http.cache.required_headers INT 2|'required_headers: lifetime'|MAPPED",
+                "http.cache.heuristic_min_lifetime INT 90|'heuristic_min_lifetime: 90s'|MAPPED",
+                "http.cache.heuristic_max_lifetime INT 0x15180|'cache.heuristic_max_lifetime'|SAME_AS_DEFAULT",
+                "http.cache.guaranteed_max_lifetime INT 604800|'guaranteed_max_lifetime: 7d'|MAPPED",
+                "cache.max_doc_size INT 512K|'max_object_size: 512KiB'|MAPPED",
+                "cache.max_doc_size INT 0x100000|'max_object_size: 1MiB'|MAPPED",
+                "cache.max_doc_size INT 1000|'max_object_size: 1000B'|MAPPED",
+                "cache.ram_cache.size INT 2G|'ram_size: 2GiB'|MAPPED",
+                "cache.ram_cache.size INT -1|'cache.ram_size'|SAME_AS_DEFAULT",
+                "http.cache.heuristic_lm_factor FLOAT 0.20|'heuristic_lm_factor: 0.2'|MAPPED",
+                "http.negative_caching_list STRING 404 410|'list: [404, 410]'|MAPPED",
+                "http.insert_response_via_str INT 3|'response: full'|MAPPED",
+                "http.response_server_enabled INT 0|'via.server'|SAME_AS_DEFAULT",
+                "http.per_server.connection.max INT 0|'connections_max: 1000000'|MAPPED",
+                "stop.shutdown_timeout INT 10|'drain: 10s'|MAPPED",
+                "srv_enabled INT 1|'srv: true'|MAPPED",
+                "hostdb.ip_resolve STRING ipv6;ipv4|'prefer: ipv6'|MAPPED",
+                "http.keep_alive_no_activity_timeout_in INT 0|'below the limit of 10ms'|NOT_MAPPED",
+                "http.flow_control.enabled INT 1|'cache.fill_window'|NO_EFFECT",
+                "http.push_method_enabled INT 0|''|MAPPED",
+                "http.push_method_enabled INT 1|'nothing is stored by PUSH'|NOT_MAPPED",
+                "ssl.client.CA.cert.filename STRING NULL|'says nothing'|NO_EFFECT",
+                "no.such.record INT 1|'no setting for this record'|NOT_MAPPED"
+            })
+    void recordsBecomeKeysOrAreExplained(String record, String said, Outcome outcome) {
+        samples.file("records.config", "CONFIG proxy.config." + record);
+        ImportedLine line = samples.line("records.config", 1);
+        assertEquals(outcome, line.outcome(), line::toString);
+        if (outcome == Outcome.MAPPED) {
+            assertHas(said);
+        } else {
+            assertTrue((line.keys() + line.note()).contains(said), line::toString);
+        }
+    }
+
+    @Test
+    void whatTrafficServerDoesWithoutAnySettingIsWrittenWhereMillraceDiffers() {
+        samples.file("remap.config", "map / http://origin.example/");
+        for (String text : List.of(
+                "required_headers: lifetime",
+                "ignore_client_no_cache: true",
+                "collapse_wait: 0",
+                "response: none",
+                "server: own",
+                "forwarded_fields: [x-forwarded-for, client-ip]",
+                "targeted_cache_control: []",
+                "keep_alive: 2m")) {
+            assertHas(text);
+        }
+        assertTrue(
+                String.valueOf(samples.result().yaml())
+                        .contains(
+                                "# Traffic Server's default (proxy.config.http.cache.required_headers); without this line none"));
+    }
+
+    @Test
+    void recordTakesThePlaceOfTheDefault() {
+        samples.file("records.config", "CONFIG proxy.config.http.cache.required_headers INT 1");
+        assertHas("required_headers: last_modified");
+        assertLacks("required_headers: lifetime");
+    }
+
+    @Test
+    void fieldsHaveMoreRoomInFilesOfVersion9() {
+        samples.file("remap.config", "map / http://origin.example/");
+        assertHas("request_header: 128KiB");
+        samples.file("records.yaml", "records:", "  accept_threads: 1");
+        assertLacks("request_header: 128KiB");
+    }
+
+    @Test
+    void ofARecordThatIsSetTwiceTheLastCounts() {
+        samples.file(
+                "records.config",
+                "CONFIG proxy.config.cache.max_doc_size INT 1M",
+                "CONFIG proxy.config.cache.max_doc_size INT 2M");
+        assertHas("max_object_size: 2MiB");
+        assertOutcome(Outcome.NO_EFFECT, "records.config", 1, "records.config:2 sets it again");
+    }
+
+    @Test
+    void keysNameTheLineThatTheyComeFrom() {
+        samples.file("records.config", "", "# a comment", "CONFIG proxy.config.cache.max_doc_size INT 1M");
+        samples.file("remap.config", "", "map / \\", "  http://origin.example/");
+        String yaml = String.valueOf(samples.result().yaml());
+        assertTrue(yaml.contains("max_object_size: 1MiB  # records.config:3\n"), yaml);
+        assertTrue(yaml.contains("- map: /  # remap.config:2\n"), yaml);
+    }
+
+    @Test
+    void verbosityOfViaIsThatOfBothOldRecords() {
+        samples.file(
+                "records.config",
+                "CONFIG proxy.config.http.insert_response_via_str INT 1",
+                "CONFIG proxy.config.http.verbose_via_str INT 2");
+        assertHas("response: full");
+        assertOutcome(Outcome.MAPPED, "records.config", 2, "via.response");
+    }
+
+    @Test
+    void requestsWaitForEachOtherAsLongAsTheyWouldHavePolled() {
+        samples.file(
+                "records.config",
+                "CONFIG proxy.config.http.cache.max_open_read_retries INT 5",
+                "CONFIG proxy.config.http.cache.open_read_retry_time INT 100");
+        assertHas("collapse_wait: 500ms");
+    }
+
+    @Test
+    void whatOriginsSayOfNoCacheIsIgnoredOnlyWhereNoStoreIsToo() {
+        samples.file("records.config", "CONFIG proxy.config.http.cache.ignore_server_no_cache INT 1");
+        samples.file(
+                "cache.config", "dest_domain=o action=ignore-server-no-cache", "dest_domain=o action=ignore-no-cache");
+        samples.file(
+                "remap.config",
+                "map http://a.example/ http://o/ @plugin=conf_remap.so @pparam=proxy.config.http.cache.ignore_server_no_cache=1");
+        assertLacks("ignore_server_no_cache");
+        assertOutcome(Outcome.NOT_MAPPED, "records.config", 1, "no-store would be ignored as well");
+        assertOutcome(Outcome.NOT_MAPPED, "cache.config", 1, "no-store would be ignored as well");
+        assertOutcome(Outcome.NOT_MAPPED, "cache.config", 2, "no-store would be ignored as well");
+        assertOutcome(Outcome.NOT_MAPPED, "remap.config", 1, "no-store would be ignored as well");
+        assertHas("action: ignore_client_no_cache");
+        samples.file("records.yaml", "records: {http: {cache: {ignore_server_no_cache: 1}}}");
+        assertHas("ignore_server_no_cache: true");
+        assertHas("action: ignore_server_no_cache");
+        assertHas("action: ignore_no_cache");
+    }
+
+    @Test
+    void whatIsSaidOfCertificatesOfOriginsMattersWhereOneIsAskedByHttps() {
+        samples.file(
+                "records.config",
+                "CONFIG proxy.config.ssl.client.verify.server.policy STRING PERMISSIVE",
+                "CONFIG proxy.config.ssl.client.CA.cert.filename STRING ca.pem");
+        samples.file("remap.config", "map http://a.example/ http://o.example/");
+        assertOutcome(Outcome.NO_EFFECT, "records.config", 1, "no rule leads to an origin by https");
+        assertOutcome(Outcome.NO_EFFECT, "records.config", 2, "no rule leads to an origin by https");
+        samples.file("remap.config", "map http://a.example/ https://o.example/");
+        assertOutcome(Outcome.NOT_MAPPED, "records.config", 1, "always verified");
+        assertOutcome(Outcome.NOT_MAPPED, "records.config", 2, "this machine's Java trusts");
+    }
+
+    @Test
+    void socksIsNamedWhereItIsUsed() {
+        samples.file("socks.config", "no_socks 192.0.2.1");
+        assertOutcome(Outcome.NO_EFFECT, "socks.config", 1, "socks_needed is off");
+        samples.file("records.config", "CONFIG proxy.config.socks.socks_needed INT 1");
+        assertOutcome(Outcome.NOT_MAPPED, "socks.config", 1, "not reached through SOCKS");
+    }
+}
