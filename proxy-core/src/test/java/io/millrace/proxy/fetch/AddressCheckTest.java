@@ -1,5 +1,6 @@
 package io.millrace.proxy.fetch;
 
+import static io.millrace.proxy.fetch.ScriptedOrigin.OK;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -15,8 +16,6 @@ import org.junit.jupiter.api.Test;
 
 /** Names whose addresses are not all allowed, and name servers that change their mind. */
 class AddressCheckTest extends FetchFixture {
-    private static final String OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-
     private final List<String> asked = Collections.synchronizedList(new ArrayList<>());
     private final List<String> checked = Collections.synchronizedList(new ArrayList<>());
     private final AtomicInteger answers = new AtomicInteger();

@@ -321,8 +321,7 @@ class FetchTest extends FetchFixture {
 
     @Test
     void aCallMayStartAnotherFromItsEnd() throws Exception {
-        try (ScriptedOrigin origin =
-                ScriptedOrigin.running(ScriptedOrigin.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))) {
+        try (ScriptedOrigin origin = ScriptedOrigin.running(ScriptedOrigin.answering(ScriptedOrigin.OK))) {
             RecordedResponse second = new RecordedResponse();
             RecordedResponse first = new RecordedResponse() {
                 @Override

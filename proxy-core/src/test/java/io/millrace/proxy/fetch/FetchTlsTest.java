@@ -1,5 +1,6 @@
 package io.millrace.proxy.fetch;
 
+import static io.millrace.proxy.fetch.ScriptedOrigin.OK;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -39,7 +40,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** Origins behind TLS, with a certificate made for {@code origin.test} by the JDK's keytool. */
 class FetchTlsTest extends FetchFixture {
 
-    private static final String OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
     private static final char[] PASSWORD = "changeit".toCharArray();
 
     static byte[] certificate;

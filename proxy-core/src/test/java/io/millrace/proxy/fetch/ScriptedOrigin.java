@@ -32,6 +32,9 @@ final class ScriptedOrigin implements AutoCloseable {
         Socket wrap(Socket accepted) throws IOException;
     }
 
+    /** A response whole in itself, behind which the connection stays. */
+    static final String OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
     private static final long JOIN_MILLIS = 20_000;
 
     private final ServerSocket listening;
