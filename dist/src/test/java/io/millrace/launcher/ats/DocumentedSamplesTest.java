@@ -10,15 +10,13 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A proxy with samples of Traffic Server's own manual, imported, does with requests what the manual says of each. */
-final class DocumentedSamplesTest {
+final class DocumentedSamplesTest extends ImportedProxyFixture {
     /** The hosts that samples lead to; their names are this machine's, and each has the origin's port. */
     private static final List<String> HOSTS = List.of(
             "server.hoster.com",
@@ -40,23 +38,6 @@ final class DocumentedSamplesTest {
             "auth.internal.example.com",
             "origin.mydomain.com");
 
-    @TempDir
-    Path directory;
-
-    private ImportedProxy proxy;
-    private Samples samples;
-
-    @BeforeEach
-    void startOrigin() throws IOException {
-        proxy = new ImportedProxy(directory);
-        samples = proxy.samples();
-    }
-
-    @AfterEach
-    void stop() {
-        proxy.close();
-    }
-
     /** Writes remap.config with the origin's port behind each host that a line leads to. */
     private void remap(String... lines) {
         List<String> written = new ArrayList<>();
@@ -74,7 +55,7 @@ final class DocumentedSamplesTest {
     private void start(Map<String, String> more) throws IOException {
         Path hosts = directory.resolve("hosts");
         Files.writeString(hosts, "127.0.0.1 " + String.join(" ", HOSTS) + "\n");
-        Map<String, String> all = new java.util.HashMap<>(more);
+        Map<String, String> all = new HashMap<>(more);
         all.put("dns.hosts_file", hosts.toString());
         all.putIfAbsent("listen", "[\"127.0.0.1:0\"]");
         proxy.start(all);

@@ -9,33 +9,12 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A proxy with an imported configuration behaves as the articles say of Traffic Server with theirs. */
-final class ImportedProxyTest {
-    @TempDir
-    Path directory;
-
-    private ImportedProxy proxy;
-    private Samples samples;
-
-    @BeforeEach
-    void startOrigin() throws IOException {
-        proxy = new ImportedProxy(directory);
-        samples = proxy.samples();
-    }
-
-    @AfterEach
-    void stop() {
-        proxy.close();
-    }
-
+final class ImportedProxyTest extends ImportedProxyFixture {
     @Test
     void blogOf2011IsMappedCachedWithoutLifetimeAndSaysSoInVia() throws IOException {
         samples.file(

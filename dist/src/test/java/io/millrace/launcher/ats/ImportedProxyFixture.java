@@ -1,0 +1,27 @@
+package io.millrace.launcher.ats;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A directory of Traffic Server that a test writes, and a proxy with what comes of it, in front of an origin of its own. */
+abstract class ImportedProxyFixture {
+    @TempDir
+    Path directory;
+
+    ImportedProxy proxy;
+    Samples samples;
+
+    @BeforeEach
+    void startOrigin() throws IOException {
+        proxy = new ImportedProxy(directory);
+        samples = proxy.samples();
+    }
+
+    @AfterEach
+    void stop() {
+        proxy.close();
+    }
+}
