@@ -29,6 +29,19 @@ final class LogFollowerTest {
         Files.writeString(to, text, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
     }
 
+    /** A follower of a file with a line that it has read. */
+    private LogFollower behindOneLine() throws IOException {
+        append(file, "one\n");
+        LogFollower follower = new LogFollower(file);
+        assertEquals(List.of("one"), follower.last(1, line -> true));
+        return follower;
+    }
+
+    /** Renames the file as a rotation does, and says what it is called now. */
+    private Path rename(int number) throws IOException {
+        return Files.move(file, directory.resolve("access.log." + number));
+    }
+
     private List<String> polled(LogFollower follower) throws IOException {
         lines.clear();
         follower.poll(lines::add);
@@ -57,11 +70,8 @@ final class LogFollowerTest {
 
     @Test
     void afterARenameTheOldFileIsReadToItsEndAndTheNewOneFromItsBeginning() throws IOException {
-        append(file, "one\n");
-        try (LogFollower follower = new LogFollower(file)) {
-            follower.last(1, line -> true);
-            Path renamed = directory.resolve("access.log.1");
-            Files.move(file, renamed);
+        try (LogFollower follower = behindOneLine()) {
+            Path renamed = rename(1);
             append(renamed, "late\n");
             assertEquals(List.of("late"), polled(follower));
             append(renamed, "last\n");
@@ -94,11 +104,8 @@ final class LogFollowerTest {
 
     @Test
     void aRenamedFileIsReadForAWhileSinceItsWriterMayNoticeLater() throws IOException {
-        append(file, "one\n");
-        try (LogFollower follower = new LogFollower(file)) {
-            follower.last(1, line -> true);
-            Path renamed = directory.resolve("access.log.1");
-            Files.move(file, renamed);
+        try (LogFollower follower = behindOneLine()) {
+            Path renamed = rename(1);
             append(file, "");
             assertEquals(List.of(), polled(follower));
             append(renamed, "late\nhal");
@@ -119,12 +126,9 @@ final class LogFollowerTest {
 
     @Test
     void theNextRotationEndsTheFileBeforeTheLast() throws IOException {
-        append(file, "one\n");
-        try (LogFollower follower = new LogFollower(file)) {
-            follower.last(1, line -> true);
+        try (LogFollower follower = behindOneLine()) {
             for (int i = 1; i < 4; i++) {
-                Path renamed = directory.resolve("access.log." + i);
-                Files.move(file, renamed);
+                Path renamed = rename(i);
                 append(renamed, "open" + i);
                 append(file, "new" + i + "\n");
                 assertEquals(i == 1 ? List.of("new1") : List.of("open" + (i - 1), "new" + i), polled(follower));

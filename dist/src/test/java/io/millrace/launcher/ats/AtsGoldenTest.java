@@ -11,12 +11,26 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Sample directories in {@code src/test/resources/ats}; {@code -Dmillrace.golden.write=true} writes what is expected of them anew. */
 final class AtsGoldenTest {
     private static final Path SAMPLES = Path.of("src/test/resources/ats");
     private static final Path EXPECTED = Path.of("src/test/resources/ats-expected");
+
+    static List<String> samples() {
+        return List.of(
+                "article-000",
+                "article-001",
+                "article-002",
+                "article-004",
+                "lines",
+                "yaml",
+                "strategies",
+                "remap-yaml",
+                "default-9.2",
+                "default-10");
+    }
 
     private static AtsImport.Result read(String sample) {
         return AtsImport.read(SAMPLES.resolve(sample), Path.of("/opt/ats"));
@@ -28,19 +42,7 @@ final class AtsGoldenTest {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "article-000",
-                "article-001",
-                "article-002",
-                "article-004",
-                "lines",
-                "yaml",
-                "strategies",
-                "remap-yaml",
-                "default-9.2",
-                "default-10"
-            })
+    @MethodSource("samples")
     void samplesBecomeWhatIsExpected(String sample) throws IOException {
         AtsImport.Result result = read(sample);
         String yaml = anywhere(String.valueOf(result.yaml()), sample);
@@ -57,19 +59,7 @@ final class AtsGoldenTest {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "article-000",
-                "article-001",
-                "article-002",
-                "article-004",
-                "lines",
-                "yaml",
-                "strategies",
-                "remap-yaml",
-                "default-9.2",
-                "default-10"
-            })
+    @MethodSource("samples")
     void everyLineOfEveryFileIsInTheReport(String sample) throws IOException {
         AtsImport.Result result = read(sample);
         int counted = 0;
