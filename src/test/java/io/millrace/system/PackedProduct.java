@@ -2,9 +2,6 @@ package io.millrace.system;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -145,14 +142,9 @@ final class PackedProduct
         (inTest ? ofTest : ofClass).add(process);
     }
 
-    /** A port on loopback that nobody listens on at this moment. */
+    /** A port on loopback that nobody has, and no outgoing connection takes. */
     static int freePort() {
-        try (ServerSocket probe = new ServerSocket()) {
-            probe.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-            return probe.getLocalPort();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return FreePorts.next();
     }
 
     static void delete(Path directory) throws IOException {

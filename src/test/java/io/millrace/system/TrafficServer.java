@@ -101,13 +101,24 @@ final class TrafficServer implements AutoCloseable {
                 .start();
         Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
         TrafficServer started = new TrafficServer(process);
+        try {
+            started.awaitAccepting(root, port);
+        } catch (RuntimeException e) {
+            started.close();
+            throw e;
+        }
+        return started;
+    }
+
+    private void awaitAccepting(Path root, int port) {
         await("Traffic Server accepts").atMost(Duration.ofSeconds(60)).until(() -> {
-            if (!process.isAlive()) {
-                throw new IllegalStateException("Traffic Server ended: " + told(root));
+            String told = told(root);
+            // Without its port it goes on for ever.
+            if (!process.isAlive() || told.contains("unable to listen")) {
+                throw new IllegalStateException("Traffic Server does not serve: " + told);
             }
             return accepts(port);
         });
-        return started;
     }
 
     /** Whether it is still the one that was started. */

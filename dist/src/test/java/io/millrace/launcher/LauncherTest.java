@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.launcher.CannedClient.Outcome;
+import io.millrace.system.FreePorts;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.StandardProtocolFamily;
@@ -189,7 +189,7 @@ class LauncherTest {
     @ParameterizedTest(name = "{0}, then {1}")
     @CsvSource({"nio, nio", "nio, epoll", "epoll, nio"})
     void takesOverWhereWorkersBindForThemselves(String before, String after) {
-        String listen = "127.0.0.1:" + freePort();
+        String listen = "127.0.0.1:" + FreePorts.next();
         String[] first = {"--origin", "http://one.example", "--listen", listen, "--set", "worker.transport=" + before};
         String[] second = {"--origin", "http://two.example", "--listen", listen, "--set", "worker.transport=" + after};
         try (CannedLauncher dead = CannedLauncher.run(directory, first)) {
@@ -206,14 +206,6 @@ class LauncherTest {
                         .until(() -> ProcessHandle.of(orphan).isEmpty());
                 assertFalse(next.err().contains("killing it"), next::describe);
             }
-        }
-    }
-
-    private static int freePort() {
-        try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return probe.getLocalPort();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
         }
     }
 

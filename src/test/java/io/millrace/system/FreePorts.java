@@ -1,0 +1,59 @@
+package io.millrace.system;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Ports on loopback for servers that are started later, or anew. They lie below those that the kernel gives to outgoing connections:
+ * one of these would take a port between its choice and its use, and the server finds it taken. Any thread.
+ */
+public final class FreePorts {
+    private static final int FIRST = 10_240;
+    private static final Path OUTGOING = Path.of("/proc/sys/net/ipv4/ip_local_port_range");
+    private static final int OUTGOING_USUALLY = 32_768;
+
+    private static final int END = firstOutgoing();
+    private static final AtomicInteger next =
+            new AtomicInteger(ThreadLocalRandom.current().nextInt(FIRST, END));
+
+    private FreePorts() {}
+
+    /** A port that nobody has, and that was not given before by this until all others were. */
+    public static int next() {
+        for (int tries = FIRST; tries < END; tries++) {
+            int port = next.getAndUpdate(last -> last + 1 < END ? last + 1 : FIRST);
+            if (isFree(port)) {
+                return port;
+            }
+        }
+        throw new IllegalStateException("no port of " + FIRST + " to " + (END - 1) + " is free");
+    }
+
+    private static boolean isFree(int port) {
+        try (ServerSocket probe = new ServerSocket()) {
+            probe.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private static int firstOutgoing() {
+        if (!Files.isReadable(OUTGOING)) {
+            return OUTGOING_USUALLY;
+        }
+        try {
+            int first = Integer.parseInt(Files.readString(OUTGOING).strip().split("\\s+", -1)[0]);
+            return first > FIRST + 1_000 ? first : OUTGOING_USUALLY;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
