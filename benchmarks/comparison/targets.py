@@ -40,7 +40,7 @@ def not_measured(what):
 
 @dataclass(frozen=True)
 class CpuPerRequest:
-    """CPU per request at most this many times the reference's."""
+    """CPU per request at most this many times the reference's. Where it is missed, what the C limit has of it is said too."""
     factor: float
     reference: str
 
@@ -55,7 +55,13 @@ class CpuPerRequest:
             return not_measured(SHOWN.get(name, "any peer") if own else "Millrace")
         ratio = own / reference
         which = f" ({SHOWN[name]})" if self.reference == BEST_PEER else ""
-        return Verdict(f"{ratio:.2f}{which}", ratio <= self.factor)
+        return Verdict(f"{ratio:.2f}{which}{self._floor(results, ratio, reference)}", ratio <= self.factor)
+
+    def _floor(self, results, ratio, reference):
+        limit = median(results.get(LIMIT), "cpu_us")
+        if ratio <= self.factor or not limit or self.reference == LIMIT:
+            return ""
+        return f"; {SHOWN[LIMIT]} {limit / reference:.2f}"
 
 
 @dataclass(frozen=True)

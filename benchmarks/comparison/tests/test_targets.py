@@ -13,10 +13,19 @@ class TargetsTest(unittest.TestCase):
         results = {"millrace": cost(12), "nginx": cost(19, 30, 1), "haproxy": cost(20, 20, 20), "limit": cost(6),
                    "millrace-old": cost(5)}
         verdict = CpuPerRequest(0.62, BEST_PEER).judge(results)
-        self.assertEqual(("0.63 (nginx)", False), (verdict.measured, verdict.met))
+        self.assertEqual(("0.63 (nginx); the C limit 0.32", False), (verdict.measured, verdict.met))
 
     def test_a_ratio_at_the_factor_is_met(self):
         self.assertTrue(CpuPerRequest(1.5, LIMIT).judge({"millrace": cost(9), "limit": cost(6)}).met)
+
+    def test_beside_a_missed_target_stands_what_the_limit_has_of_the_reference(self):
+        verdict = CpuPerRequest(0.65, "nginx").judge({"millrace": cost(8), "nginx": cost(10), "limit": cost(6)})
+        self.assertEqual("0.80; the C limit 0.60", verdict.measured)
+        self.assertEqual("missed", verdict.word)
+
+    def test_beside_a_target_that_is_met_the_limit_is_not_named(self):
+        verdict = CpuPerRequest(0.65, "nginx").judge({"millrace": cost(6.4), "nginx": cost(10), "limit": cost(6)})
+        self.assertEqual("0.64", verdict.measured)
 
     def test_without_the_reference_nothing_is_met_or_missed(self):
         verdict = CpuPerRequest(0.35, "varnish").judge({"millrace": cost(9)})
