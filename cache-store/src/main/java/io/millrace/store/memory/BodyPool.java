@@ -18,11 +18,17 @@ import org.jspecify.annotations.Nullable;
  */
 public final class BodyPool extends AbstractByteBufAllocator {
     private static final int PAGE_BYTES = 8192;
-    /** Chunks of 512 KiB: small ones become empty. Larger in larger pools, as a process has 65,530 mappings. */
+    /** Chunks of 512 KiB: small ones become empty. */
     private static final int ORDER = 6;
+    /** More of them are searched too long, each time that nothing of one has room for a body. */
+    private static final int CHUNKS_SEARCHED = 1 << 9;
+    /** Of 4 MiB: a larger one is zeroed too long, on an event loop. */
+    private static final int ORDER_ZEROED = 9;
 
     private static final int ORDER_MAX = 14;
+    /** A process has 65,530 mappings. */
     private static final int CHUNKS_MAX = 16 << 10;
+
     private static final int ARENAS_MAX = 4;
 
     private final @Nullable ByteBufAllocator given;
@@ -39,12 +45,26 @@ public final class BodyPool extends AbstractByteBufAllocator {
         this.given = given;
         if (given == null) {
             int arenas = Math.min(ARENAS_MAX, Runtime.getRuntime().availableProcessors());
-            int order = ORDER;
-            while (order < ORDER_MAX && bytesMax / ((long) PAGE_BYTES << order) > CHUNKS_MAX) {
-                order++;
-            }
-            pool = new PooledByteBufAllocator(true, 0, arenas, PAGE_BYTES, order, 0, 0, false);
+            pool = new PooledByteBufAllocator(true, 0, arenas, PAGE_BYTES, order(bytesMax), 0, 0, false);
         }
+    }
+
+    private static int order(long bytesMax) {
+        int order = ORDER;
+        while (order < ORDER_MAX) {
+            long chunks = bytesMax / ((long) PAGE_BYTES << order);
+            if (chunks <= (order < ORDER_ZEROED ? CHUNKS_SEARCHED : CHUNKS_MAX)) {
+                break;
+            }
+            order++;
+        }
+        return order;
+    }
+
+    /** Length of a chunk; 0 when the pool is not its own. */
+    int chunkLength() {
+        PooledByteBufAllocator current = pool;
+        return current == null ? 0 : current.metric().chunkSize();
     }
 
     @Override

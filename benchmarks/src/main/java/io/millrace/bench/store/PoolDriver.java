@@ -1,0 +1,92 @@
+package io.millrace.bench.store;
+
+import io.millrace.store.memory.BodyPool;
+import io.netty.buffer.ByteBuf;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * What it costs to allocate bodies for a RAM tier that fills, and then evicts at random: CPU time of the allocating thread, in
+ * steps of 25,000 bodies.
+ *
+ * <pre>
+ *   java -XX:MaxDirectMemorySize=8g -cp benchmarks.jar io.millrace.bench.store.PoolDriver [MEBIBYTES [LENGTH]]
+ * </pre>
+ *
+ * Without a length bodies are log-normal, of 8 KB in the median, from 200 B to 1 MiB.
+ */
+public final class PoolDriver {
+    private static final int STEP = 25_000;
+    private static final int STEPS = 24;
+    private static final int LENGTH_MIN = 200;
+    private static final int LENGTH_MAX = 1 << 20;
+    private static final double LOG_MEDIAN = 9;
+    private static final double LOG_DEVIATION = 1.3;
+
+    private static final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+
+    private final BodyPool pool;
+    private final long bytesMax;
+    private final int length;
+    private final SplittableRandom random = new SplittableRandom(1);
+    private final List<ByteBuf> bodies = new ArrayList<>();
+    private long bytes;
+    private long spentNanos;
+    private long mostNanos;
+
+    private PoolDriver(long bytesMax, int length) {
+        this.pool = new BodyPool(null, bytesMax);
+        this.bytesMax = bytesMax;
+        this.length = length;
+    }
+
+    /** Fills a pool and goes on. */
+    public static void main(String[] args) {
+        long mebibytes = args.length == 0 ? 2_000 : Long.parseLong(args[0]);
+        new PoolDriver(mebibytes << 20, args.length < 2 ? 0 : Integer.parseInt(args[1])).run();
+    }
+
+    private void run() {
+        for (int step = 0; step < STEPS; step++) {
+            spentNanos = 0;
+            mostNanos = 0;
+            for (int i = 0; i < STEP; i++) {
+                add(length == 0 ? drawn() : length);
+            }
+            System.out.printf(
+                    "%,d bodies, %,d MiB, in chunks %,d MiB: %,d ns each, at most %,d us%n",
+                    bodies.size(), bytes >> 20, pool.chunkBytes() >> 20, spentNanos / STEP, mostNanos / 1000);
+        }
+        bodies.forEach(ByteBuf::release);
+        pool.close();
+    }
+
+    private int drawn() {
+        double drawn = Math.exp(LOG_MEDIAN + LOG_DEVIATION * random.nextGaussian());
+        return (int) Math.max(LENGTH_MIN, Math.min(LENGTH_MAX, drawn));
+    }
+
+    private void add(int wanted) {
+        while (bytes + wanted > bytesMax) {
+            evict();
+        }
+        long from = threads.getCurrentThreadCpuTime();
+        ByteBuf body = pool.directBuffer(wanted);
+        long nanos = threads.getCurrentThreadCpuTime() - from;
+        spentNanos += nanos;
+        mostNanos = Math.max(mostNanos, nanos);
+        bodies.add(body);
+        bytes += wanted;
+    }
+
+    private void evict() {
+        int at = random.nextInt(bodies.size());
+        ByteBuf evicted = bodies.set(at, bodies.get(bodies.size() - 1));
+        bodies.remove(bodies.size() - 1);
+        bytes -= evicted.capacity();
+        evicted.release();
+    }
+}
