@@ -190,13 +190,23 @@ record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory sta
     }
 
     private @Nullable ClassArchive archive(List<String> fixed) throws IOException {
-        if (home == null || !classPath().endsWith(".jar")) {
+        if (home == null || !isPacked()) {
             return null;
         }
         Path lib = home.resolve("lib");
         Path javaHome = javaHome();
         return ClassArchive.in(
                 Files.isWritable(lib) ? lib : state.state(), fixed, classPath(), release(javaHome), feature(javaHome));
+    }
+
+    /** No JVM archives classes that lie in directories, and each would find that out only when it has rehearsed. */
+    private static boolean isPacked() {
+        for (String entry : classPath().split(File.pathSeparator, -1)) {
+            if (!entry.endsWith(".jar")) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static String classPath() {

@@ -2,6 +2,7 @@ package io.millrace.launcher;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.config.ProxyConfig;
@@ -65,6 +66,13 @@ class WorkerCommandTest {
         assertEquals(Map.of("MALLOC_ARENA_MAX", "1", "MALLOC_MMAP_THRESHOLD_", "524288"), environment);
     }
 
+    @Test
+    void ofClassesInDirectoriesNothingIsRecorded() throws IOException {
+        WorkerCommand unpacked = new WorkerCommand(directory, config().build(), state(), "Main");
+
+        assertNull(unpacked.archiveFile(), () -> System.getProperty("java.class.path"));
+    }
+
     private String jdk(String version) throws IOException {
         Path home = Files.createTempDirectory(directory, "jdk");
         Files.writeString(home.resolve("release"), "IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"" + version + "\"\n");
@@ -76,7 +84,10 @@ class WorkerCommandTest {
     }
 
     private List<String> line(ProxyConfig.Builder config) throws IOException {
-        StateDirectory state = StateDirectory.resolve(directory.resolve("state"), Map.of(), directory, 0);
-        return new WorkerCommand(directory, config.build(), state, "Main").line(1);
+        return new WorkerCommand(directory, config.build(), state(), "Main").line(1);
+    }
+
+    private StateDirectory state() {
+        return StateDirectory.resolve(directory.resolve("state"), Map.of(), directory, 0);
     }
 }
