@@ -4,15 +4,18 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.cli.command.Millctl;
+import io.millrace.cli.command.Surroundings;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -98,7 +101,6 @@ class ConfigTypoTest {
             """;
 
     private static final Pattern KEY = Pattern.compile("(?<=^|[\\s{,])([a-z][a-z0-9_]*):(?=\\s|$)");
-    private static final int CHECKS_AT_ONCE = 2;
 
     /** One key of a file, 0-based line and column. */
     private record Key(String name, int line, int column) {}
@@ -223,28 +225,17 @@ class ConfigTypoTest {
         }
     }
 
-    private static List<String> problemsWithTyposIn(String text) throws InterruptedException, IOException {
-        ExecutorService threads = Executors.newFixedThreadPool(CHECKS_AT_ONCE);
-        try {
-            List<Future<String>> checks = new ArrayList<>();
-            List<Key> keys = keys(text);
-            assertTrue(keys.size() > 3, "keys found: " + keys);
-            for (Key key : keys) {
-                checks.add(threads.submit(() -> checkTypo(text, key)));
+    private static List<String> problemsWithTyposIn(String text) throws IOException {
+        List<Key> keys = keys(text);
+        assertTrue(keys.size() > 3, "keys found: " + keys);
+        List<String> problems = new ArrayList<>();
+        for (Key key : keys) {
+            String problem = checkTypo(text, key);
+            if (!problem.isEmpty()) {
+                problems.add(problem);
             }
-            List<String> problems = new ArrayList<>();
-            for (Future<String> check : checks) {
-                String problem = check.get();
-                if (!problem.isEmpty()) {
-                    problems.add(problem);
-                }
-            }
-            return problems;
-        } catch (ExecutionException e) {
-            throw new AssertionError(e);
-        } finally {
-            threads.shutdownNow();
         }
+        return problems;
     }
 
     private static List<Key> keys(String text) {
@@ -270,7 +261,7 @@ class ConfigTypoTest {
                 + line.substring(key.column() + key.name().length());
         Path file = Files.writeString(
                 directory.resolve("typo-" + key.line() + "-" + key.column() + ".yaml"), String.join("\n", lines));
-        Command check = asked.millctl("config", "check", file.toString());
+        Command check = checkWithin(file);
         List<String> problems = problemLines(check, file);
         String place = file + ":" + (key.line() + 1) + ":" + (key.column() + 1) + ": ";
         boolean right = check.exitCode() == 2
@@ -279,6 +270,26 @@ class ConfigTypoTest {
                 && problems.get(0).contains(typo)
                 && problems.get(0).contains("did you mean " + key.name() + "?");
         return right ? "" : "for " + typo + " at " + place + " got " + check;
+    }
+
+    /** As {@code bin/millctl} does, whose process only starts a JVM for it. */
+    private static Command checkWithin(Path file) {
+        List<String> line = List.of(
+                "config",
+                "check",
+                file.toString(),
+                "--admin",
+                asked.adminSocket().toString());
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        Surroundings surroundings =
+                new Surroundings(Map.of(), directory, directory, product.home(), false, InputStream.nullInputStream());
+        int exitCode = Millctl.run(
+                line.toArray(String[]::new),
+                surroundings,
+                new PrintStream(out, true, StandardCharsets.UTF_8),
+                new PrintStream(err, true, StandardCharsets.UTF_8));
+        return new Command(line, exitCode, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
     }
 
     private static List<String> problemLines(Command check, Path file) {

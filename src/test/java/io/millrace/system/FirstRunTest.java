@@ -32,7 +32,7 @@ class FirstRunTest {
     static final ScriptedOrigin origin = new ScriptedOrigin();
 
     @RegisterExtension
-    static final PackedProduct product = PackedProduct.asShipped();
+    static final PackedProduct product = PackedProduct.unpackedAnew();
 
     @Test
     void demoSaysInTenLinesWhatItIsAndWhatToTry() throws Exception {

@@ -33,7 +33,7 @@ class MemoryPartsTest {
     static final ScriptedOrigin origin = new ScriptedOrigin();
 
     @RegisterExtension
-    static final PackedProduct product = PackedProduct.asShipped();
+    static final PackedProduct product = PackedProduct.unpackedAnew();
 
     /** All gauges of one scrape; their parts are of one moment. */
     private record Memory(Map<String, Long> parts, Map<String, Long> mapped, long anonymous) {

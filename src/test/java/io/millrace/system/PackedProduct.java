@@ -7,6 +7,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
@@ -17,7 +19,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
  * The product as it is shipped: unpacks {@code millrace-<version>.tar.gz} (system property {@code millrace.packed}) and
- * starts launchers from it. What a test starts ends with the test, what {@code @BeforeAll} starts ends with the class,
+ * starts launchers from it. It is unpacked once for all classes and has been started before, as it has been on a server: the
+ * archive of its workers' classes is there, and nothing is recorded beside a test. What a test starts ends with the test, what {@code @BeforeAll} starts ends with the class,
  * each by its own process id; a failed test shows the logs of all that ran. Register it as a static field.
  */
 final class PackedProduct
@@ -27,34 +30,71 @@ final class PackedProduct
                 AfterEachCallback,
                 AfterAllCallback {
 
+    /** With leak detection and without. */
+    private static final Map<Boolean, Path> UNPACKED = new ConcurrentHashMap<>();
+
     private final boolean leakDetection;
+    private final boolean anew;
     private final List<MillraceProcess> ofClass = new ArrayList<>();
     private final List<MillraceProcess> ofTest = new ArrayList<>();
     private final List<Path> directories = new ArrayList<>();
     private boolean inTest;
     private Path home = Path.of("");
 
-    private PackedProduct(boolean leakDetection) {
+    private PackedProduct(boolean leakDetection, boolean anew) {
         this.leakDetection = leakDetection;
+        this.anew = anew;
     }
 
     /** The product with nothing changed. */
     static PackedProduct asShipped() {
-        return new PackedProduct(false);
+        return new PackedProduct(false, false);
+    }
+
+    /** The product with nothing changed, for this class alone, which is the first to start it. */
+    static PackedProduct unpackedAnew() {
+        return new PackedProduct(false, true);
     }
 
     /** The product with assertions and Netty's leak detection on in its worker; a reported leak fails the test. */
     static PackedProduct withLeakDetection() {
-        return new PackedProduct(true);
+        return new PackedProduct(true, false);
     }
 
     @Override
     public void beforeAll(ExtensionContext context) throws IOException {
-        home = unpack(newDirectory());
+        if (anew) {
+            home = unpack(newDirectory());
+            return;
+        }
+        Path unpacked = UNPACKED.get(leakDetection);
+        if (unpacked == null) {
+            unpackForAll();
+        } else {
+            home = unpacked;
+        }
+    }
+
+    private void unpackForAll() throws IOException {
+        Path directory = Files.createTempDirectory("mr-");
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> deleteIfPossible(directory)));
+        home = unpack(directory);
         if (leakDetection) {
             Path options = Files.createDirectories(home.resolve("conf/jvm.options.d"));
             Files.writeString(
                     options.resolve("system-tests.options"), "-ea\n-Dio.netty.leakDetection.level=paranoid\n");
+        }
+        MillraceProcess first = launch().demo().set("cache.ram_size", "32MiB").start();
+        WorkerArchive.recordedBy(first, home);
+        stop(ofClass);
+        UNPACKED.put(leakDetection, home);
+    }
+
+    private static void deleteIfPossible(Path directory) {
+        try {
+            delete(directory);
+        } catch (IOException | UncheckedIOException e) {
+            System.err.println(directory + " stays behind: " + e);
         }
     }
 

@@ -11,12 +11,9 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -29,15 +26,11 @@ import org.junit.jupiter.params.provider.MethodSource;
  * start and used from then on, and a broken one is given up and stops no start.
  */
 class WorkerArchiveTest {
-    private static final Duration BEGUN_WITHIN = Duration.ofMinutes(1);
-    private static final Duration RECORDED_WITHIN = Duration.ofMinutes(10);
-
     private static final int AOT_CACHE_SINCE = 25;
-    private static final Pattern RECORDED = Pattern.compile("-XX:(?:ArchiveClassesAtExit|AOTCacheOutput)=(.*)");
     private static final Pattern VERSION = Pattern.compile("JAVA_VERSION=\"(\\d+)");
 
     @RegisterExtension
-    static final PackedProduct product = PackedProduct.asShipped();
+    static final PackedProduct product = PackedProduct.unpackedAnew();
 
     static Stream<Path> jdks() throws IOException {
         Path own = Path.of(System.getProperty("java.home")).toRealPath();
@@ -66,7 +59,7 @@ class WorkerArchiveTest {
                 .set("worker.java_home", jdk.toString())
                 .set("cache.ram_size", "32MiB")
                 .start();
-        Path archive = record(proxy);
+        Path archive = WorkerArchive.recordedBy(proxy, product.home());
         byte[] good = Files.readAllBytes(archive);
         assertFalse(isMapped(proxy, archive));
         replaceWorker(proxy);
@@ -86,59 +79,6 @@ class WorkerArchiveTest {
                         .filter(line -> line.contains("warning"))
                         .findAny()
                         .orElse(""));
-    }
-
-    /** As the launcher does, but not at the lowest priority: beside other work that takes hours. */
-    private static Path record(MillraceProcess proxy) throws Exception {
-        AtomicReference<ProcessHandle> begun = new AtomicReference<>();
-        await("a recording begins, or is done").atMost(BEGUN_WITHIN).until(() -> {
-            rehearsal(proxy).ifPresent(begun::set);
-            return begun.get() != null || !archives().isEmpty();
-        });
-        ProcessHandle slow = begun.get();
-        if (slow != null) {
-            List<String> line = new ArrayList<>(commandLine(slow));
-            slow.destroyForcibly();
-            slow.onExit().get();
-            if (archives().isEmpty()) {
-                finish(line);
-            }
-        }
-        return archives().get(0);
-    }
-
-    /** Runs a recording's command again, in a directory of its own, and gives what it wrote its name. */
-    private static void finish(List<String> line) throws IOException {
-        line.set(line.size() - 1, product.newDirectory().toString());
-        Command.run(product.home(), RECORDED_WITHIN, line).succeeds();
-        Path written = Path.of(line.stream()
-                .map(RECORDED::matcher)
-                .filter(Matcher::matches)
-                .map(option -> option.group(1))
-                .findAny()
-                .orElseThrow());
-        String name = written.getFileName().toString();
-        Files.move(written, written.resolveSibling(name.substring(1, name.lastIndexOf('.'))));
-    }
-
-    private static Optional<ProcessHandle> rehearsal(MillraceProcess proxy) {
-        return ProcessHandle.of(proxy.pid())
-                .orElseThrow()
-                .descendants()
-                .filter(process -> commandLine(process).contains("io.millrace.worker.Rehearsal"))
-                .findAny();
-    }
-
-    /** Empty for a process that has ended. */
-    private static List<String> commandLine(ProcessHandle process) {
-        try {
-            String line = Files.readString(Path.of("/proc", Long.toString(process.pid()), "cmdline"));
-            List<String> words = List.of(line.split("\0", -1));
-            // Before it is the JVM it is nice(1).
-            return words.get(0).endsWith("java") ? words.subList(0, words.size() - 1) : List.of();
-        } catch (IOException e) {
-            return List.of();
-        }
     }
 
     /** Without its beginning, and with holes as a power failure leaves them. */
@@ -162,15 +102,6 @@ class WorkerArchiveTest {
         proxy.awaitWorkerAfter(before);
         assertNotEquals(before, proxy.worker().pid());
         assertEquals(200, RawClient.fetch(proxy.port(), "/style.css").status());
-    }
-
-    private static List<Path> archives() throws IOException {
-        List<Path> archives = new ArrayList<>();
-        try (DirectoryStream<Path> files =
-                Files.newDirectoryStream(product.home().resolve("lib"), "worker-*.archive")) {
-            files.forEach(archives::add);
-        }
-        return archives;
     }
 
     private static boolean isMapped(MillraceProcess proxy, Path archive) throws IOException {
