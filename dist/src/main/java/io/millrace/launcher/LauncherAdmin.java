@@ -54,9 +54,9 @@ final class LauncherAdmin implements AutoCloseable {
         ConfigInspection inspection = new ConfigInspection(running);
         AdminServer.Builder builder = AdminServer.builder()
                 .unixSocket(workplace.adminSocket(config))
-                .resource(new ConfigCheckResource(changes))
+                .resource(new ConfigCheckResource(changes, running.reader().file()))
                 .resource(new ConfigReloadResource(changes))
-                .resource(ConfigChangeResource.plan(changes))
+                .resource(ConfigChangeResource.plan(changes, running.reader().file()))
                 .resource(ConfigChangeResource.set(changes))
                 .resource(ConfigChangeResource.reset(changes))
                 .resource(ConfigChangeResource.rollback(changes))

@@ -75,7 +75,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
             reply.fail(refusal);
         } else if (resource != null) {
             byte[] body = ByteBufUtil.getBytes(request.content());
-            handle(resource, new AdminRequest(method, request.uri(), path, body), reply);
+            handle(resource, new AdminRequest(method, request.uri(), path, body, guard != null), reply);
         } else if (routes.allowed(path).isEmpty()) {
             reply.reply(AdminReply.error(404, "not-found", "there is no resource " + path));
         } else {

@@ -12,9 +12,10 @@ import org.jspecify.annotations.Nullable;
  * @param target the request target as received: path and query
  * @param path the decoded path
  * @param body the content, empty when there is none; never longer than {@link AdminServer#MAX_BODY_BYTES}
+ * @param overTcp whether it came over TCP, from anywhere, and not over the Unix domain socket, from a user of this machine
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
-public record AdminRequest(String method, String target, String path, byte[] body) {
+public record AdminRequest(String method, String target, String path, byte[] body, boolean overTcp) {
     /** A bound on parameters; a lookup takes one URL and some header fields. */
     private static final int MAX_PARAMETERS = 128;
 

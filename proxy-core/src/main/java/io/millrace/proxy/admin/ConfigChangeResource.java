@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@code POST /v1/config/plan}, {@code set}, {@code reset} and {@code rollback}: each answers as a reload does, with what
@@ -16,7 +17,7 @@ public final class ConfigChangeResource implements AdminResource {
     static final Duration TIMEOUT = Duration.ofMinutes(5);
 
     private interface Change {
-        CompletionStage<ReloadReport> ask(Map<String, Object> body) throws AdminException;
+        CompletionStage<ReloadReport> ask(AdminRequest request, Map<String, Object> body) throws AdminException;
     }
 
     private final String verb;
@@ -27,19 +28,22 @@ public final class ConfigChangeResource implements AdminResource {
         this.change = change;
     }
 
-    /** What a reload of a file would do. */
-    public static AdminResource plan(ConfigChanger changer) {
-        return new ConfigChangeResource("plan", body -> {
+    /**
+     * What a reload of a file would do.
+     *
+     * @param configuration the file that runs: over TCP only what lies with it is planned; null where there is none
+     */
+    public static AdminResource plan(ConfigChanger changer, @Nullable Path configuration) {
+        return new ConfigChangeResource("plan", (request, body) -> {
             Json.onlyMembers(body, List.of("file"));
             String file = Json.member(body, "file", String.class);
-            Path path = file == null ? null : ConfigCheckResource.file(file);
-            return changer.plan(path);
+            return changer.plan(file == null ? null : NamedFile.of(request, file, configuration));
         });
     }
 
     /** Sets keys. */
     public static AdminResource set(ConfigChanger changer) {
-        return new ConfigChangeResource("set", body -> {
+        return new ConfigChangeResource("set", (request, body) -> {
             Json.onlyMembers(body, List.of("settings", "save"));
             Map<String, String> settings = Json.strings(body, "settings");
             if (settings.isEmpty()) {
@@ -51,7 +55,7 @@ public final class ConfigChangeResource implements AdminResource {
 
     /** Takes away what was set. */
     public static AdminResource reset(ConfigChanger changer) {
-        return new ConfigChangeResource("reset", body -> {
+        return new ConfigChangeResource("reset", (request, body) -> {
             Json.onlyMembers(body, List.of("keys", "all"));
             List<String> keys = Json.list(body, "keys");
             boolean all = Boolean.TRUE.equals(Json.member(body, "all", Boolean.class));
@@ -64,7 +68,7 @@ public final class ConfigChangeResource implements AdminResource {
 
     /** Runs an earlier configuration. */
     public static AdminResource rollback(ConfigChanger changer) {
-        return new ConfigChangeResource("rollback", body -> {
+        return new ConfigChangeResource("rollback", (request, body) -> {
             Json.onlyMembers(body, List.of("to"));
             Long to = Json.member(body, "to", Long.class);
             if (to != null && (to < 1 || to > Integer.MAX_VALUE)) {
@@ -84,6 +88,12 @@ public final class ConfigChangeResource implements AdminResource {
         return "/v1/config/" + verb;
     }
 
+    /** A plan looks where a file lies. */
+    @Override
+    public boolean isBlocking() {
+        return true;
+    }
+
     @Override
     public Duration timeout() {
         return TIMEOUT;
@@ -92,7 +102,7 @@ public final class ConfigChangeResource implements AdminResource {
     @Override
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
         responder.replyWhen(
-                change.ask(Json.members(request.body())),
+                change.ask(request, Json.members(request.body())),
                 report -> AdminReply.json(json -> ConfigReloadResource.write(json, report)));
     }
 }

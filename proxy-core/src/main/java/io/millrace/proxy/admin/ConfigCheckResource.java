@@ -2,19 +2,25 @@ package io.millrace.proxy.admin;
 
 import io.millrace.proxy.admin.ConfigControl.CheckReport;
 import io.millrace.proxy.admin.ConfigControl.Problem;
-import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
 /** {@code POST /v1/config/check}: validates a configuration file without using it. Thread-safe. */
 public final class ConfigCheckResource implements AdminResource {
     private final ConfigControl control;
+    private final @Nullable Path configuration;
 
-    /** The resource over a control. */
-    public ConfigCheckResource(ConfigControl control) {
+    /**
+     * The resource over a control.
+     *
+     * @param configuration the file that runs: over TCP only what lies with it is checked; null where there is none
+     */
+    public ConfigCheckResource(ConfigControl control, @Nullable Path configuration) {
         this.control = control;
+        this.configuration = configuration;
     }
 
     @Override
@@ -35,23 +41,11 @@ public final class ConfigCheckResource implements AdminResource {
     @Override
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
         String name = Json.strings(request.body(), Set.of("file")).get("file");
-        CheckReport report = control.check(file(name == null ? "" : name));
+        CheckReport report = control.check(NamedFile.of(request, name, configuration));
         responder.reply(AdminReply.json(json -> {
             json.writeBooleanProperty("ok", report.ok());
             write(json, report.problems());
         }));
-    }
-
-    static Path file(String name) throws AdminException {
-        try {
-            Path file = Path.of(name);
-            if (file.isAbsolute()) {
-                return file;
-            }
-        } catch (InvalidPathException e) {
-            throw new AdminException(400, "bad-request", "the member 'file' is not a path: " + e.getReason());
-        }
-        throw new AdminException(400, "bad-request", "the member 'file' is needed: an absolute path");
     }
 
     static void write(JsonGenerator json, List<Problem> problems) {

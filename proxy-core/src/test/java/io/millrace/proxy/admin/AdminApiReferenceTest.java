@@ -189,9 +189,9 @@ class AdminApiReferenceTest {
     static List<Documented> documented() {
         return List.of(
                 new Documented("Status", new StatusResource(() -> ResourcesTest.STATUS), "", ""),
-                new Documented("CheckReport", new ConfigCheckResource(CONFIG), "", "{\"file\":\"/f\"}"),
+                new Documented("CheckReport", new ConfigCheckResource(CONFIG, null), "", "{\"file\":\"/f\"}"),
                 new Documented("ReloadReport", new ConfigReloadResource(CONFIG), "", "{}"),
-                new Documented("ReloadReport", ConfigChangeResource.plan(CHANGER), "", "{\"file\":\"/f\"}"),
+                new Documented("ReloadReport", ConfigChangeResource.plan(CHANGER, null), "", "{\"file\":\"/f\"}"),
                 new Documented(
                         "ReloadReport",
                         ConfigChangeResource.set(CHANGER),
@@ -326,7 +326,8 @@ class AdminApiReferenceTest {
                         resource.method(),
                         resource.path() + documented.query(),
                         resource.path(),
-                        documented.body().getBytes(StandardCharsets.UTF_8)),
+                        documented.body().getBytes(StandardCharsets.UTF_8),
+                        false),
                 answer -> reply[0] = answer);
         assertEquals(200, reply[0].status());
         if (documented.schema().isEmpty()) {

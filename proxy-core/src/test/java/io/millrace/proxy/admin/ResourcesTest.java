@@ -102,7 +102,7 @@ class ResourcesTest {
                 .resource(new ListResource(this::list))
                 .resource(new ExplainResource(question -> CompletableFuture.failedFuture(new AssertionError(question))))
                 .resource(new ThreadsResource(AdminApiReferenceTest.SERVER))
-                .resource(new ConfigCheckResource(config))
+                .resource(new ConfigCheckResource(config, null))
                 .resource(new ConfigReloadResource(config))
                 .start();
     }
