@@ -32,15 +32,16 @@ final class Launcher {
 
     /** Runs until a signal ends it. Returns the exit code of the process. */
     int run() throws LaunchException, IOException {
+        StopSignals signals = StopSignals.ofProcess();
         if (!options.demo()) {
-            return run(ConfigReader.of(options, null));
+            return run(ConfigReader.of(options, null), signals);
         }
         try (DemoOrigin site = DemoOrigin.start()) {
-            return run(ConfigReader.of(options, site.url()));
+            return run(ConfigReader.of(options, site.url()), signals);
         }
     }
 
-    private int run(ConfigReader reader) throws LaunchException, IOException {
+    private int run(ConfigReader reader, StopSignals signals) throws LaunchException, IOException {
         ConfigReader.Reading reading = reader.read();
         for (ConfigProblem problem : reading.result().problems()) {
             System.err.println(problem.text());
@@ -56,7 +57,7 @@ final class Launcher {
         try (InstanceLock held = InstanceLock.acquire(state.lock())) {
             LOG.debug("state directory {} is locked: {}", state.state(), held);
             Workplace workplace = new Workplace(state, workerClass);
-            try (Supervision supervision = Supervision.start(reader, reading, workplace)) {
+            try (Supervision supervision = Supervision.start(reader, reading, workplace, signals)) {
                 return supervision.untilStopped(options.demo(), out);
             }
         }

@@ -39,6 +39,11 @@ final class Supervision implements AutoCloseable {
     private final ControlServer server;
     private final RunningConfig config;
     private final ConfigChanges changes;
+    private final ProxyConfig first;
+
+    /** What there was to take over is taken over, and there is a configuration to serve. */
+    private final CompletableFuture<Void> begun = new CompletableFuture<>();
+
     private final CompletableFuture<WorkerStatus> firstReady = new CompletableFuture<>();
     private final CompletableFuture<Integer> exitCode = new CompletableFuture<>();
     private final AtomicBoolean stopping = new AtomicBoolean();
@@ -47,6 +52,7 @@ final class Supervision implements AutoCloseable {
     private @Nullable LauncherAdmin admin;
 
     private Supervision(ConfigReader reader, ProxyConfig first, Workplace workplace) {
+        this.first = first;
         ControlTransport transport = ControlTransport.available();
         group = transport.newEventLoopGroup("launcher");
         supervisor = new Supervisor(
@@ -61,20 +67,29 @@ final class Supervision implements AutoCloseable {
         service = ServiceNotifier.of(System.getenv(), ProcessHandle.current().pid(), group.next());
     }
 
-    /** Binds the sockets and starts the worker, or takes over the one that a dead launcher has left. */
-    static Supervision start(ConfigReader reader, ConfigReader.Reading reading, Workplace workplace)
+    /**
+     * Binds the sockets and starts the worker, or takes over the one that a dead launcher has left. Of a stop that is asked for
+     * meanwhile the worker hears as soon as it is known.
+     */
+    static Supervision start(
+            ConfigReader reader, ConfigReader.Reading reading, Workplace workplace, StopSignals signals)
             throws LaunchException, IOException {
         ProxyConfig first = reading.config();
         Supervision supervision = new Supervision(reader, first, workplace);
         try {
             supervision.server.open();
+            signals.hear(supervision::stop);
+            ProcessSignals.handle("HUP", supervision::reload);
             ListeningSockets sockets = supervision.listen(first, workplace);
             supervision.config.begin(reading, new WorkerPlan(reading.source(), workplace.starter(first), sockets));
             supervision.admin = LauncherAdmin.start(
                     first, workplace, supervision.supervisor, supervision.config, supervision.changes);
+            // A stop comes first: then no worker is started.
+            supervision.begun.complete(null);
             supervision.config.serve();
             return supervision;
         } catch (LaunchException | IOException e) {
+            supervision.stopWhatWasTakenOver();
             supervision.close();
             throw e;
         }
@@ -142,7 +157,7 @@ final class Supervision implements AutoCloseable {
     }
 
     /**
-     * Hears signals and prints the start message, until a signal has ended the workers.
+     * Prints the start message, and waits until a signal has ended the workers.
      *
      * @return the exit code of the process
      */
@@ -150,9 +165,6 @@ final class Supervision implements AutoCloseable {
         firstReady.thenAccept(status -> config.startMessage(demo)
                 .lines(ProcessHandle.current().pid(), status)
                 .forEach(out::println));
-        ProcessSignals.handle("TERM", this::stop);
-        ProcessSignals.handle("INT", this::stop);
-        ProcessSignals.handle("HUP", this::reload);
         return exitCode.join();
     }
 
@@ -161,6 +173,17 @@ final class Supervision implements AutoCloseable {
         service.ready(statusOf(worker));
         // Another JDK may run the next worker.
         group.schedule(() -> rehearsal.start(config.command()), REHEARSAL_DELAY_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /** This launcher cannot serve; but who asked it to stop wants no worker to serve on. */
+    private void stopWhatWasTakenOver() {
+        if (stopping.get()) {
+            long patience = first.timeouts().drainNanos() + TAKEOVER_NANOS;
+            supervisor
+                    .stop(first.timeouts().drainNanos())
+                    .completeOnTimeout(null, patience, TimeUnit.NANOSECONDS)
+                    .join();
+        }
     }
 
     private static String statusOf(WorkerStatus worker) {
@@ -174,11 +197,16 @@ final class Supervision implements AutoCloseable {
             return;
         }
         LOG.info("stopping: waiting for requests in flight; a second signal stops at once");
-        service.stopping(config.drainNanos());
-        supervisor.stop(config.drainNanos()).thenRun(() -> exitCode.complete(ExitCode.OK));
+        service.stopping(begun.isDone() ? config.drainNanos() : first.timeouts().drainNanos());
+        begun.thenCompose(nothing -> supervisor.stop(config.drainNanos()))
+                .thenRun(() -> exitCode.complete(ExitCode.OK));
     }
 
     private void reload() {
+        begun.thenRun(this::reloadNow);
+    }
+
+    private void reloadNow() {
         boolean serving = firstReady.isDone();
         if (serving) {
             service.reloading();

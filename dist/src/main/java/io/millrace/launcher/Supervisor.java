@@ -110,7 +110,11 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
     public void start(WorkerPlan first, long drainNanos) {
         loop.execute(() -> {
             plan = first;
-            if (current == null) {
+            if (stopping) {
+                if (current == null) {
+                    closeSockets();
+                }
+            } else if (current == null) {
                 spawn();
             } else {
                 Roll takeover = new Roll(first, drainNanos, new CompletableFuture<>());
@@ -140,7 +144,7 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
         loop.execute(() -> {
             stopping = true;
             for (WorkerProcess worker : workforce.all()) {
-                if (worker.state() == WorkerState.READY || worker.state() == WorkerState.DRAINING) {
+                if (isToldToDrain(worker)) {
                     worker.send(new ControlMessage.Drain(drainNanos));
                     worker.draining(System.nanoTime() + drainNanos + EXIT_GRACE_NANOS);
                 } else if (worker.state() == WorkerState.STARTING) {
@@ -151,6 +155,15 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
             stoppedWhenEmpty();
         });
         return stopped;
+    }
+
+    /** One that starts has nothing to finish, unless it was taken over and has not said yet that it serves. */
+    private static boolean isToldToDrain(WorkerProcess worker) {
+        return switch (worker.state()) {
+            case READY, DRAINING -> true;
+            case STARTING -> worker.plan() == null && worker.hasConnected();
+            case DYING, GONE -> false;
+        };
     }
 
     /** Kills the workers, and completes when they have exited. Any thread. */

@@ -147,6 +147,30 @@ class LauncherTest {
         }
     }
 
+    @Test
+    void aStopInTheMiddleOfATakeoverStopsTheWorkerThatWasToBeTakenOver() {
+        try (CannedLauncher first = CannedLauncher.serving(directory)) {
+            long orphan = first.worker();
+            first.process().destroyForcibly();
+            await().until(() -> !first.process().isAlive());
+            assertEquals(orphan, first.worker());
+            CannedLauncher.signal(orphan, "STOP");
+
+            try (CannedLauncher second =
+                    CannedLauncher.run(directory, "--origin", "http://origin.example", "--listen", "127.0.0.1:0")) {
+                await().atMost(CannedLauncher.PATIENCE)
+                        .until(() -> second.err().contains("worker " + orphan + " of an earlier launcher is there"));
+                second.signal("TERM");
+                await().atMost(CannedLauncher.PATIENCE).until(() -> second.err().contains("stopping: waiting"));
+                CannedLauncher.signal(orphan, "CONT");
+
+                assertEquals(0, second.exitCode(), second::describe);
+                assertFalse(ProcessHandle.of(orphan).map(ProcessHandle::isAlive).orElse(false), second::describe);
+                assertEquals(Outcome.REFUSED, first.client().attempt("/"));
+            }
+        }
+    }
+
     private Path drainMark() {
         return directory.resolve("state/run/server.draining");
     }

@@ -19,6 +19,8 @@ import io.netty.channel.epoll.Epoll;
 import io.netty.channel.unix.FileDescriptor;
 import io.netty.channel.unix.Socket;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -96,6 +98,37 @@ class SupervisorTest {
         onLoop(() -> {});
         assertEquals(new ControlMessage.Drain(5), control.readOutbound());
         assertEquals(WorkerState.DRAINING, supervisor.status().state());
+    }
+
+    @Test
+    void aStopBeforeTheStartHasTheWorkerThatWasTakenOverFinishAndStartsNone() throws Exception {
+        adopt(ControlMessage.PROTOCOL_VERSION);
+        assertEquals(new ControlMessage.GiveBack(), control.readOutbound());
+        Shells successors = new Shells("exec sleep 60");
+        ListeningSockets sockets = ListeningSockets.open(
+                Map.of("a", new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)), 1, Map.of());
+        CompletableFuture<Void> stopped = supervisor.stop(5);
+        supervisor.start(new WorkerPlan(source(), successors, sockets), 5);
+        onLoop(() -> {});
+
+        assertEquals(new ControlMessage.Drain(5), control.readOutbound());
+        assertTrue(successors.started.isEmpty());
+        assertTrue(sockets.descriptors().get(0).isOpen(), "until it accepts no more");
+        says(new ControlMessage.Draining());
+        assertFalse(sockets.descriptors().get(0).isOpen());
+        assertFalse(stopped.isDone(), "it finishes what it is doing");
+        worker.destroyForcibly();
+        stopped.get();
+    }
+
+    @Test
+    void aWorkerThatWasTakenOverAndHasNotSaidYetThatItServesIsNotKilledByAStop() throws Exception {
+        adopt(ControlMessage.PROTOCOL_VERSION, new ControlMessage.Beat());
+        supervisor.stop(TimeUnit.HOURS.toNanos(1));
+        onLoop(() -> {});
+
+        assertEquals(new ControlMessage.Drain(TimeUnit.HOURS.toNanos(1)), control.readOutbound());
+        assertTrue(worker.isAlive());
     }
 
     @Test
