@@ -21,7 +21,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The archive of the classes that a worker loads, so that the next one starts in half the time: class data sharing up to
  * Java 24, an AOT cache from 25 on. The JVM itself refuses an archive that does not fit, and starts without it; the name
- * carries a checksum of all that must fit, so that a new JDK or a new jar brings a new archive.
+ * carries a checksum of the JDK's place, so that launchers of several JDKs can share a directory, and one of all that must fit, so that a
+ * new JDK or a new jar brings a new archive.
  *
  * <p>Immutable.
  */
@@ -38,10 +39,15 @@ final class ClassArchive {
     private static final Pattern UNFINISHED = Pattern.compile("\\..*\\.archive\\.(\\d{1,18})(\\..*)?");
 
     private final Path file;
+
+    /** What the names of this JDK's archives begin with. */
+    private final String prefix;
+
     private final int feature;
 
-    private ClassArchive(Path file, int feature) {
+    private ClassArchive(Path file, String prefix, int feature) {
         this.file = file;
+        this.prefix = prefix;
         this.feature = feature;
     }
 
@@ -49,17 +55,32 @@ final class ClassArchive {
      * The archive that fits.
      *
      * @param directory where it lies
+     * @param javaHome where the JDK lies
      * @param jvm the JVM's command line up to its main class
      * @param release what tells one build of the JDK from another
      */
-    static ClassArchive in(Path directory, List<String> jvm, String classPath, String release, int feature)
+    static ClassArchive in(
+            Path directory, Path javaHome, List<String> jvm, String classPath, String release, int feature)
             throws IOException {
+        CRC32C home = new CRC32C();
+        home.update(place(javaHome).toString().getBytes(StandardCharsets.UTF_8));
+        String prefix = PREFIX + Long.toHexString(home.getValue()) + "-";
         CRC32C checksum = new CRC32C();
         checksum.update((jvm + release).getBytes(StandardCharsets.UTF_8));
         for (String entry : classPath.split(File.pathSeparator, -1)) {
             checksum.update(stamp(Path.of(entry)).getBytes(StandardCharsets.UTF_8));
         }
-        return new ClassArchive(directory.resolve(PREFIX + Long.toHexString(checksum.getValue()) + SUFFIX), feature);
+        String name = prefix + Long.toHexString(checksum.getValue()) + SUFFIX;
+        return new ClassArchive(directory.resolve(name), prefix, feature);
+    }
+
+    /** One that is not there is for the start to complain of. */
+    private static Path place(Path javaHome) {
+        try {
+            return javaHome.toRealPath();
+        } catch (IOException e) {
+            return javaHome.toAbsolutePath();
+        }
     }
 
     private static String stamp(Path jar) throws IOException {
@@ -157,7 +178,7 @@ final class ClassArchive {
         }
     }
 
-    /** The recording has ended: when it is {@code good} it takes its place, and that of archives which fit no more. */
+    /** The recording has ended: when it is {@code good} it takes its place, and that of this JDK's archives which fit no more. */
     void settle(boolean good) {
         try {
             if (!good || !Files.exists(unfinished())) {
@@ -166,7 +187,7 @@ final class ClassArchive {
             }
             synchronize(unfinished());
             Files.move(unfinished(), file, StandardCopyOption.ATOMIC_MOVE);
-            try (DirectoryStream<Path> archives = Files.newDirectoryStream(file.getParent(), PREFIX + "*" + SUFFIX)) {
+            try (DirectoryStream<Path> archives = Files.newDirectoryStream(file.getParent(), prefix + "*" + SUFFIX)) {
                 for (Path archive : archives) {
                     if (!archive.equals(file)) {
                         Files.deleteIfExists(archive);
@@ -182,7 +203,8 @@ final class ClassArchive {
 
     private void removeUnfinished() {
         try (DirectoryStream<Path> left =
-                Files.newDirectoryStream(file.getParent(), unfinished().getFileName() + "*")) {
+                Files.newDirectoryStream(file.getParent(), unfinished().getFileName() + ".*")) {
+            Files.deleteIfExists(unfinished());
             for (Path unfinished : left) {
                 Files.deleteIfExists(unfinished);
             }

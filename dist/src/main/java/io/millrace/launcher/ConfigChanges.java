@@ -8,6 +8,7 @@ import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.ConfigDocument;
 import io.millrace.proxy.config.ConfigKey;
 import io.millrace.proxy.config.ConfigLoader;
+import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.worker.control.ConfigSource;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -135,12 +136,12 @@ final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCloseable
     }
 
     /** In use it is by now; whether it is in the file, too, the answer says. */
-    private static ReloadReport written(ReloadReport report, OperatorsFile file) {
+    static ReloadReport written(ReloadReport report, OperatorsFile file) {
         List<String> notes = new ArrayList<>(report.notes());
         boolean ok = true;
         try {
-            file.replace();
-            notes.add("written to " + file.path());
+            String doubt = file.replace();
+            notes.add("written to " + file.path() + (doubt == null ? "" : "; " + doubt));
         } catch (IOException e) {
             ok = false;
             notes.add("in use, but not written, and the next reload takes it back: " + FileFailure.text(e));
@@ -189,20 +190,41 @@ final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCloseable
         ConfigSource source = new ConfigSource(kept.document(), settings, Map.of());
         ConfigSource file = running.reader().read().source();
         boolean isFile = file.equals(source);
+        ConfigTarget target = ConfigTarget.of(source, source.load(), Map.of(), isFile ? 0 : number, List.of());
+        ReloadReport report = running.apply(target, "rollback to " + number);
+        ProxyConfig config = target.config();
+        if (!report.ok() || config == null) {
+            return report;
+        }
+        history.goneBackTo(number);
         List<String> notes = new ArrayList<>();
         if (!isFile) {
             notes.add("the file is as it was: it differs from what runs (config diff), and the next reload takes it");
         }
-        if (!now.source().overlay().isEmpty()) {
-            notes.add("what config set had set is gone: "
-                    + String.join(", ", new TreeMap<>(now.source().overlay()).keySet()));
+        notes.addAll(ofOverlay(now, config, number));
+        notes.addAll(report.notes());
+        return new ReloadReport(true, report.settings(), report.problems(), notes);
+    }
+
+    /** What became of settings over the file with the rollback: an earlier configuration may have had the same. */
+    private static List<String> ofOverlay(RunningConfig.Current before, ProxyConfig now, int number) {
+        List<String> gone = new ArrayList<>();
+        List<String> kept = new ArrayList<>();
+        for (String path : new TreeMap<>(before.source().overlay()).keySet()) {
+            ConfigKey<?> key = ConfigCatalog.find(path);
+            boolean isSame = key != null
+                    && String.valueOf(SettingTexts.whole(before.config(), key))
+                            .equals(String.valueOf(SettingTexts.whole(now, key)));
+            (isSame ? kept : gone).add(path);
         }
-        ReloadReport report = running.apply(
-                ConfigTarget.of(source, source.load(), Map.of(), isFile ? 0 : number, notes), "rollback to " + number);
-        if (report.ok()) {
-            history.goneBackTo(number);
+        List<String> notes = new ArrayList<>();
+        if (!gone.isEmpty()) {
+            notes.add("what config set had set is gone: " + String.join(", ", gone));
         }
-        return report;
+        if (!kept.isEmpty()) {
+            notes.add("configuration " + number + " has what config set had set: " + String.join(", ", kept));
+        }
+        return notes;
     }
 
     /** Everything that was asked for is in the answer, also what has changed nothing. */

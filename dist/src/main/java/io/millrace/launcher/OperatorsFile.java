@@ -30,10 +30,12 @@ final class OperatorsFile implements AutoCloseable {
     private final Path file;
     private final ConfigDocument loaded;
     private final String instance;
+    private final DirectorySync sync;
     private byte[] edited = new byte[0];
     private @Nullable Path unfinished;
 
-    private OperatorsFile(Path file, ConfigDocument loaded, String instance) {
+    private OperatorsFile(Path file, ConfigDocument loaded, String instance, DirectorySync sync) {
+        this.sync = sync;
         this.file = file;
         this.loaded = loaded;
         this.instance = instance;
@@ -45,6 +47,12 @@ final class OperatorsFile implements AutoCloseable {
      * @param instance a word for this launcher: another one may have the same file, and write beside it at the same time
      */
     static OperatorsFile open(ConfigReader reader, RunningConfig.Current running, Set<String> keys, String instance)
+            throws IOException {
+        return open(reader, running, keys, instance, OperatorsFile::force);
+    }
+
+    static OperatorsFile open(
+            ConfigReader reader, RunningConfig.Current running, Set<String> keys, String instance, DirectorySync sync)
             throws IOException {
         Path named = reader.file();
         if (named == null) {
@@ -61,7 +69,7 @@ final class OperatorsFile implements AutoCloseable {
         }
         // A link stays one: what it leads to is replaced.
         Path file = named.toRealPath();
-        OperatorsFile opened = new OperatorsFile(file, running.source().document(), instance);
+        OperatorsFile opened = new OperatorsFile(file, running.source().document(), instance, sync);
         opened.checkUnchanged();
         Object names = Files.getAttribute(file, "unix:nlink");
         if (names instanceof Integer count && count > 1) {
@@ -169,8 +177,18 @@ final class OperatorsFile implements AutoCloseable {
         return values;
     }
 
-    /** Puts it in place of the file. */
-    void replace() throws IOException {
+    /** Makes sure that a directory's names outlive a power failure. */
+    interface DirectorySync {
+        void force(Path directory) throws IOException;
+    }
+
+    /**
+     * Puts it in place of the file.
+     *
+     * @return what is not certain of it, though the file is replaced; null when nothing is left to be said
+     */
+    @Nullable
+    String replace() throws IOException {
         Path beside = unfinished;
         if (beside == null) {
             throw new IllegalStateException("not prepared");
@@ -178,11 +196,22 @@ final class OperatorsFile implements AutoCloseable {
         checkUnchanged();
         Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         unfinished = null;
-        Path directory = file.getParent();
-        if (directory != null) {
-            try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
-                channel.force(true);
-            }
+        Path directory = file.toAbsolutePath().getParent();
+        if (directory == null) {
+            return null;
+        }
+        try {
+            sync.force(directory);
+            return null;
+        } catch (IOException e) {
+            return "after a power failure the file may be the one before, since its directory cannot be written through: "
+                    + FileFailure.text(directory, e);
+        }
+    }
+
+    private static void force(Path directory) throws IOException {
+        try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+            channel.force(true);
         }
     }
 

@@ -196,7 +196,12 @@ record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory sta
         Path lib = home.resolve("lib");
         Path javaHome = javaHome();
         return ClassArchive.in(
-                Files.isWritable(lib) ? lib : state.state(), fixed, classPath(), release(javaHome), feature(javaHome));
+                Files.isWritable(lib) ? lib : state.state(),
+                javaHome,
+                fixed,
+                classPath(),
+                release(javaHome),
+                feature(javaHome));
     }
 
     /** No JVM archives classes that lie in directories, and each would find that out only when it has rehearsed. */

@@ -20,6 +20,12 @@ class ClassArchiveTest {
     @TempDir
     Path directory;
 
+    @TempDir
+    Path javaHome;
+
+    @TempDir
+    Path otherJavaHome;
+
     private Path jar;
 
     @BeforeEach
@@ -62,6 +68,32 @@ class ClassArchiveTest {
         assertFalse(old.exists());
         assertTrue(current.exists());
         assertTrue(Files.exists(jar));
+    }
+
+    @Test
+    void thoseOfTwoJdksLieSideBySide() throws IOException {
+        ClassArchive one = archive(javaHome, List.of(), "17");
+        ClassArchive another = archive(otherJavaHome, List.of(), "25");
+        ClassArchive sameRelease = archive(otherJavaHome, List.of(), "17");
+        Files.writeString(recording(one), "classes");
+        one.settle(true);
+        Files.writeString(recording(another), "classes");
+        another.settle(true);
+        assertEquals(Set.of(jar, one.file(), another.file()), files());
+
+        Files.writeString(recording(sameRelease), "classes");
+        sameRelease.settle(true);
+        assertEquals(Set.of(jar, one.file(), sameRelease.file()), files(), "of each JDK the one that fits");
+    }
+
+    @Test
+    void aRecordingLeavesThatOfALauncherWithALongerProcessIdAlone() throws IOException {
+        ClassArchive archive = archive(List.of(), "17");
+        Path other = recording(archive).resolveSibling(recording(archive).getFileName() + "0");
+        Files.writeString(other, "half");
+        archive.settle(false);
+
+        assertEquals(Set.of(jar, other), files());
     }
 
     @Test
@@ -145,13 +177,17 @@ class ClassArchiveTest {
     @Test
     void isAnAotCacheFrom25On() throws IOException {
         assertTrue(archive(List.of(), "17").useOptions().get(0).startsWith("-XX:SharedArchiveFile="));
-        ClassArchive cache = ClassArchive.in(directory, List.of(), jar.toString(), "25", 25);
+        ClassArchive cache = ClassArchive.in(directory, javaHome, List.of(), jar.toString(), "25", 25);
         assertTrue(cache.useOptions().get(0).startsWith("-XX:AOTCache="));
         assertTrue(cache.recordOptions().get(0).startsWith("-XX:AOTCacheOutput="));
     }
 
     private ClassArchive archive(List<String> options, String release) throws IOException {
-        return ClassArchive.in(directory, options, jar.toString(), release, 17);
+        return archive(javaHome, options, release);
+    }
+
+    private ClassArchive archive(Path home, List<String> options, String release) throws IOException {
+        return ClassArchive.in(directory, home, options, jar.toString(), release, 17);
     }
 
     private static Path recording(ClassArchive archive) {
