@@ -146,6 +146,10 @@ public final class ProxyServer implements AutoCloseable {
                         SelfDetection.of(config, ownAddresses),
                         builder.clock().millis());
         shared.overload().apply(config.remap());
+        ConnectionLimit connectionLimit = new ConnectionLimit(
+                () -> live.config().limits().connections(),
+                loopCount,
+                new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
         for (EventExecutor executor : group) {
             loops.add(new ServingLoop(
                     (EventLoop) executor,
@@ -155,7 +159,7 @@ public final class ProxyServer implements AutoCloseable {
                     shared,
                     () -> live.dns(),
                     () -> live.http1(),
-                    () -> connectionsMax(live.config(), loopCount),
+                    connectionLimit,
                     () -> live.config().worker().fastLane(),
                     transport.hasPlainSockets()));
         }
@@ -179,11 +183,6 @@ public final class ProxyServer implements AutoCloseable {
                 new HealthChecks(loops.get(0).loop(), loops.get(0).origins(), shared.groups(), builder.clock()::millis);
         originAdmin = new OriginAdmin(shared.groups(), builder.clock(), marks);
         admin = AdminSide.of(this, builder, originAdmin);
-    }
-
-    private static int connectionsMax(ProxyConfig config, int loopCount) {
-        int all = config.limits().connections();
-        return all <= 0 ? Integer.MAX_VALUE : Math.max(1, all / loopCount);
     }
 
     /** Begins to build a proxy. */

@@ -25,7 +25,6 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.util.concurrent.Future;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
-import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -58,15 +57,17 @@ final class ServingLoop {
             ExchangeLoop.Shared shared,
             Supplier<DnsSettings> dns,
             Supplier<Http1Settings> http1,
-            IntSupplier connectionsMax,
+            ConnectionLimit limit,
             Supplier<Boolean> fastLaneOpen,
             boolean hasPlainSockets) {
         this.loop = loop;
         this.allocator = allocator;
         this.counters = counters;
         this.origins = OriginClient.builder(loop).allocator(allocator).dns(dns).build();
-        this.connections = new ConnectionSet(
-                loop, connectionsMax, () -> counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_LIMIT));
+        this.connections = new ConnectionSet(loop, limit::ofLoop, () -> {
+            counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_LIMIT);
+            limit.refused();
+        });
         this.exchanges = new ExchangeLoop(loop, shared, origins, counters, log);
         this.http1 = http1;
         this.fastLaneOpen = fastLaneOpen;

@@ -354,7 +354,9 @@ class ExplainTest {
                     "the request line has 257 bytes, the limit is 256",
                     texts(explained).get("limits"));
             assertEquals("limits.request_line", by(explained, "limits"));
-            assertEquals("414, request line too long", texts(explained).get("answer"));
+            assertEquals(
+                    "414, request line longer than limits.request_line",
+                    texts(explained).get("answer"));
             assertNull(explained.rule());
         }
         assertEquals(refused ? 0 : 1, proxy.origin().requests());

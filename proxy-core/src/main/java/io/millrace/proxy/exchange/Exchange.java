@@ -480,6 +480,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
         if (state.isTerminal()) {
             return;
         }
+        report.requestFailed(reason);
         origin.cancel(answer.isHeadSent());
         if (answer.isHeadSent()) {
             state.end(ExchangeOutcome.BAD_REQUEST);

@@ -131,6 +131,7 @@ final class ExchangeReport {
         ExchangeReport report = new ExchangeReport(home, stream, null);
         report.logOutcome = FailureCounters.outcomeOf(reason);
         report.status = reason.status();
+        report.detail = reason.text();
         report.end(ExchangeOutcome.BAD_REQUEST, 0);
     }
 
@@ -206,6 +207,11 @@ final class ExchangeReport {
         }
         detail = failure.reason().text();
         logOutcome = FailureCounters.outcomeOf(failure.reason());
+    }
+
+    /** More of the request came than is taken, or too late. */
+    void requestFailed(BadRequest reason) {
+        detail = reason.text();
     }
 
     /** What was stored could not be used as it was, as an invalidation has outdated it. */

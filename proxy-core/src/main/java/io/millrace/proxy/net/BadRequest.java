@@ -13,17 +13,17 @@ public enum BadRequest {
     /** The request target is none of the four forms (RFC 9112 s3.2). */
     TARGET(400, "malformed request target"),
     /** The request line is longer than limits.request_line. */
-    LINE_TOO_LONG(414, "request line too long"),
+    LINE_TOO_LONG(414, "request line longer than limits.request_line"),
     /** The field section is larger than limits.request_header. */
-    HEADER_TOO_LARGE(431, "request header too large"),
+    HEADER_TOO_LARGE(431, "request header larger than limits.request_header"),
     /** The content is larger than limits.request_body. */
-    CONTENT_TOO_LARGE(413, "request content too large"),
+    CONTENT_TOO_LARGE(413, "request content larger than limits.request_body"),
     /** A major version other than 1 (RFC 9110 s15.6.6). */
     VERSION(505, "HTTP version not supported"),
     /** The head did not arrive within timeouts.client_header. */
-    HEADER_TIMEOUT(408, "request header timeout"),
+    HEADER_TIMEOUT(408, "request header not whole within timeouts.client_header"),
     /** The content did not go on within timeouts.client_body. */
-    CONTENT_TIMEOUT(408, "request content timeout");
+    CONTENT_TIMEOUT(408, "request content did not go on within timeouts.client_body");
 
     private final int status;
     private final String text;
