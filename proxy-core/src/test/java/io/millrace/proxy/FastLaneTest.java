@@ -10,21 +10,13 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
-import io.millrace.proxy.net.ClientConnection;
-import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.net.DecidedRequest;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.store.CacheStore;
 import io.millrace.store.ResidentReader;
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.UnpooledByteBufAllocator;
-import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -32,7 +24,6 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
@@ -421,7 +412,7 @@ class FastLaneTest {
         proxy.settle();
         int requests = proxy.origin().requests();
         serving.loop().submit(() -> missed.resume(stream, head).onRequestEnd()).awaitUninterruptibly();
-        ProxyExtension.await("the answer", () -> stream.bytes.get() == CONTENT.length);
+        ProxyExtension.await("the answer", () -> stream.bytesSent() == CONTENT.length);
         assertEquals(requests, proxy.origin().requests());
     }
 
@@ -435,7 +426,7 @@ class FastLaneTest {
                 new ExchangeLoop(serving.loop(), watched(steps), serving.origins(), new LoopCounters(), null);
         AnsweredStream stream = new AnsweredStream(serving.loop());
         assertNull(onLoop(serving, () -> exchanges.onDirectRequest(stream, head("GET", "/a"))));
-        assertEquals(CONTENT.length, stream.bytes.get());
+        assertEquals(CONTENT.length, stream.bytesSent());
         assertEquals(List.of("settings", "begin", "get"), steps.subList(0, 3));
         assertEquals("end", steps.get(steps.size() - 1));
 
@@ -469,7 +460,7 @@ class FastLaneTest {
         assertEquals("end", steps.get(steps.size() - 1));
         failed.release();
         assertNull(onLoop(serving, () -> exchanges.onDirectRequest(stream, head("GET", "/a"))));
-        assertEquals(CONTENT.length, stream.bytes.get());
+        assertEquals(CONTENT.length, stream.bytesSent());
     }
 
     private static RequestHead head(String method, String path) {
@@ -513,66 +504,6 @@ class FastLaneTest {
                     })
                     : result;
         });
-    }
-
-    /** A client's stream that takes everything. */
-    private static class AnsweredStream implements ClientStream {
-        private final AtomicInteger bytes = new AtomicInteger();
-        private final EventLoop loop;
-
-        AnsweredStream(EventLoop loop) {
-            this.loop = loop;
-        }
-
-        @Override
-        public EventLoop eventLoop() {
-            return loop;
-        }
-
-        @Override
-        public ByteBufAllocator alloc() {
-            return UnpooledByteBufAllocator.DEFAULT;
-        }
-
-        @Override
-        public ClientConnection connection() {
-            InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 80);
-            return new ClientConnection(address, address, false);
-        }
-
-        @Override
-        public void writeInterim(OutboundHead head) {}
-
-        @Override
-        public void writeHead(OutboundHead head) {}
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void write(ByteBuf content) {
-            bytes.addAndGet(content.readableBytes());
-            content.release();
-        }
-
-        @Override
-        public void finish() {}
-
-        @Override
-        public void abort() {}
-
-        @Override
-        public boolean isWritable() {
-            return true;
-        }
-
-        @Override
-        public void readContent(boolean on) {}
-
-        @Override
-        public long bytesSent() {
-            return bytes.get();
-        }
     }
 
     /** Whatever becomes of a connection, its descriptor is closed once, and no other's instead. */

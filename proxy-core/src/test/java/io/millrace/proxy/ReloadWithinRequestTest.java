@@ -11,19 +11,10 @@ import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.exchange.ExchangeSettings;
 import io.millrace.proxy.exchange.ForwardSettings;
 import io.millrace.proxy.http.FieldSection;
-import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
-import io.millrace.proxy.net.ClientConnection;
-import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.net.RequestHandler;
 import io.millrace.proxy.observe.LoopCounters;
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.UnpooledByteBufAllocator;
-import io.netty.channel.EventLoop;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -83,7 +74,7 @@ class ReloadWithinRequestTest {
                 all.overload(),
                 all.clock(),
                 looks);
-        Answer answer = new Answer(serving.loop());
+        AnsweredStream answer = new AnsweredStream(serving.loop());
         RequestHead head = RequestHead.of(
                 method,
                 (TargetUri) TargetUri.parseAbsolute("http://test.example" + url),
@@ -96,8 +87,8 @@ class ReloadWithinRequestTest {
                     handler.onRequestEnd();
                 })
                 .get();
-        ProxyExtension.await("an answer", () -> answer.ended);
-        return answer.status;
+        ProxyExtension.await("an answer", answer::isEnded);
+        return answer.status();
     }
 
     @ParameterizedTest
@@ -134,73 +125,6 @@ class ReloadWithinRequestTest {
             assertTrue(
                     status == before || status == after,
                     () -> status + " where the settings change after look " + at + " of " + all);
-        }
-    }
-
-    /** A client's stream that takes everything. */
-    private static final class Answer implements ClientStream {
-        private final EventLoop loop;
-        private volatile int status;
-        private volatile boolean ended;
-
-        Answer(EventLoop loop) {
-            this.loop = loop;
-        }
-
-        @Override
-        public EventLoop eventLoop() {
-            return loop;
-        }
-
-        @Override
-        public ByteBufAllocator alloc() {
-            return UnpooledByteBufAllocator.DEFAULT;
-        }
-
-        @Override
-        public ClientConnection connection() {
-            InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 80);
-            return new ClientConnection(address, address, false);
-        }
-
-        @Override
-        public void writeInterim(OutboundHead head) {}
-
-        @Override
-        public void writeHead(OutboundHead head) {
-            status = head.status();
-        }
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void write(ByteBuf content) {
-            content.release();
-        }
-
-        @Override
-        public void finish() {
-            ended = true;
-        }
-
-        @Override
-        public void abort() {
-            status = LiveProxy.CLOSED;
-            ended = true;
-        }
-
-        @Override
-        public boolean isWritable() {
-            return true;
-        }
-
-        @Override
-        public void readContent(boolean on) {}
-
-        @Override
-        public long bytesSent() {
-            return 0;
         }
     }
 }
