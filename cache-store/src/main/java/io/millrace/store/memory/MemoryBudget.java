@@ -215,14 +215,18 @@ public final class MemoryBudget {
 
     /** Has the RAM tier give way until the bytes fit and half of what is kept free stays so, as far as it can. */
     private void makeRoom(long bytes) {
-        for (int tries = 0; tries < GIVE_WAY_TRIES; tries++) {
+        for (int tries = 0; tries < GIVE_WAY_TRIES && missingBytes(bytes) > 0; tries++) {
             // Not once more what others before have made leave, and what cannot be freed yet.
             long leaving = leavingBytes();
-            long missing = total.get() + bytes - leaving - bytesNow() + freeBytes() / 2;
+            long missing = missingBytes(bytes) - leaving;
             if (missing <= 0 || !giveWay(missing + freeBytes() / 2)) {
                 return;
             }
         }
+    }
+
+    private long missingBytes(long wanted) {
+        return total.get() + wanted - bytesNow() + freeBytes() / 2;
     }
 
     /** Counts a no. */

@@ -7,9 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.store.ObjectWriter;
+import io.millrace.store.ResidentReader;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.StoredObject;
 import io.millrace.store.io.FaultyFileIo;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -60,6 +62,12 @@ class StoreStressTest {
     }
 
     private void run(TestStore test, Random random) {
+        try (ResidentReader<TextHead> reader = test.store.residentReader()) {
+            run(test, reader, random);
+        }
+    }
+
+    private void run(TestStore test, ResidentReader<TextHead> reader, Random random) {
         for (int step = 0; step < STEPS; step++) {
             String key = "k" + random.nextInt(30);
             switch (random.nextInt(8)) {
@@ -73,6 +81,11 @@ class StoreStressTest {
                     if (object != null) {
                         test.store.update(object, TextHead.of(object.head().text() + "+"));
                         object.release();
+                    }
+                }
+                case 4, 5 -> {
+                    if (!checkedInRam(test, reader, key, random.nextInt(4) == 0)) {
+                        check(test, key);
                     }
                 }
                 default -> check(test, key);
@@ -90,13 +103,44 @@ class StoreStressTest {
             return;
         }
         try {
-            int seed = Integer.parseInt(object.head().text().substring(1).replace("+", ""));
-            assertEquals(key, object.key().toString());
-            assertArrayEquals(TestStore.body(seed, length(seed)), TestStore.readAll(object));
-            found.incrementAndGet();
+            check(key, object, TestStore.readAll(object));
         } finally {
             object.release();
         }
+    }
+
+    private void check(String key, StoredObject<TextHead> object, byte[] body) {
+        int seed = Integer.parseInt(object.head().text().substring(1).replace("+", ""));
+        assertEquals(key, object.key().toString());
+        assertArrayEquals(TestStore.body(seed, length(seed)), body);
+        found.incrementAndGet();
+    }
+
+    /** Checks what is in RAM without holding it, or holding it only when it was found; false when there is nothing. */
+    private boolean checkedInRam(TestStore test, ResidentReader<TextHead> reader, String key, boolean retained) {
+        StoredObject<TextHead> object;
+        reader.begin();
+        try {
+            object = reader.get(test.key(key));
+            if (object == null) {
+                return false;
+            }
+            if (retained) {
+                object.retain();
+            } else {
+                check(key, object, ByteBufUtil.getBytes(object.residentBody()));
+            }
+        } finally {
+            reader.end();
+        }
+        if (retained) {
+            try {
+                check(key, object, ByteBufUtil.getBytes(object.residentBody()));
+            } finally {
+                object.release();
+            }
+        }
+        return true;
     }
 
     @ParameterizedTest(name = "on disk: {0}")
