@@ -36,7 +36,7 @@ final class Inventories<H> {
     /** Changes that wait at most; what comes then is learned from the segments later. */
     static final int QUEUE_CHANGES_MAX = 1 << 15;
 
-    /** Heap that the heads of waiting changes may have, as codecs estimate it; of further ones the record is read. */
+    /** Heap that keys and heads of waiting changes may have, as codecs estimate it; of further ones the record is read. */
     static final long QUEUE_HEAD_BYTES_MAX = 8 << 20;
 
     private static final int LISTINGS_MAX = 8;
@@ -139,7 +139,8 @@ final class Inventories<H> {
 
     /** With its head counted; null when there is none, or heads that wait have all the heap that they may have. */
     private VolumeInventory.@Nullable Description<H> described(RecordHeader header, DiskKey key, @Nullable H head) {
-        int bytes = head == null ? 0 : codec.heapBytes(head);
+        // With its key: RAM may have forgotten the object by then, and clients choose how long that is.
+        int bytes = head == null ? 0 : key.bytes().length + codec.heapBytes(head);
         if (head == null || headBytes.addAndGet(bytes) > QUEUE_HEAD_BYTES_MAX) {
             headBytes.addAndGet(-bytes);
             return null;

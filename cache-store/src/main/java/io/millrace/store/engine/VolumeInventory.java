@@ -166,7 +166,7 @@ final class VolumeInventory<H> {
     /**
      * What a record says of an object, known without reading it. The key is borrowed and never changed.
      *
-     * @param headBytes heap of the head
+     * @param headBytes heap of the key and the head
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record Description<H>(RecordHeader header, byte[] key, H head, int headBytes) {}

@@ -159,6 +159,42 @@ class InventoryBacklogTest {
         }
     }
 
+    /** Long ones, of few objects, which are stored again and again: each change that waits has a key of its own. */
+    @Test
+    void keysThatWaitAreBoundedLikeHeads() {
+        int keys = 50;
+        int keyBytes = 4000;
+        int waiting = (int) Inventories.QUEUE_HEAD_BYTES_MAX / keyBytes;
+        try (TestStore test = open(64 << 20, 0, 1 << 20)) {
+            putFirst(test);
+            putLong(test, keys, keyBytes);
+            assertEquals(1 + keys, Listings.whole(test.store).size());
+            long before = TextHead.Codec.DECODED.sum();
+            try (Hold hold = Hold.in(test)) {
+                for (int put = 0; put < waiting + keys; put += keys) {
+                    putLong(test, keys, keyBytes);
+                }
+                for (int i = 0; i < 4 * keys; i++) {
+                    test.put("further" + i, "head", TestStore.body(1, 100));
+                }
+                test.sync();
+                hold.end();
+            }
+            assertEquals(1 + 5 * keys, Listings.whole(test.store).size());
+            long read = TextHead.Codec.DECODED.sum() - before;
+            // The listing that held the thread may have read the long ones, as they had moved.
+            assertTrue(read > 2L * keys, () -> "records read: " + read);
+        }
+    }
+
+    private static void putLong(TestStore test, int keys, int keyBytes) {
+        for (int i = 0; i < keys; i++) {
+            String name = "key" + (1000 + i);
+            test.put(name + "x".repeat(keyBytes - name.length()), "head", TestStore.body(1, 100));
+        }
+        test.sync();
+    }
+
     @Test
     void aHeadThatCannotBeDescribedCostsNoOtherEntry() {
         try (TestStore test = open(64 << 20, 0)) {

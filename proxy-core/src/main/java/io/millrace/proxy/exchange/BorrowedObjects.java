@@ -47,6 +47,7 @@ final class BorrowedObjects {
         if (reader != null) {
             reader.close();
             reader = null;
+            reading = false;
         }
     }
 }
