@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,20 +44,38 @@ final class ChaosOrigin implements AutoCloseable {
 
     private final int port;
     private final Map<String, byte[]> bodies;
+    /** Requests that all origins together have got. */
+    private final AtomicLong asked;
+
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
-    private final List<Integer> checksUntilTraffic = new ArrayList<>();
+    private final List<Return> returns = new ArrayList<>();
     private volatile Mode mode = Mode.OK;
     private volatile CountDownLatch modeChanged = new CountDownLatch(1);
     private @Nullable ServerSocket listening;
     private @Nullable Thread acceptor;
-    private int checks;
-    private boolean awaitsTraffic;
+    /** The one that waits for traffic; null when none does. */
+    private @Nullable Return awaited;
+
+    /** What all had been asked when it last passed a check, or recovered. */
+    private long askedBefore;
+
     private long answers;
 
+    /**
+     * A recovery.
+     *
+     * @param from the mode before
+     * @param at when it recovered
+     * @param checks when it passed health checks before traffic came; those between which no origin was asked for anything are left out
+     * @param traffic when traffic came; empty while it has not
+     */
+    record Return(Mode from, Instant at, List<Instant> checks, List<Instant> traffic) {}
+
     /** Listens on a port, to which it returns after each death. */
-    ChaosOrigin(int port, Map<String, byte[]> bodies) throws IOException {
+    ChaosOrigin(int port, Map<String, byte[]> bodies, AtomicLong asked) throws IOException {
         this.port = port;
         this.bodies = bodies;
+        this.asked = asked;
         listen();
     }
 
@@ -72,9 +92,9 @@ final class ChaosOrigin implements AutoCloseable {
         if (mode == Mode.KILLED) {
             listen();
         }
-        synchronized (checksUntilTraffic) {
-            checks = 0;
-            awaitsTraffic = next == Mode.OK;
+        synchronized (returns) {
+            awaited = next == Mode.OK ? new Return(mode, Instant.now(), new ArrayList<>(), new ArrayList<>(1)) : null;
+            askedBefore = asked.get();
         }
         mode = next;
         modeChanged.countDown();
@@ -84,19 +104,19 @@ final class ChaosOrigin implements AutoCloseable {
         }
     }
 
-    /** After each recovery that saw traffic: the checks passed before it. And those passed since the last one that has seen none. */
-    List<Integer> checksUntilTraffic() {
-        synchronized (checksUntilTraffic) {
-            List<Integer> all = new ArrayList<>(checksUntilTraffic);
-            if (awaitsTraffic) {
-                all.add(checks);
+    /** The recoveries that saw traffic, and the last one, if it has seen none. */
+    List<Return> returns() {
+        synchronized (returns) {
+            List<Return> all = new ArrayList<>(returns);
+            if (awaited != null) {
+                all.add(awaited);
             }
             return all;
         }
     }
 
     long answers() {
-        synchronized (checksUntilTraffic) {
+        synchronized (returns) {
             return answers;
         }
     }
@@ -163,6 +183,9 @@ final class ChaosOrigin implements AutoCloseable {
 
     private boolean answer(Socket socket, String target) throws IOException, InterruptedException {
         CountDownLatch change = modeChanged;
+        if (!target.equals(CHECKED_PATH)) {
+            asked.incrementAndGet();
+        }
         switch (mode) {
             case OK -> ok(socket, target);
             case SILENT -> {
@@ -187,15 +210,14 @@ final class ChaosOrigin implements AutoCloseable {
 
     private void ok(Socket socket, String target) throws IOException {
         boolean check = target.equals(CHECKED_PATH);
-        synchronized (checksUntilTraffic) {
-            if (check) {
-                checks++;
-            } else {
-                answers++;
-                if (awaitsTraffic) {
-                    awaitsTraffic = false;
-                    checksUntilTraffic.add(checks);
-                }
+        synchronized (returns) {
+            answers += check ? 0 : 1;
+            if (awaited != null && check) {
+                noteCheck(awaited);
+            } else if (awaited != null) {
+                awaited.traffic().add(Instant.now());
+                returns.add(awaited);
+                awaited = null;
             }
         }
         byte[] body = bodies.getOrDefault(target, new byte[0]);
@@ -204,6 +226,15 @@ final class ChaosOrigin implements AutoCloseable {
                 socket,
                 "HTTP/1.1 200 OK\r\nContent-Length: " + body.length + "\r\nCache-Control: " + caching + "\r\n\r\n",
                 body);
+    }
+
+    /** When all clients wait for an origin that is silent there is no traffic to return. */
+    private void noteCheck(Return of) {
+        long askedNow = asked.get();
+        if (askedNow != askedBefore) {
+            of.checks().add(Instant.now());
+            askedBefore = askedNow;
+        }
     }
 
     /** In one piece, so that a death comes before or after it. */

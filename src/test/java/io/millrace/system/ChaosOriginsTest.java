@@ -5,8 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,6 +16,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -61,8 +60,9 @@ class ChaosOriginsTest {
         System.out.println("millrace.seed=" + SEED);
         Random random = new Random(SEED);
         Map<String, byte[]> bodies = bodies(random);
+        AtomicLong asked = new AtomicLong();
         for (int i = 0; i < ORIGINS; i++) {
-            origins.add(new ChaosOrigin(portBelowTheEphemeral(random), bodies));
+            origins.add(new ChaosOrigin(FreePorts.next(), bodies, asked));
         }
         MillraceProcess proxy = product.launch().config(configuration()).start();
         int seconds = Integer.getInteger("millrace.chaos.seconds", 30);
@@ -86,8 +86,8 @@ class ChaosOriginsTest {
         assertEquals(0, outcome.errors().size(), () -> String.join("\n", outcome.errors()));
         for (ChaosOrigin origin : origins) {
             assertTrue(origin.answers() > 0, () -> origin.url() + " had no traffic at all\n" + list);
-            for (int checks : origin.checksUntilTraffic()) {
-                assertTrue(checks <= CHECKS_MAX, () -> origin.url() + " waited for traffic over " + checks + " checks");
+            for (ChaosOrigin.Return each : origin.returns()) {
+                assertTrue(each.checks().size() <= CHECKS_MAX, () -> origin.url() + " waited for traffic: " + each);
             }
         }
         allAreKilledAndAStaleCopyAnswers(proxy, bodies);
@@ -140,8 +140,8 @@ class ChaosOriginsTest {
     /** How often traffic returned after so many checks. */
     private Map<Integer, Long> histogram() {
         return origins.stream()
-                .flatMap(origin -> origin.checksUntilTraffic().stream())
-                .collect(Collectors.groupingBy(checks -> checks, TreeMap::new, Collectors.counting()));
+                .flatMap(origin -> origin.returns().stream())
+                .collect(Collectors.groupingBy(each -> each.checks().size(), TreeMap::new, Collectors.counting()));
     }
 
     private static Map<String, byte[]> bodies(Random random) {
@@ -152,18 +152,6 @@ class ChaosOriginsTest {
             bodies.put((i % 4 == 0 ? "/stored/" : "/live/") + i, body);
         }
         return bodies;
-    }
-
-    /** So that no connection of the proxy's takes it while its origin is dead. */
-    private static int portBelowTheEphemeral(Random random) {
-        while (true) {
-            int port = 20_000 + random.nextInt(10_000);
-            try (ServerSocket probe = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-                return probe.getLocalPort();
-            } catch (IOException e) {
-                // In use: the next.
-            }
-        }
     }
 
     private Path configuration() throws IOException {
