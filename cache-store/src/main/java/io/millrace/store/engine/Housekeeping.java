@@ -22,6 +22,9 @@ final class Housekeeping implements Executor {
     /** What is to run soon waits so long for more of its kind: the RAM tier's policy then hears of many entries at a time. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
+    /** Its tasks wait for nothing. */
+    private static final long CLOSE_WAIT_SECONDS = 5;
+
     private final ThreadFactory threads = new DefaultThreadFactory("millrace-store-housekeeping", true);
     private final ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1, this::thread);
     private volatile @Nullable Thread own;
@@ -103,7 +106,21 @@ final class Housekeeping implements Executor {
         }
     }
 
+    /**
+     * What has not begun never runs; what runs has ended when this returns, so that nothing changes afterwards. Not from a task, which would
+     * wait for itself: then at once.
+     */
     void close() {
         executor.shutdown();
+        if (Thread.currentThread() == own) {
+            return;
+        }
+        try {
+            if (!executor.awaitTermination(CLOSE_WAIT_SECONDS, TimeUnit.SECONDS)) {
+                LOG.warn("a task of the store's housekeeping still runs after {} s", CLOSE_WAIT_SECONDS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

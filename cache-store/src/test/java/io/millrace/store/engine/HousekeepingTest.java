@@ -1,11 +1,14 @@
 package io.millrace.store.engine;
 
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -50,6 +53,48 @@ class HousekeepingTest {
         housekeeping.execute(task);
         assertTrue(TestStore.await(task.deepest) <= 2);
         assertEquals(100, task.runs);
+    }
+
+    /** Else memory that it had set aside was still counted when the store was closed. */
+    @Test
+    void whatRunsHasEndedWhenItIsClosed() throws InterruptedException {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        AtomicBoolean ended = new AtomicBoolean();
+        AtomicBoolean endedAtClose = new AtomicBoolean();
+        housekeeping.after(0, () -> {
+            begun.countDown();
+            awaitOpen(goOn);
+            ended.set(true);
+        });
+        begun.await();
+        Thread closing = new Thread(() -> {
+            housekeeping.close();
+            endedAtClose.set(ended.get());
+        });
+        closing.start();
+        await().until(() -> closing.getState() == Thread.State.TIMED_WAITING || !closing.isAlive());
+        goOn.countDown();
+        closing.join();
+        assertTrue(endedAtClose.get());
+    }
+
+    @Test
+    void aTaskMayCloseIt() {
+        CompletableFuture<Boolean> closed = new CompletableFuture<>();
+        housekeeping.after(0, () -> {
+            housekeeping.close();
+            closed.complete(true);
+        });
+        assertTrue(TestStore.await(closed));
+    }
+
+    private static void awaitOpen(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** Else the RAM tier would keep its size, and what it has taken out, for good. */
