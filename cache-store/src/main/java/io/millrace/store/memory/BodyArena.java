@@ -1,0 +1,353 @@
+package io.millrace.store.memory;
+
+import io.netty.buffer.ByteBuf;
+import java.util.Arrays;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Direct memory that bodies of any length are cut from, to their length: regions that are allocated when they are needed, in which
+ * neighbours that are free become one, and of what is free the list is searched in which all fit well. Both take constant time
+ * (two-level segregated fit: Masmano, Ripoll, Crespo and Real, "TLSF: a new dynamic memory allocator for real-time systems", 2004).
+ *
+ * <pre>
+ *   region  | block | block | block                   | block |
+ *   block   | length 31, free 1 | length before 32 | content ...            |    used
+ *           | length 31, free 1 | length before 32 | next 64 | previous 64 | ... free
+ * </pre>
+ *
+ * Lengths are those of whole blocks in bytes, multiples of {@value #GRANULE}; the length before the first block of a region is 0. A place
+ * is the region's number in the upper half and the block's offset in the lower one.
+ *
+ * <p>Thread-safe: one lock, held for some loads and stores; regions are allocated and released outside of it.
+ */
+final class BodyArena {
+    private static final int GRANULE = 16;
+    private static final int HEADER = 8;
+    private static final int NEXT = HEADER;
+    private static final int PREVIOUS = NEXT + Long.BYTES;
+    /** A free block has two places in it. */
+    private static final int BLOCK_MIN = 32;
+    /** What is left of a block is cut off only when it is of use to somebody. */
+    private static final int REST_MIN = 64;
+
+    private static final int FREE = 1;
+
+    private static final int SUBLISTS_LOG2 = 4;
+    private static final int SUBLISTS = 1 << SUBLISTS_LOG2;
+    private static final int LEVEL_MIN = 5;
+    private static final int LEVELS = Integer.SIZE - 1 - LEVEL_MIN;
+    /** Blocks of the list in which some fit that are looked at before the next one, in which all do. */
+    private static final int LOOKS_MAX = 8;
+
+    private static final long NONE = -1;
+
+    private final int regionLength;
+    private final IntFunction<ByteBuf> source;
+    private final ReentrantLock lock = new ReentrantLock();
+
+    // Under the lock.
+    private @Nullable ByteBuf[] regions = new ByteBuf[16];
+    private int levels;
+    private final int[] sublists = new int[LEVELS];
+    private final long[] heads = new long[LEVELS * SUBLISTS];
+    /** Regions in which nothing is used. */
+    private int empty;
+
+    private long regionBytes;
+    private boolean closed;
+
+    /**
+     * @param regionLength bytes of a region; a body that does not fit has one of its own
+     * @param source makes regions: direct buffers of at least the length, which the arena releases
+     */
+    BodyArena(int regionLength, IntFunction<ByteBuf> source) {
+        this.regionLength = regionLength / GRANULE * GRANULE;
+        this.source = source;
+        Arrays.fill(heads, NONE);
+    }
+
+    /** A block for so many bytes; the region's memory is the caller's from {@link #offset} on until it gives the place back. */
+    long allocate(int length) {
+        int need = blockLength(length);
+        long place = cut(need);
+        while (place == NONE) {
+            int bytes = Math.max(need, regionLength);
+            add(source.apply(bytes), bytes);
+            place = cut(need);
+        }
+        return place;
+    }
+
+    private static int blockLength(int length) {
+        if (length < 0 || length > Integer.MAX_VALUE - HEADER - GRANULE) {
+            throw new IllegalArgumentException("a body of " + length + " bytes");
+        }
+        return Math.max(BLOCK_MIN, (length + HEADER + GRANULE - 1) / GRANULE * GRANULE);
+    }
+
+    /** Where the content of a block begins in its region. */
+    static int offset(long place) {
+        return (int) place + HEADER;
+    }
+
+    /** The region of a place that is in use. */
+    ByteBuf region(long place) {
+        lock.lock();
+        try {
+            return regionOf(place);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What a block for so many bytes takes at least. */
+    static int bytesFor(int length) {
+        return blockLength(length);
+    }
+
+    /** Bytes that a place in use takes. */
+    int bytes(long place) {
+        lock.lock();
+        try {
+            return length(regionOf(place), (int) place);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Gives a block back. */
+    void free(long place) {
+        ByteBuf unused;
+        lock.lock();
+        try {
+            unused = giveBack(place);
+        } finally {
+            lock.unlock();
+        }
+        if (unused != null) {
+            unused.release();
+        }
+    }
+
+    /** Bytes of all regions. */
+    long regionBytes() {
+        lock.lock();
+        try {
+            return regionBytes;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Keeps no region from now on in which nothing is used. */
+    void close() {
+        ByteBuf[] unused;
+        lock.lock();
+        try {
+            closed = true;
+            unused = new ByteBuf[regions.length];
+            for (int number = 0; number < regions.length; number++) {
+                ByteBuf region = regions[number];
+                if (region != null && isWhole(region, 0) && isFree(region, 0)) {
+                    unlink(region, (long) number << Integer.SIZE);
+                    unused[number] = take(number);
+                    empty--;
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        for (ByteBuf region : unused) {
+            if (region != null) {
+                region.release();
+            }
+        }
+    }
+
+    private void add(ByteBuf region, int bytes) {
+        lock.lock();
+        try {
+            int number = 0;
+            while (number < regions.length && regions[number] != null) {
+                number++;
+            }
+            if (number == regions.length) {
+                regions = Arrays.copyOf(regions, number * 2);
+            }
+            regions[number] = region.setIndex(0, 0).capacity(bytes);
+            regionBytes += bytes;
+            empty++;
+            header(region, 0, bytes, true);
+            region.setInt(Integer.BYTES, 0);
+            link(region, (long) number << Integer.SIZE);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private ByteBuf take(int number) {
+        ByteBuf region = regionOf((long) number << Integer.SIZE);
+        regions[number] = null;
+        regionBytes -= region.capacity();
+        return region;
+    }
+
+    private long cut(int need) {
+        lock.lock();
+        try {
+            long place = find(need);
+            if (place == NONE) {
+                return NONE;
+            }
+            ByteBuf region = regionOf(place);
+            int at = (int) place;
+            int length = length(region, at);
+            unlink(region, place);
+            if (isWhole(region, at)) {
+                empty--;
+            }
+            int rest = length - need;
+            if (rest < REST_MIN) {
+                header(region, at, length, false);
+                return place;
+            }
+            header(region, at, need, false);
+            header(region, at + need, rest, true);
+            region.setInt(at + need + Integer.BYTES, need);
+            tellNext(region, at + need, rest);
+            link(region, place + need);
+            return place;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private long find(int need) {
+        int list = list(need);
+        long place = heads[list];
+        for (int looks = 0; place != NONE && looks < LOOKS_MAX; looks++) {
+            ByteBuf region = regionOf(place);
+            if (length(region, (int) place) >= need) {
+                return place;
+            }
+            place = region.getLong((int) place + NEXT);
+        }
+        return firstAbove(list);
+    }
+
+    private long firstAbove(int list) {
+        int level = list >>> SUBLISTS_LOG2;
+        int in = sublists[level] & -2 << (list & SUBLISTS - 1);
+        if (in == 0) {
+            int above = levels & -2 << level;
+            if (above == 0) {
+                return NONE;
+            }
+            level = Integer.numberOfTrailingZeros(above);
+            in = sublists[level];
+        }
+        return heads[(level << SUBLISTS_LOG2) + Integer.numberOfTrailingZeros(in)];
+    }
+
+    private @Nullable ByteBuf giveBack(long place) {
+        ByteBuf region = regionOf(place);
+        int at = (int) place;
+        int length = length(region, at);
+        if (isFree(region, at)) {
+            throw new IllegalStateException("a block is given back once");
+        }
+        int next = at + length;
+        if (next < region.capacity() && isFree(region, next)) {
+            unlink(region, place + length);
+            length += length(region, next);
+        }
+        int before = region.getInt(at + Integer.BYTES);
+        if (before > 0 && isFree(region, at - before)) {
+            at -= before;
+            unlink(region, place - before);
+            length += before;
+        }
+        header(region, at, length, true);
+        tellNext(region, at, length);
+        if (length == region.capacity()) {
+            if (closed || empty > 0 || length != regionLength) {
+                return take((int) (place >>> Integer.SIZE));
+            }
+            empty++;
+        }
+        link(region, place - (int) place + at);
+        return null;
+    }
+
+    private static void tellNext(ByteBuf region, int at, int length) {
+        if (at + length < region.capacity()) {
+            region.setInt(at + length + Integer.BYTES, length);
+        }
+    }
+
+    private void link(ByteBuf region, long place) {
+        int list = list(length(region, (int) place));
+        long head = heads[list];
+        region.setLong((int) place + NEXT, head);
+        region.setLong((int) place + PREVIOUS, NONE);
+        if (head != NONE) {
+            regionOf(head).setLong((int) head + PREVIOUS, place);
+        }
+        heads[list] = place;
+        sublists[list >>> SUBLISTS_LOG2] |= 1 << (list & SUBLISTS - 1);
+        levels |= 1 << (list >>> SUBLISTS_LOG2);
+    }
+
+    private void unlink(ByteBuf region, long place) {
+        long next = region.getLong((int) place + NEXT);
+        long previous = region.getLong((int) place + PREVIOUS);
+        if (next != NONE) {
+            regionOf(next).setLong((int) next + PREVIOUS, previous);
+        }
+        if (previous != NONE) {
+            regionOf(previous).setLong((int) previous + NEXT, next);
+            return;
+        }
+        int list = list(length(region, (int) place));
+        heads[list] = next;
+        if (next == NONE) {
+            int level = list >>> SUBLISTS_LOG2;
+            sublists[level] &= ~(1 << (list & SUBLISTS - 1));
+            if (sublists[level] == 0) {
+                levels &= ~(1 << level);
+            }
+        }
+    }
+
+    /** The list of a length: sixteen to each power of two. */
+    private static int list(int length) {
+        int level = Integer.SIZE - 1 - Integer.numberOfLeadingZeros(length);
+        return (level - LEVEL_MIN << SUBLISTS_LOG2) + (length >>> level - SUBLISTS_LOG2 & SUBLISTS - 1);
+    }
+
+    private ByteBuf regionOf(long place) {
+        ByteBuf region = regions[(int) (place >>> Integer.SIZE)];
+        if (region == null) {
+            throw new IllegalStateException("no region is there any more");
+        }
+        return region;
+    }
+
+    private static void header(ByteBuf region, int at, int length, boolean free) {
+        region.setInt(at, length | (free ? FREE : 0));
+    }
+
+    private static int length(ByteBuf region, int at) {
+        return region.getInt(at) & ~FREE;
+    }
+
+    private static boolean isFree(ByteBuf region, int at) {
+        return (region.getInt(at) & FREE) != 0;
+    }
+
+    private static boolean isWhole(ByteBuf region, int at) {
+        return at == 0 && length(region, 0) == region.capacity();
+    }
+}
