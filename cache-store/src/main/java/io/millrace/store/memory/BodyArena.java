@@ -24,7 +24,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class BodyArena {
     private static final int GRANULE = 16;
-    private static final int HEADER = 8;
+    /** Bytes before a block's content. */
+    static final int HEADER = 8;
+
     private static final int NEXT = HEADER;
     private static final int PREVIOUS = NEXT + Long.BYTES;
     /** A free block has two places in it. */
@@ -47,8 +49,10 @@ final class BodyArena {
     private final IntFunction<ByteBuf> source;
     private final ReentrantLock lock = new ReentrantLock();
 
+    /** By number; written under the lock, never over a region that is in use. */
+    private volatile @Nullable ByteBuf[] regions = new ByteBuf[16];
+
     // Under the lock.
-    private @Nullable ByteBuf[] regions = new ByteBuf[16];
     private int levels;
     private final int[] sublists = new int[LEVELS];
     private final long[] heads = new long[LEVELS * SUBLISTS];
@@ -92,29 +96,19 @@ final class BodyArena {
         return (int) place + HEADER;
     }
 
-    /** The region of a place that is in use. */
+    /** The region of a place in use, for the thread that allocated it, and those to which that has handed it. */
     ByteBuf region(long place) {
-        lock.lock();
-        try {
-            return regionOf(place);
-        } finally {
-            lock.unlock();
-        }
+        return regionOf(place);
+    }
+
+    /** Bytes that a place in use takes; who may ask is as with {@link #region}. */
+    int bytes(long place) {
+        return length(regionOf(place), (int) place);
     }
 
     /** What a block for so many bytes takes at least. */
     static int bytesFor(int length) {
         return blockLength(length);
-    }
-
-    /** Bytes that a place in use takes. */
-    int bytes(long place) {
-        lock.lock();
-        try {
-            return length(regionOf(place), (int) place);
-        } finally {
-            lock.unlock();
-        }
     }
 
     /** Gives a block back. */

@@ -1,38 +1,36 @@
 package io.millrace.store.memory;
 
-import io.netty.buffer.AbstractByteBufAllocator;
-import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The direct memory that a store's buffers are cut from: chunks that are allocated when they are needed and given back
- * when nothing is left in them. No thread keeps buffers of its own, since what one puts in another takes out.
+ * The direct memory that a store's buffers are cut from: some arenas, which threads share by their number, of regions that are
+ * allocated when they are needed and given back when nothing is left in them. With an allocator that is given, that one's buffers.
  *
- * <p>After {@link #close} the pool is unreachable from here, so that its last buffer takes it along; what is allocated
- * then is not pooled.
+ * <p>After {@link #close} regions go as they become empty.
  *
  * <p>Thread-safe.
  */
-public final class BodyPool extends AbstractByteBufAllocator {
-    private static final int PAGE_BYTES = 8192;
-    /** Chunks of 512 KiB: small ones become empty. */
-    private static final int ORDER = 6;
-    /** More of them are searched too long, each time that nothing of one has room for a body. */
-    private static final int CHUNKS_SEARCHED = 1 << 9;
-    /** Of 4 MiB: a larger one is zeroed too long, on an event loop. */
-    private static final int ORDER_ZEROED = 9;
+public final class BodyPool {
+    /** Short regions become empty. */
+    private static final int REGION_BYTES = 512 << 10;
+    /** A longer one is allocated too long, on an event loop. */
+    private static final int REGION_BYTES_USUALLY_MAX = 4 << 20;
 
-    private static final int ORDER_MAX = 14;
+    private static final int REGION_BYTES_MAX = 128 << 20;
+    private static final int REGIONS_WANTED = 512;
     /** A process has 65,530 mappings. */
-    private static final int CHUNKS_MAX = 16 << 10;
+    private static final int REGIONS_MAX = 16 << 10;
 
     private static final int ARENAS_MAX = 4;
 
+    /** Whose leaks show in what was cut from them. */
+    private static final UnpooledByteBufAllocator REGIONS = new UnpooledByteBufAllocator(true, true, true);
+
     private final @Nullable ByteBufAllocator given;
-    private volatile @Nullable PooledByteBufAllocator pool;
+    private final BodyArena[] arenas;
+    private final int regionLength;
 
     /**
      * A pool.
@@ -41,56 +39,63 @@ public final class BodyPool extends AbstractByteBufAllocator {
      * @param bytesMax how much will be allocated at most
      */
     public BodyPool(@Nullable ByteBufAllocator given, long bytesMax) {
-        super(true);
         this.given = given;
+        regionLength = given == null ? regionLength(bytesMax) : 0;
+        arenas = new BodyArena
+                [given == null ? Math.min(ARENAS_MAX, Runtime.getRuntime().availableProcessors()) : 0];
+        for (int i = 0; i < arenas.length; i++) {
+            arenas[i] = new BodyArena(regionLength, bytes -> REGIONS.directBuffer(bytes, bytes));
+        }
+    }
+
+    private static int regionLength(long bytesMax) {
+        int length = REGION_BYTES;
+        while (length < REGION_BYTES_MAX
+                && bytesMax / length > (length < REGION_BYTES_USUALLY_MAX ? REGIONS_WANTED : REGIONS_MAX)) {
+            length *= 2;
+        }
+        return length;
+    }
+
+    /** The allocator that buffers come from; null when they come from arenas. */
+    @Nullable
+    ByteBufAllocator given() {
+        return given;
+    }
+
+    /** Where this thread's next block comes from. */
+    BodyArena arena() {
+        return arenas[(int) (Thread.currentThread().getId() % arenas.length)];
+    }
+
+    /** What a buffer of that capacity takes. */
+    long bytesFor(int capacity) {
         if (given == null) {
-            int arenas = Math.min(ARENAS_MAX, Runtime.getRuntime().availableProcessors());
-            pool = new PooledByteBufAllocator(true, 0, arenas, PAGE_BYTES, order(bytesMax), 0, 0, false);
+            return BodyArena.bytesFor(capacity);
         }
+        // What Netty's pool sets aside: there are four sizes to each power of two.
+        long step = Math.max(16, Long.highestOneBit(Math.max(1, capacity - 1)) / 4);
+        return (capacity + step - 1) / step * step;
     }
 
-    private static int order(long bytesMax) {
-        int order = ORDER;
-        while (order < ORDER_MAX) {
-            long chunks = bytesMax / ((long) PAGE_BYTES << order);
-            if (chunks <= (order < ORDER_ZEROED ? CHUNKS_SEARCHED : CHUNKS_MAX)) {
-                break;
-            }
-            order++;
-        }
-        return order;
+    /** Length of a region; 0 when the pool is not its own. */
+    int regionLength() {
+        return regionLength;
     }
 
-    /** Length of a chunk; 0 when the pool is not its own. */
-    int chunkLength() {
-        PooledByteBufAllocator current = pool;
-        return current == null ? 0 : current.metric().chunkSize();
-    }
-
-    @Override
-    protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
-        return UnpooledByteBufAllocator.DEFAULT.heapBuffer(initialCapacity, maxCapacity);
-    }
-
-    @Override
-    protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
-        ByteBufAllocator source = given != null ? given : pool;
-        return (source == null ? UnpooledByteBufAllocator.DEFAULT : source).directBuffer(initialCapacity, maxCapacity);
-    }
-
-    @Override
-    public boolean isDirectBufferPooled() {
-        return given == null ? pool != null : given.isDirectBufferPooled();
-    }
-
-    /** Bytes of all chunks, used or not; 0 when the pool is not its own. */
+    /** Bytes of all regions, used or not; 0 when the pool is not its own. */
     public long chunkBytes() {
-        PooledByteBufAllocator current = pool;
-        return current == null ? 0 : current.metric().usedDirectMemory();
+        long bytes = 0;
+        for (BodyArena arena : arenas) {
+            bytes += arena.regionBytes();
+        }
+        return bytes;
     }
 
-    /** Lets go of the pool. */
+    /** Keeps nothing that is not in use. */
     public void close() {
-        pool = null;
+        for (BodyArena arena : arenas) {
+            arena.close();
+        }
     }
 }

@@ -13,19 +13,31 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.GatheringByteChannel;
 import java.nio.channels.ScatteringByteChannel;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A direct buffer that the budget counts for as long as anybody holds it or a slice of it: what the allocator set aside,
- * which its size classes make more than the capacity.
+ * A direct buffer that the budget counts for as long as anybody holds it or a slice of it: all that was set aside for it, which is
+ * more than the capacity.
  *
- * <p>Every access goes to the buffer inside, which nobody else sees; indexes and the reference count are this one's.
+ * <p>Its memory is a block of an arena, among others' in one region; only this buffer leads there. Where the pool is given, it is a buffer of that.
  */
 final class CountedBuffer extends AbstractReferenceCountedByteBuf {
     private static final AtomicIntegerFieldUpdater<CountedBuffer> TENANCIES =
             AtomicIntegerFieldUpdater.newUpdater(CountedBuffer.class, "tenancies");
 
-    private final ByteBuf inner;
+    private final BodyPool pool;
     private final CountingAllocator allocator;
+    /** What it was cut from, which others share; its own where the pool is given. */
+    private ByteBuf memory;
+    /** Where it begins in that. */
+    private int offset;
+
+    private int capacity;
+    /** Null where the memory is its own. */
+    private @Nullable BodyArena arena;
+    /** In the arena. */
+    private long place;
+
     private long bytes;
     /** What it is when it is not resident: where it came from. */
     private final Part part;
@@ -33,22 +45,37 @@ final class CountedBuffer extends AbstractReferenceCountedByteBuf {
     private volatile int tenancies;
 
     /**
-     * Takes ownership of the buffer, which is empty.
+     * An empty buffer.
      *
      * @param reserved what the budget has set aside for it already
      */
-    CountedBuffer(ByteBuf inner, CountingAllocator allocator, Part part, long reserved) {
-        super(inner.maxCapacity());
-        this.inner = inner;
+    CountedBuffer(
+            BodyPool pool, int capacity, int maxCapacity, CountingAllocator allocator, Part part, long reserved) {
+        super(maxCapacity);
+        this.pool = pool;
         this.allocator = allocator;
         this.part = part;
-        this.bytes = allocatedBytes(inner);
+        memory = take(capacity);
         allocator.budget().add(part, bytes - reserved);
     }
 
-    /** What the allocator set aside for a buffer; its indexes must be as they were made. */
-    private static long allocatedBytes(ByteBuf buffer) {
-        return Math.max(buffer.capacity(), buffer.writerIndex() + (long) buffer.maxFastWritableBytes());
+    /** Takes memory, and says in the other fields what it is. */
+    private ByteBuf take(int wanted) {
+        ByteBufAllocator given = pool.given();
+        ByteBuf taken;
+        if (given == null) {
+            BodyArena from = pool.arena();
+            place = from.allocate(wanted);
+            arena = from;
+            taken = from.region(place);
+            offset = BodyArena.offset(place);
+            bytes = from.bytes(place);
+        } else {
+            taken = given.directBuffer(wanted, maxCapacity());
+            bytes = Math.max(taken.capacity(), taken.maxFastWritableBytes());
+        }
+        capacity = wanted;
+        return taken;
     }
 
     /** An entry of the RAM tier has it as its body from now on. */
@@ -68,29 +95,55 @@ final class CountedBuffer extends AbstractReferenceCountedByteBuf {
     @Override
     protected void deallocate() {
         assert tenancies == 0;
-        inner.release();
+        BodyArena from = arena;
+        if (from == null) {
+            memory.release();
+        } else {
+            from.free(place);
+        }
         allocator.budget().release(part, bytes);
     }
 
     @Override
     public int capacity() {
-        return inner.capacity();
+        return capacity;
     }
 
     @Override
     public ByteBuf capacity(int newCapacity) {
         checkNewCapacity(newCapacity);
-        inner.capacity(newCapacity);
+        long before = bytes;
+        if (arena == null) {
+            memory.capacity(newCapacity);
+            bytes = Math.max(newCapacity, memory.maxFastWritableBytes());
+        } else if (newCapacity > bytes - BodyArena.HEADER) {
+            move(arena, newCapacity);
+        }
+        allocator.budget().add(part, bytes - before);
+        capacity = newCapacity;
         trimIndicesToCapacity(newCapacity);
-        long now = allocatedBytes(inner);
-        allocator.budget().add(part, now - bytes);
-        bytes = now;
         return this;
+    }
+
+    /** To a larger block. */
+    private void move(BodyArena oldArena, int newCapacity) {
+        long oldPlace = place;
+        ByteBuf oldMemory = memory;
+        int oldOffset = offset;
+        int content = capacity;
+        memory = take(newCapacity);
+        memory.setBytes(offset, oldMemory, oldOffset, content);
+        oldArena.free(oldPlace);
+    }
+
+    /** Bytes that are not for content. */
+    private int slack() {
+        return arena == null ? 0 : BodyArena.HEADER;
     }
 
     @Override
     public int maxFastWritableBytes() {
-        return Math.max(writableBytes(), inner.maxFastWritableBytes() - writerIndex());
+        return (int) Math.min(maxCapacity(), bytes - slack()) - writerIndex();
     }
 
     @Override
@@ -100,7 +153,8 @@ final class CountedBuffer extends AbstractReferenceCountedByteBuf {
 
     @Override
     public ByteBuf copy(int index, int length) {
-        return allocator.directBuffer(length, maxCapacity()).writeBytes(inner, index, length);
+        checkIndex(index, length);
+        return allocator.directBuffer(length, maxCapacity()).writeBytes(memory, offset + index, length);
     }
 
     @Override
@@ -118,219 +172,234 @@ final class CountedBuffer extends AbstractReferenceCountedByteBuf {
 
     @Override
     protected byte _getByte(int index) {
-        return inner.getByte(index);
+        return memory.getByte(offset + index);
     }
 
     @Override
     protected short _getShort(int index) {
-        return inner.getShort(index);
+        return memory.getShort(offset + index);
     }
 
     @Override
     protected short _getShortLE(int index) {
-        return inner.getShortLE(index);
+        return memory.getShortLE(offset + index);
     }
 
     @Override
     protected int _getUnsignedMedium(int index) {
-        return inner.getUnsignedMedium(index);
+        return memory.getUnsignedMedium(offset + index);
     }
 
     @Override
     protected int _getUnsignedMediumLE(int index) {
-        return inner.getUnsignedMediumLE(index);
+        return memory.getUnsignedMediumLE(offset + index);
     }
 
     @Override
     protected int _getInt(int index) {
-        return inner.getInt(index);
+        return memory.getInt(offset + index);
     }
 
     @Override
     protected int _getIntLE(int index) {
-        return inner.getIntLE(index);
+        return memory.getIntLE(offset + index);
     }
 
     @Override
     protected long _getLong(int index) {
-        return inner.getLong(index);
+        return memory.getLong(offset + index);
     }
 
     @Override
     protected long _getLongLE(int index) {
-        return inner.getLongLE(index);
+        return memory.getLongLE(offset + index);
     }
 
     @Override
     protected void _setByte(int index, int value) {
-        inner.setByte(index, value);
+        memory.setByte(offset + index, value);
     }
 
     @Override
     protected void _setShort(int index, int value) {
-        inner.setShort(index, value);
+        memory.setShort(offset + index, value);
     }
 
     @Override
     protected void _setShortLE(int index, int value) {
-        inner.setShortLE(index, value);
+        memory.setShortLE(offset + index, value);
     }
 
     @Override
     protected void _setMedium(int index, int value) {
-        inner.setMedium(index, value);
+        memory.setMedium(offset + index, value);
     }
 
     @Override
     protected void _setMediumLE(int index, int value) {
-        inner.setMediumLE(index, value);
+        memory.setMediumLE(offset + index, value);
     }
 
     @Override
     protected void _setInt(int index, int value) {
-        inner.setInt(index, value);
+        memory.setInt(offset + index, value);
     }
 
     @Override
     protected void _setIntLE(int index, int value) {
-        inner.setIntLE(index, value);
+        memory.setIntLE(offset + index, value);
     }
 
     @Override
     protected void _setLong(int index, long value) {
-        inner.setLong(index, value);
+        memory.setLong(offset + index, value);
     }
 
     @Override
     protected void _setLongLE(int index, long value) {
-        inner.setLongLE(index, value);
+        memory.setLongLE(offset + index, value);
     }
 
     @Override
     public ByteBuf getBytes(int index, ByteBuf target, int targetIndex, int length) {
-        inner.getBytes(index, target, targetIndex, length);
+        checkIndex(index, length);
+        memory.getBytes(offset + index, target, targetIndex, length);
         return this;
     }
 
     @Override
     public ByteBuf getBytes(int index, byte[] target, int targetIndex, int length) {
-        inner.getBytes(index, target, targetIndex, length);
+        checkIndex(index, length);
+        memory.getBytes(offset + index, target, targetIndex, length);
         return this;
     }
 
     @Override
     public ByteBuf getBytes(int index, ByteBuffer target) {
-        inner.getBytes(index, target);
+        checkIndex(index, target.remaining());
+        memory.getBytes(offset + index, target);
         return this;
     }
 
     @Override
     public ByteBuf getBytes(int index, OutputStream out, int length) throws IOException {
-        inner.getBytes(index, out, length);
+        checkIndex(index, length);
+        memory.getBytes(offset + index, out, length);
         return this;
     }
 
     @Override
     public int getBytes(int index, GatheringByteChannel out, int length) throws IOException {
-        return inner.getBytes(index, out, length);
+        checkIndex(index, length);
+        return memory.getBytes(offset + index, out, length);
     }
 
     @Override
     public int getBytes(int index, FileChannel out, long position, int length) throws IOException {
-        return inner.getBytes(index, out, position, length);
+        checkIndex(index, length);
+        return memory.getBytes(offset + index, out, position, length);
     }
 
     @Override
     public ByteBuf setBytes(int index, ByteBuf source, int sourceIndex, int length) {
-        inner.setBytes(index, source, sourceIndex, length);
+        checkIndex(index, length);
+        memory.setBytes(offset + index, source, sourceIndex, length);
         return this;
     }
 
     @Override
     public ByteBuf setBytes(int index, byte[] source, int sourceIndex, int length) {
-        inner.setBytes(index, source, sourceIndex, length);
+        checkIndex(index, length);
+        memory.setBytes(offset + index, source, sourceIndex, length);
         return this;
     }
 
     @Override
     public ByteBuf setBytes(int index, ByteBuffer source) {
-        inner.setBytes(index, source);
+        checkIndex(index, source.remaining());
+        memory.setBytes(offset + index, source);
         return this;
     }
 
     @Override
     public int setBytes(int index, InputStream in, int length) throws IOException {
-        return inner.setBytes(index, in, length);
+        checkIndex(index, length);
+        return memory.setBytes(offset + index, in, length);
     }
 
     @Override
     public int setBytes(int index, ScatteringByteChannel in, int length) throws IOException {
-        return inner.setBytes(index, in, length);
+        checkIndex(index, length);
+        return memory.setBytes(offset + index, in, length);
     }
 
     @Override
     public int setBytes(int index, FileChannel in, long position, int length) throws IOException {
-        return inner.setBytes(index, in, position, length);
+        checkIndex(index, length);
+        return memory.setBytes(offset + index, in, position, length);
     }
 
     @Override
     public boolean isDirect() {
-        return inner.isDirect();
+        return memory.isDirect();
     }
 
     @Override
     public int nioBufferCount() {
-        return inner.nioBufferCount();
+        return 1;
     }
 
     @Override
     public ByteBuffer nioBuffer(int index, int length) {
-        return inner.nioBuffer(index, length);
+        checkIndex(index, length);
+        return memory.nioBuffer(offset + index, length);
     }
 
     @Override
     public ByteBuffer internalNioBuffer(int index, int length) {
-        return inner.internalNioBuffer(index, length);
+        // The memory's own would be everybody's who shares it.
+        return nioBuffer(index, length);
     }
 
     @Override
     public ByteBuffer[] nioBuffers(int index, int length) {
-        return inner.nioBuffers(index, length);
+        return new ByteBuffer[] {nioBuffer(index, length)};
     }
 
     @Override
     public boolean isContiguous() {
-        return inner.isContiguous();
+        return true;
     }
 
     @Override
     public boolean hasArray() {
-        return inner.hasArray();
+        return false;
     }
 
     @Override
     public byte[] array() {
-        return inner.array();
+        throw new UnsupportedOperationException("direct buffer");
     }
 
     @Override
     public int arrayOffset() {
-        return inner.arrayOffset();
+        throw new UnsupportedOperationException("direct buffer");
     }
 
     @Override
     public boolean hasMemoryAddress() {
-        return inner.hasMemoryAddress();
+        return memory.hasMemoryAddress();
     }
 
     @Override
     public long memoryAddress() {
-        return inner.memoryAddress();
+        return memory.memoryAddress() + offset;
     }
 
     @Override
     public ByteBuf setZero(int index, int length) {
-        inner.setZero(index, length);
+        checkIndex(index, length);
+        memory.setZero(offset + index, length);
         return this;
     }
 }

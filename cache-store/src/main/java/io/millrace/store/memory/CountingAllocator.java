@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class CountingAllocator extends AbstractByteBufAllocator {
-    private final ByteBufAllocator source;
+    private final BodyPool pool;
     private final MemoryBudget budget;
     private final Part part;
 
-    /** Buffers come from {@code source}. */
-    public CountingAllocator(ByteBufAllocator source, MemoryBudget budget, Part part) {
+    /** Buffers come from {@code pool}. */
+    public CountingAllocator(BodyPool pool, MemoryBudget budget, Part part) {
         super(true);
-        this.source = source;
+        this.pool = pool;
         this.budget = budget;
         this.part = part;
     }
@@ -32,26 +32,20 @@ public final class CountingAllocator extends AbstractByteBufAllocator {
 
     /** A buffer of that capacity, the caller's; null, and counted as a no, when the budget has none. */
     public @Nullable ByteBuf tryDirectBuffer(int capacity) {
-        long reserved = sizeClass(capacity);
+        long reserved = pool.bytesFor(capacity);
         if (!budget.reserve(part, reserved)) {
             budget.refused(part);
             return null;
         }
-        ByteBuf inner = null;
+        ByteBuf buffer = null;
         try {
-            inner = source.directBuffer(capacity);
+            buffer = new CountedBuffer(pool, capacity, Integer.MAX_VALUE, this, part, reserved);
         } finally {
-            if (inner == null) {
+            if (buffer == null) {
                 budget.release(part, reserved);
             }
         }
-        return new CountedBuffer(inner, this, part, reserved);
-    }
-
-    /** What a pool sets aside for that many bytes: there are four sizes to each power of two. */
-    private static long sizeClass(int bytes) {
-        long step = Math.max(16, Long.highestOneBit(Math.max(1, bytes - 1)) / 4);
-        return (bytes + step - 1) / step * step;
+        return buffer;
     }
 
     @Override
@@ -61,11 +55,12 @@ public final class CountingAllocator extends AbstractByteBufAllocator {
 
     @Override
     protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
-        return new CountedBuffer(source.directBuffer(initialCapacity, maxCapacity), this, part, 0);
+        return new CountedBuffer(pool, initialCapacity, maxCapacity, this, part, 0);
     }
 
     @Override
     public boolean isDirectBufferPooled() {
-        return source.isDirectBufferPooled();
+        ByteBufAllocator given = pool.given();
+        return given == null || given.isDirectBufferPooled();
     }
 }
