@@ -7,11 +7,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How long the chunks of a pool are: short enough to become empty, long enough that few are to be searched. */
+/** How long the regions of a pool are: short enough to become empty, long enough that few are to be searched. */
 class BodyPoolTest {
     private static final long MIB = 1 << 20;
 
-    @ParameterizedTest(name = "{0} MiB in chunks of {1} KiB")
+    @ParameterizedTest(name = "{0} MiB in regions of {1} KiB")
     @CsvSource({
         "0, 512",
         "64, 512",
@@ -25,14 +25,14 @@ class BodyPoolTest {
         "65540, 8192",
         "1048576, 65536"
     })
-    void chunksGrowWithThePool(long mebibytes, int kibibytes) {
+    void regionsGrowWithThePool(long mebibytes, int kibibytes) {
         BodyPool pool = new BodyPool(null, mebibytes * MIB);
-        assertEquals(kibibytes << 10, pool.chunkLength());
+        assertEquals(kibibytes << 10, pool.regionLength());
         pool.close();
     }
 
     @Test
-    void aPoolThatIsNotItsOwnHasNoChunks() {
-        assertEquals(0, new BodyPool(UnpooledByteBufAllocator.DEFAULT, 64 * MIB).chunkLength());
+    void aPoolThatIsNotItsOwnHasNoRegions() {
+        assertEquals(0, new BodyPool(UnpooledByteBufAllocator.DEFAULT, 64 * MIB).regionLength());
     }
 }

@@ -26,8 +26,8 @@ class MemoryBudgetTest {
 
     private final UnpooledByteBufAllocator source = new UnpooledByteBufAllocator(true);
     private final MemoryBudget budget = new MemoryBudget(64 * MIB);
-    private final CountingAllocator filling = new CountingAllocator(source, budget, Part.FILLING);
-    private final CountingAllocator reading = new CountingAllocator(source, budget, Part.READING);
+    private final CountingAllocator filling = new CountingAllocator(new BodyPool(source, 0), budget, Part.FILLING);
+    private final CountingAllocator reading = new CountingAllocator(new BodyPool(source, 0), budget, Part.READING);
     private final RamTier<RamEntry> tier = new RamTier<>(64 * MIB, budget, Runnable::run);
 
     private RamEntry put(int number, CountingAllocator allocator, int length) {

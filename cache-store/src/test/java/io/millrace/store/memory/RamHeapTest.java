@@ -23,7 +23,7 @@ class RamHeapTest {
 
     private final UnpooledByteBufAllocator source = new UnpooledByteBufAllocator(true);
     private final MemoryBudget budget = new MemoryBudget(64 * MIB, 2 * MIB);
-    private final CountingAllocator filling = new CountingAllocator(source, budget, Part.FILLING);
+    private final CountingAllocator filling = new CountingAllocator(new BodyPool(source, 0), budget, Part.FILLING);
     private final RamTier<RamEntry> tier = new RamTier<>(64 * MIB, budget, Runnable::run);
 
     private void put(int number, int length) {
@@ -69,7 +69,7 @@ class RamHeapTest {
     void entriesKeepWithinTheirHeapThoughTheTierCouldBeMuchLarger_andHousekeepingIsLate() {
         long ramBytes = 4096L * MIB;
         MemoryBudget large = new MemoryBudget(ramBytes, 2 * MIB);
-        CountingAllocator bodies = new CountingAllocator(source, large, Part.FILLING);
+        CountingAllocator bodies = new CountingAllocator(new BodyPool(source, 0), large, Part.FILLING);
         Queue<Runnable> late = new ArrayDeque<>();
         RamTier<RamEntry> roomy = new RamTier<>(ramBytes, large, late::add);
         for (int number = 0; number < 10_000; number++) {

@@ -17,8 +17,8 @@ class RamReaderBudgetTest {
 
     private final UnpooledByteBufAllocator source = new UnpooledByteBufAllocator(true);
     private final MemoryBudget budget = new MemoryBudget(64 * MIB);
-    private final CountingAllocator filling = new CountingAllocator(source, budget, Part.FILLING);
-    private final CountingAllocator reading = new CountingAllocator(source, budget, Part.READING);
+    private final CountingAllocator filling = new CountingAllocator(new BodyPool(source, 0), budget, Part.FILLING);
+    private final CountingAllocator reading = new CountingAllocator(new BodyPool(source, 0), budget, Part.READING);
     private final RamTier<RamEntry> tier = new RamTier<>(64 * MIB, budget, Runnable::run);
     private final RamTier<RamEntry>.Reader reader = tier.reader();
 
