@@ -1,6 +1,8 @@
 package io.millrace.bench.store;
 
 import io.millrace.store.memory.BodyPool;
+import io.millrace.store.memory.CountingAllocator;
+import io.millrace.store.memory.MemoryBudget;
 import io.netty.buffer.ByteBuf;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -29,6 +31,7 @@ public final class PoolDriver {
     private static final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
 
     private final BodyPool pool;
+    private final CountingAllocator allocator;
     private final long bytesMax;
     private final int length;
     private final SplittableRandom random = new SplittableRandom(1);
@@ -39,6 +42,7 @@ public final class PoolDriver {
 
     private PoolDriver(long bytesMax, int length) {
         this.pool = new BodyPool(null, bytesMax);
+        this.allocator = new CountingAllocator(pool, new MemoryBudget(bytesMax), MemoryBudget.Part.FILLING);
         this.bytesMax = bytesMax;
         this.length = length;
     }
@@ -57,7 +61,7 @@ public final class PoolDriver {
                 add(length == 0 ? drawn() : length);
             }
             System.out.printf(
-                    "%,d bodies, %,d MiB, in chunks %,d MiB: %,d ns each, at most %,d us%n",
+                    "%,d bodies, %,d MiB, in regions %,d MiB: %,d ns each, at most %,d us%n",
                     bodies.size(), bytes >> 20, pool.chunkBytes() >> 20, spentNanos / STEP, mostNanos / 1000);
         }
         bodies.forEach(ByteBuf::release);
@@ -74,7 +78,7 @@ public final class PoolDriver {
             evict();
         }
         long from = threads.getCurrentThreadCpuTime();
-        ByteBuf body = pool.directBuffer(wanted);
+        ByteBuf body = allocator.directBuffer(wanted);
         long nanos = threads.getCurrentThreadCpuTime() - from;
         spentNanos += nanos;
         mostNanos = Math.max(mostNanos, nanos);

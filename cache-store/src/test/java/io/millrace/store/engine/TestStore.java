@@ -7,6 +7,7 @@ import io.millrace.store.CacheStore;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.StoreKey;
+import io.millrace.store.StoreStatistics;
 import io.millrace.store.StoredObject;
 import io.millrace.store.VolumeConfig;
 import io.millrace.store.io.FileIo;
@@ -15,7 +16,6 @@ import io.millrace.store.tool.StoreCheck;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
-import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -36,13 +36,12 @@ final class TestStore implements AutoCloseable {
     final CacheStore<TextHead> store;
     private final StoreConfig config;
     private final FileIo io;
-    private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
     private boolean checked = true;
     private CheckReport.Kind tolerated = CheckReport.Kind.STALE;
 
     TestStore(StoreConfig.Builder builder, FileIo io) {
         this.io = io;
-        this.config = builder.allocator(allocator).build();
+        this.config = builder.build();
         try {
             store = new StoreEngine<>(config, new TextHead.Codec(), io);
         } catch (IOException e) {
@@ -219,7 +218,13 @@ final class TestStore implements AutoCloseable {
 
     /** Bytes of buffers in use. */
     long buffersInUse() {
-        return allocator.metric().usedDirectMemory();
+        StoreStatistics.Memory memory = store.statistics().memory();
+        return memory.residentBytes() + memory.fillingBytes() + memory.readingBytes() + memory.writingBytes();
+    }
+
+    private void assertNoneInUse() {
+        assertEquals(0, buffersInUse(), "direct bytes still in use");
+        assertEquals(0, store.statistics().memory().idleBytes(), "regions not given back");
     }
 
     /** Ends the threads of a store whose file system is dead. */
@@ -229,14 +234,14 @@ final class TestStore implements AutoCloseable {
         } catch (IOException e) {
             // The dead do not answer.
         }
-        assertEquals(0, buffersInUse(), "direct bytes still in use");
+        assertNoneInUse();
     }
 
     @Override
     public void close() {
         try {
             store.close();
-            assertEquals(0, buffersInUse(), "direct bytes still in use");
+            assertNoneInUse();
             if (checked) {
                 check();
             }

@@ -8,7 +8,12 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -21,7 +26,9 @@ class BodyArenaTest {
     /** Each access would be recorded where leaks are looked for. */
     private static final UnpooledByteBufAllocator ALLOCATOR = new UnpooledByteBufAllocator(true, true);
 
-    private final List<ByteBuf> made = new ArrayList<>();
+    private static final int THREADS = 4;
+
+    private final Queue<ByteBuf> made = new ConcurrentLinkedQueue<>();
     private final BodyArena arena = new BodyArena(REGION, bytes -> {
         ByteBuf region = ALLOCATOR.directBuffer(bytes, bytes);
         made.add(region);
@@ -67,6 +74,34 @@ class BodyArenaTest {
         }
         live.forEach(this::free);
         assertTrue(unreleased() <= 1, "one region is kept for the next");
+        arena.close();
+        assertEquals(0, unreleased());
+        assertEquals(0, arena.regionBytes());
+    }
+
+    @Test
+    void threadsCutFromTheSameRegions() throws Exception {
+        System.out.println("store.seed=" + SEED);
+        Queue<Body> handedOver = new ConcurrentLinkedQueue<>();
+        List<Future<?>> threads = new ArrayList<>();
+        ExecutorService executor = Executors.newFixedThreadPool(THREADS);
+        for (int thread = 0; thread < THREADS; thread++) {
+            Random random = new Random(SEED + thread);
+            threads.add(executor.submit(() -> {
+                for (int i = 0; i < 5_000; i++) {
+                    handedOver.add(body(random.nextInt(2_000), (byte) random.nextInt()));
+                    Body other = random.nextInt(8) == 0 ? null : handedOver.poll();
+                    if (other != null) {
+                        free(other);
+                    }
+                }
+            }));
+        }
+        for (Future<?> thread : threads) {
+            thread.get();
+        }
+        executor.shutdown();
+        handedOver.forEach(this::free);
         arena.close();
         assertEquals(0, unreleased());
         assertEquals(0, arena.regionBytes());
