@@ -25,6 +25,7 @@ import io.millrace.store.disk.DiskKey;
 import io.millrace.store.disk.RecordHeader;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.disk.VolumeListener;
+import io.millrace.store.index.MappedIndex;
 import io.millrace.store.io.FileIo;
 import io.millrace.store.io.SystemFileIo;
 import io.millrace.store.memory.RamTier;
@@ -55,7 +56,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
     private static final int OBJECT_ID_BITS = 40;
 
     private static final long RAM_RESIZE_NANOS = 500_000_000;
-    /** Hits of an object in RAM of which the index hears each; from there on it hears of one in so many. It counts to less. */
+    /** The index hears of the hits of an object in RAM up to what it counts to, and from there on of one in so many. */
     private static final int HITS_TOLD = 8;
 
     /** One object takes at most this part of its volume, so that it does not push out everything else. */
@@ -264,7 +265,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
     private void hitInRam(ResidentObject<H> object, int hits) {
         StoreKey key = object.key();
         volumes.policies().requested(object.volume(), key);
-        if (hits > HITS_TOLD && hits % HITS_TOLD != 0) {
+        if (hits > MappedIndex.HITS_MAX && hits % HITS_TOLD != 0) {
             return;
         }
         Volume volume = volumes.working(object.volume());

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.awaitility.Awaitility.await;
 
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoreStatistics;
@@ -277,6 +278,7 @@ class VolumeCommandsTest {
             for (int i = 0; i < 200; i++) {
                 test.put("x" + i, "x", TestStore.body(i, 1000));
             }
+            await().until(() -> volume(test, 0).state() != StoreStatistics.State.ONLINE);
             assertNotNull(failure(test.store.online(FIRST)));
             io.failWrites(false, FIRST);
             online(test, FIRST);
