@@ -8,6 +8,7 @@ import io.netty.channel.Channel;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
@@ -39,24 +40,25 @@ final class AnnouncedClients implements ProxyHeaderDecoder.Events {
 
     @Override
     public void onRefused(ProxyHeaderDecoder.Refusal why, @Nullable InetSocketAddress peer) {
-        String from = peer == null ? "unknown" : peer.getAddress().getHostAddress();
+        Supplier<String> from =
+                () -> peer == null ? "unknown" : peer.getAddress().getHostAddress();
         switch (why) {
             case UNTRUSTED -> {
                 counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_PROXY_UNTRUSTED);
-                faults.report(
-                        "a PROXY header from an address that access.proxy_protocol_allow does not have", from, null);
+                faults.reportSparing(
+                        "a PROXY header from an address that access.proxy_protocol_allow does not have", from);
             }
             case MALFORMED -> {
                 counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_PROXY_MALFORMED);
-                faults.report("a malformed PROXY header, or one over limits.proxy_protocol_header", from, null);
+                faults.reportSparing("a malformed PROXY header, or one over limits.proxy_protocol_header", from);
             }
             case MISSING -> {
                 counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_PROXY_MISSING);
-                faults.report("no PROXY header where listen requires one", from, null);
+                faults.reportSparing("no PROXY header where listen requires one", from);
             }
             case TIMEOUT -> {
                 counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_PROXY_TIMEOUT);
-                faults.report("no whole PROXY header within timeouts.client_header", from, null);
+                faults.reportSparing("no whole PROXY header within timeouts.client_header", from);
             }
         }
     }

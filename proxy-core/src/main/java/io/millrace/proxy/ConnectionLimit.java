@@ -30,9 +30,8 @@ final class ConnectionLimit {
 
     /** A connection beyond it was closed. */
     void refused() {
-        faults.report(
+        faults.reportSparing(
                 "a client's connection is closed at once, since limits.connections is reached",
-                all.getAsInt() + " in all, " + ofLoop() + " for each of " + loops + " event loops",
-                null);
+                () -> all.getAsInt() + " in all, " + ofLoop() + " for each of " + loops + " event loops");
     }
 }

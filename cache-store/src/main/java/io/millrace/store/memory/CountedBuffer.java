@@ -49,8 +49,7 @@ final class CountedBuffer extends AbstractReferenceCountedByteBuf {
      *
      * @param reserved what the budget has set aside for it already
      */
-    CountedBuffer(
-            BodyPool pool, int capacity, int maxCapacity, CountingAllocator allocator, Part part, long reserved) {
+    CountedBuffer(BodyPool pool, int capacity, int maxCapacity, CountingAllocator allocator, Part part, long reserved) {
         super(maxCapacity);
         this.pool = pool;
         this.allocator = allocator;

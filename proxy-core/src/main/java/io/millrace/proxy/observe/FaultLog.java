@@ -4,6 +4,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -56,13 +57,27 @@ public final class FaultLog {
      * @param cause the exception, or null
      */
     public void report(String kind, @Nullable String detail, @Nullable Throwable cause) {
+        tell(kind, () -> detail, cause);
+    }
+
+    /**
+     * As {@link #report(String, String, Throwable)}, for what a client can bring about as often as it likes: the detail is asked for only
+     * when a line is due.
+     */
+    public void reportSparing(String kind, Supplier<String> detail) {
+        tell(kind, detail, null);
+    }
+
+    private void tell(String kind, Supplier<@Nullable String> detail, @Nullable Throwable cause) {
         total.increment();
         long now = nanoTime.getAsLong();
-        String key = entries.size() < MAX_KINDS || entries.containsKey(kind) ? kind : OTHER_KIND;
-        Entry fresh = new Entry(now);
-        Entry entry = entries.putIfAbsent(key, fresh);
+        Entry entry = entries.get(kind);
         if (entry == null) {
-            logger.warn("{}{}", kind, suffix(detail), cause);
+            String key = entries.size() < MAX_KINDS ? kind : OTHER_KIND;
+            entry = entries.putIfAbsent(key, new Entry(now));
+        }
+        if (entry == null) {
+            logger.warn("{}{}", kind, suffix(detail.get()), cause);
             return;
         }
         entry.unlogged.increment();
@@ -70,7 +85,11 @@ public final class FaultLog {
         if (now - loggedAt >= quietNanos && entry.loggedAtNanos.compareAndSet(loggedAt, now)) {
             long repetitions = entry.unlogged.sumThenReset();
             logger.warn(
-                    "{}{} ({} times since it was last logged){}", kind, suffix(detail), repetitions, because(cause));
+                    "{}{} ({} times since it was last logged){}",
+                    kind,
+                    suffix(detail.get()),
+                    repetitions,
+                    because(cause));
         }
     }
 

@@ -51,6 +51,21 @@ class FaultLogTest {
     }
 
     @Test
+    void asksForTheDetailOnlyWhenALineIsDue() {
+        AtomicLong asked = new AtomicLong();
+        for (int i = 0; i < 100; i++) {
+            faults.reportSparing("refused", () -> "number " + asked.incrementAndGet());
+        }
+        clock.set(QUIET_NANOS);
+        faults.reportSparing("refused", () -> "number " + asked.incrementAndGet());
+
+        assertEquals(2, asked.get());
+        assertEquals(
+                List.of("WARN refused: number 1", "WARN refused: number 2 (100 times since it was last logged)"),
+                logger.lines());
+    }
+
+    @Test
     void logsEachKindByItself() {
         faults.report("the disk failed", null, null);
         faults.report("the network failed", null, null);
