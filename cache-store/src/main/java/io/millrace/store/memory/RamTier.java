@@ -69,6 +69,9 @@ public final class RamTier<E extends RamEntry> {
     /** Of {@link #bytes}, what is heap. */
     private final AtomicLong heapBytes = new AtomicLong();
 
+    /** Whether the tier ever was. */
+    private volatile boolean halfFull;
+
     private final AtomicLong entries = new AtomicLong();
     private final LongAdder evictions = new LongAdder();
     private final MpmcArrayQueue<RamEntry[]> batches = new MpmcArrayQueue<>(BATCHES_MAX);
@@ -268,14 +271,25 @@ public final class RamTier<E extends RamEntry> {
         // First of all: a batch offered from here on asks for another run.
         drainQueued.set(false);
         HitListener<? super E> listener = onHit;
+        boolean heard = isPolicyListening();
         for (RamEntry[] batch = batches.poll(); batch != null; batch = batches.poll()) {
             for (RamEntry entry : batch) {
                 int hits = entry.hits + 1;
                 entry.hits = hits;
-                var unused = policy.getIfPresent(entry);
+                if (heard) {
+                    var unused = policy.getIfPresent(entry);
+                }
                 listener.onHit((E) entry, hits);
             }
         }
+    }
+
+    /** Caffeine counts no reads before its cache is half full; until then each would only be looked for in its table. */
+    private boolean isPolicyListening() {
+        if (!halfFull) {
+            halfFull = bytes.get() >= bytesLimit / 2;
+        }
+        return halfFull;
     }
 
     /** Lets the policy hear now of this thread's hits and of those that wait, and evict what it has to. */
