@@ -18,6 +18,14 @@ public interface HeadCodec<H> {
     void encode(H head, ByteBuf out);
 
     /**
+     * How many bytes {@link #encode} appends for {@code head}. Where that is told the RAM tier keeps the head as these bytes, outside of
+     * the heap, until somebody asks for the object; 0, that it is not known, keeps it as it is.
+     */
+    default int encodedLength(H head) {
+        return 0;
+    }
+
+    /**
      * The head that {@code in}'s readable bytes stand for; borrows {@code in}, keeps nothing of it.
      *
      * @throws CorruptHeadException when the bytes are none of this codec's; the object is then treated as absent.

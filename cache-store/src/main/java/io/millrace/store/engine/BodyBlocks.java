@@ -15,11 +15,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class BodyBlocks {
     private static final int FIRST_BUFFER_BYTES = 4096;
+    /** A longer body is not copied for the sake of what is wanted behind it. */
+    private static final int COPIED_BYTES_MAX = 32 * 1024;
 
     private final @Nullable BlockMap onDisk;
     private final int blockBytes;
     private final CountingAllocator allocator;
     private final List<OpenBlock> inRam = new ArrayList<>();
+    /** To be kept free behind a body of one block. */
+    private int tailBytes;
 
     BodyBlocks(@Nullable BlockMap onDisk, int blockBytes, CountingAllocator allocator) {
         this.onDisk = onDisk;
@@ -185,9 +189,14 @@ final class BodyBlocks {
         return open.copy(writer, from, content, contentIndex, count) == 0 ? 0 : open.covered;
     }
 
+    /** Says how many bytes to keep free behind a body that turns out to be a single block, for what belongs to it. */
+    void tail(int bytes) {
+        tailBytes = bytes;
+    }
+
     private int firstCapacity(int block, int needed, long length) {
         if (length >= 0) {
-            return Math.max(needed, blockLength(block, length));
+            return Math.max(needed, blockLength(block, length)) + (length <= blockBytes ? tailBytes : 0);
         }
         return Math.max(needed, block == 0 ? Math.min(FIRST_BUFFER_BYTES, blockBytes) : blockBytes);
     }
@@ -203,14 +212,16 @@ final class BodyBlocks {
         return open.buffer.retainedSlice(0, count);
     }
 
-    /** The one buffer of a body that is a single block, to become a resident body; retained for the caller. */
-    ByteBuf singleBody(int bodyLength) {
+    /** As {@link FillingBody#singleBody}. */
+    ByteBuf singleBody(int bodyLength, int tail) {
         OpenBlock open = find(0);
         if (open == null) {
-            return allocator.directBuffer(1);
+            return allocator.directBuffer(Math.max(1, tail));
         }
         int capacity = open.buffer.capacity();
-        ByteBuf fitting = capacity - bodyLength > capacity / 8 ? allocator.tryDirectBuffer(bodyLength) : null;
+        int rest = capacity - bodyLength - tail;
+        boolean fits = rest >= 0 ? rest <= capacity / 8 : bodyLength > COPIED_BYTES_MAX;
+        ByteBuf fitting = fits ? null : allocator.tryDirectBuffer(bodyLength + tail);
         if (fitting != null) {
             return fitting.writeBytes(open.buffer, 0, bodyLength);
         }

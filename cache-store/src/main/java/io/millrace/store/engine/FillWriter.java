@@ -66,7 +66,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
         if (extension) {
             throw new IllegalStateException("an extension has a head already: " + object.key());
         }
-        body.head(newHead, newLength);
+        body.head(newHead, newLength, changes.encodedHeads().length(newHead, newLength));
         if (newLength > target.bodyBytesMax()) {
             fail();
         } else if (newLength > target.blockBytes()) {
@@ -322,13 +322,11 @@ final class FillWriter<H> implements ObjectWriter<H> {
     }
 
     private boolean completeInOne(H known, int finalLength) {
-        ResidentObject<H> resident = new ResidentObject<>(
-                object.key(),
-                known,
-                changes.codec().heapBytes(known),
-                body.singleBody(finalLength),
-                ObjectPlace.unwritten(object.objectId(), object.volume()));
-        boolean stored = changes.publishResident(target, resident);
+        EncodedHeads<H> heads = changes.encodedHeads();
+        ByteBuf content = body.singleBody(finalLength, heads.length(known, finalLength));
+        ObjectPlace place = ObjectPlace.unwritten(object.objectId(), object.volume());
+        ResidentObject<H> resident = heads.object(object.key(), known, content, place);
+        boolean stored = changes.publishResident(target, resident, known);
         if (stored) {
             body.complete(finalLength);
         }

@@ -104,11 +104,21 @@ final class FillingBody<H> extends Counted {
         return onDisk == map;
     }
 
-    /** The writer of a new object says what it knows. */
-    void head(H newHead, long newLength) {
+    /**
+     * The writer of a new object says what it knows.
+     *
+     * @param tailBytes bytes to be kept free behind a body of one block
+     */
+    void head(H newHead, long newLength, int tailBytes) {
         firstHead = newHead;
         head = newHead;
         length = newLength;
+        lock.lock();
+        try {
+            blocks.tail(tailBytes);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** The representation has another head. */
@@ -353,11 +363,15 @@ final class FillingBody<H> extends Counted {
         }
     }
 
-    /** The one buffer of a body that is a single block, to become a resident body; retained for the caller. */
-    ByteBuf singleBody(int bodyLength) {
+    /**
+     * The one buffer of a body that is a single block, to become a resident body; retained for the caller.
+     *
+     * @param tailBytes bytes wanted behind the body; there may be fewer
+     */
+    ByteBuf singleBody(int bodyLength, int tailBytes) {
         lock.lock();
         try {
-            return blocks.singleBody(bodyLength);
+            return blocks.singleBody(bodyLength, tailBytes);
         } finally {
             lock.unlock();
         }

@@ -141,8 +141,8 @@ final class HotSet<H> {
         long[] hashes = new long[hottest.size() * 2 + kept];
         int at = 0;
         for (ResidentObject<H> object : hottest) {
-            hashes[at++] = object.key().hashHigh();
-            hashes[at++] = object.key().hashLow();
+            hashes[at++] = object.hashHigh();
+            hashes[at++] = object.hashLow();
         }
         System.arraycopy(left, from, hashes, at, kept);
         return hashes;

@@ -33,20 +33,21 @@ final class ObjectAppender<H> {
     }
 
     /** Appends a body that fits one record, with its head; {@code then} is told when that is done, or why not. */
-    void complete(Volume volume, ResidentObject<H> object, Appended then) {
-        ByteBuf head;
+    void complete(Volume volume, ResidentObject<H> object, H head, Appended then) {
+        DiskKey key = object.diskKey();
+        ByteBuf bytes;
         try {
-            head = encode(object.head());
+            ByteBuf known = object.encodedHead();
+            bytes = known == null ? encode(head) : known.retain();
         } catch (IOException e) {
-            volume.forget(diskKey(object.key()));
+            volume.forget(key);
             then.appended(e);
             return;
         }
         try {
-            volume.appendComplete(
-                    diskKey(object.key()), object.objectId(), times(object.head()), head, object.content(), then);
+            volume.appendComplete(key, object.objectId(), times(head), bytes, object.content(), then);
         } finally {
-            head.release();
+            bytes.release();
         }
     }
 

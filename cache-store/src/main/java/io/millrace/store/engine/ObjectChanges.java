@@ -36,6 +36,7 @@ final class ObjectChanges<H> {
     private final StoreCounters counters;
     private final MemoryBudget budget;
     private final RamTier<ResidentObject<H>> ram;
+    private final EncodedHeads<H> encodedHeads;
     private final VolumeGroup volumes;
     private final ObjectAppender<H> appender;
     private final PendingChanges<H> pending;
@@ -51,6 +52,7 @@ final class ObjectChanges<H> {
             StoreCounters counters,
             MemoryBudget budget,
             RamTier<ResidentObject<H>> ram,
+            EncodedHeads<H> encodedHeads,
             VolumeGroup volumes,
             ObjectLoader<H> loader,
             ObjectAppender<H> appender,
@@ -60,6 +62,7 @@ final class ObjectChanges<H> {
         this.counters = counters;
         this.budget = budget;
         this.ram = ram;
+        this.encodedHeads = encodedHeads;
         this.volumes = volumes;
         this.appender = appender;
         this.fills = fills;
@@ -127,6 +130,11 @@ final class ObjectChanges<H> {
         return heads;
     }
 
+    /** Heads of what is in RAM. */
+    EncodedHeads<H> encodedHeads() {
+        return encodedHeads;
+    }
+
     /** What becomes of objects that are not whole. */
     PartialChanges<H> partials() {
         return partials;
@@ -149,10 +157,11 @@ final class ObjectChanges<H> {
      * Makes the object, which fits one record, what its key holds, unless the key was removed since the fill began. If its
      * volume does not take it, it stays in RAM at most.
      *
+     * @param head the object's, which it may have as bytes only
      * @return whether it did
      */
-    boolean publishResident(FillTarget target, ResidentObject<H> object) {
-        return publish(target, object, false, new PendingWrite.Gathering<>(appender, object));
+    boolean publishResident(FillTarget target, ResidentObject<H> object, H head) {
+        return publish(target, object, head, new PendingWrite.Gathering<>(appender, object, head));
     }
 
     /**
@@ -162,10 +171,15 @@ final class ObjectChanges<H> {
      * @return whether it did
      */
     boolean publishInBlocks(FillTarget target, FillingObject<H> object, PendingWrite.VolumeWrite write) {
-        return publish(target, object, true, new PendingWrite.AtOnce(object.key(), write));
+        return publish(target, object, null, new PendingWrite.AtOnce(object.key(), write));
     }
 
-    private boolean publish(FillTarget target, StoreObject<H> object, boolean admitted, PendingWrite write) {
+    /**
+     * As both say.
+     *
+     * @param toAdmit head of an object of which the volume is to be asked whether it takes it; null when it does
+     */
+    private boolean publish(FillTarget target, StoreObject<H> object, @Nullable H toAdmit, PendingWrite write) {
         StoreKey key = target.key();
         object.tryRetain();
         PendingChange<H> change = PendingChange.stored(object);
@@ -176,7 +190,7 @@ final class ObjectChanges<H> {
                 return before;
             }
             Volume volume = target.volume();
-            if (volume != null && !admitted && before == null && !admits(object, volume, key)) {
+            if (volume != null && toAdmit != null && before == null && !admits(object, toAdmit, volume, key)) {
                 volume = null;
             }
             if (volume != null && !pending.enqueue(volume, key, change, write)) {
@@ -197,8 +211,8 @@ final class ObjectChanges<H> {
         return done[0];
     }
 
-    private boolean admits(StoreObject<H> object, Volume volume, StoreKey key) {
-        return volumes.policies().admits(object.volume(), volume, key, pinnedUntil(object.head()));
+    private boolean admits(StoreObject<H> object, H head, Volume volume, StoreKey key) {
+        return volumes.policies().admits(object.volume(), volume, key, pinnedUntil(head));
     }
 
     /** Until when an object of that head is pinned, in seconds since the epoch; 0 when it is not or has none yet. */
@@ -309,11 +323,18 @@ final class ObjectChanges<H> {
         return needed || removal.isUnderWay() ? removal.change() : null;
     }
 
-    /** The change's object, retained; null when it has none any more. */
+    /** The change's object, retained, with its head decoded; null when it has none any more. */
     @Nullable
     StoreObject<H> retained(PendingChange<H> change) {
         StoreObject<H> object = change.object();
-        return object != null && object.tryRetain() ? object : null;
+        if (object == null || !object.tryRetain()) {
+            return null;
+        }
+        if (object instanceof ResidentObject<H> resident && !encodedHeads.isDecoded(resident)) {
+            object.release();
+            return null;
+        }
+        return object;
     }
 
     /**

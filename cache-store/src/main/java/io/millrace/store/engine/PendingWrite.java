@@ -47,14 +47,14 @@ sealed interface PendingWrite {
         }
     }
 
-    /** A whole object, which may go out together with those queued next. */
-    record Gathering<H>(ObjectAppender<H> appender, ResidentObject<H> object) implements PendingWrite {
+    /** A whole object, which may go out together with those queued next; its head, until then. */
+    record Gathering<H>(ObjectAppender<H> appender, ResidentObject<H> object, H head) implements PendingWrite {
         @Override
         public boolean queue(Volume volume, Appended end) {
             return volume.executeGathering(() -> {
                 boolean passedOn = false;
                 try {
-                    appender.complete(volume, object, new ObjectAppended<>(object.head(), end));
+                    appender.complete(volume, object, head, new ObjectAppended<>(head, end));
                     passedOn = true;
                 } finally {
                     if (!passedOn) {

@@ -4,38 +4,74 @@ import io.millrace.store.RangeCallback;
 import io.millrace.store.ReadCallback;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
+import io.millrace.store.disk.DiskKey;
 import io.millrace.store.memory.RamEntry;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
  * An object whose whole body is in one buffer in RAM, in the RAM tier or on its way in or out of it.
  *
+ * <p>Its head is there, or lies as bytes behind the body, where {@link EncodedHeads} decodes it before it hands the object out.
+ *
+ * <p>One of many: it has what it is made of in itself, so that it is one object for the collector.
+ *
  * <p>Thread-safe.
  */
 final class ResidentObject<H> extends RamEntry implements StoreObject<H> {
-    private final StoreKey key;
-    private final H head;
-    private final ObjectPlace place;
+    @SuppressWarnings("rawtypes")
+    private static final AtomicReferenceFieldUpdater<ResidentObject, Object> HEAD =
+            AtomicReferenceFieldUpdater.newUpdater(ResidentObject.class, Object.class, "head");
+
+    private final long hashHigh;
+    private final long objectId;
+    private final long sequence;
+    private final long location;
+    private final int volume;
+    /** Bytes behind the body that are the head; 0 when there are none. */
+    private final int headLength;
+    /** Null until it is decoded. */
+    private volatile @Nullable H head;
 
     /** Takes ownership of the body, whose readable bytes start at 0; the caller holds the first reference. */
     ResidentObject(StoreKey key, H head, int headBytes, ByteBuf body, ObjectPlace place) {
         super(key.bytes(), key.hashLow(), body, headBytes);
-        this.key = key;
         this.head = head;
-        this.place = place;
+        headLength = 0;
+        hashHigh = key.hashHigh();
+        objectId = place.objectId();
+        volume = place.volume();
+        sequence = place.sequence();
+        location = place.location();
+    }
+
+    /**
+     * As the other, with its head still to be decoded.
+     *
+     * @param headLength bytes behind the readable ones of the body that are the head
+     */
+    ResidentObject(StoreKey key, int headLength, ByteBuf body, ObjectPlace place) {
+        super(key.bytes(), key.hashLow(), body, 0);
+        this.headLength = headLength;
+        hashHigh = key.hashHigh();
+        objectId = place.objectId();
+        volume = place.volume();
+        sequence = place.sequence();
+        location = place.location();
     }
 
     @Override
     public ResidentObject<H> withHead(H newHead, int headBytes) {
-        return new ResidentObject<>(key, newHead, headBytes, body().retain(), place);
+        ObjectPlace place = new ObjectPlace(objectId, volume, sequence, location);
+        return new ResidentObject<>(key(), newHead, headBytes, body().retain(), place);
     }
 
     @Override
     public long location() {
-        return place.location();
+        return location;
     }
 
     /** The body; borrowed. */
@@ -43,14 +79,45 @@ final class ResidentObject<H> extends RamEntry implements StoreObject<H> {
         return body();
     }
 
+    /** A new one at each call. */
     @Override
     public StoreKey key() {
-        return key;
+        return new StoreKey(keyBytes(), hashHigh, hashLow());
+    }
+
+    /** The upper half of the key's hash. */
+    long hashHigh() {
+        return hashHigh;
+    }
+
+    /** The key for a volume; a new one at each call. */
+    DiskKey diskKey() {
+        return new DiskKey(keyBytes(), hashHigh, hashLow());
+    }
+
+    /** Whether {@link #head} can be asked. */
+    boolean isDecoded() {
+        return head != null;
+    }
+
+    /** The head's bytes as they were encoded, borrowed; null when it came otherwise. Only for who has a reference, or reads. */
+    @Nullable
+    ByteBuf encodedHead() {
+        return headLength == 0 ? null : body().slice(body().writerIndex(), headLength);
+    }
+
+    /** Says what the encoded head is; false when somebody else was first. */
+    boolean decoded(H decoded) {
+        return HEAD.compareAndSet(this, null, decoded);
     }
 
     @Override
     public H head() {
-        return head;
+        H known = head;
+        if (known == null) {
+            throw new IllegalStateException("handed out with a head that is not decoded: " + key());
+        }
+        return known;
     }
 
     @Override
@@ -76,7 +143,7 @@ final class ResidentObject<H> extends RamEntry implements StoreObject<H> {
 
     @Override
     public long sequence() {
-        return place.sequence();
+        return sequence;
     }
 
     @Override
@@ -116,11 +183,11 @@ final class ResidentObject<H> extends RamEntry implements StoreObject<H> {
 
     @Override
     public long objectId() {
-        return place.objectId();
+        return objectId;
     }
 
     @Override
     public int volume() {
-        return place.volume();
+        return volume;
     }
 }

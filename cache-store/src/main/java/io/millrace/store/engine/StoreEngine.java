@@ -69,6 +69,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
     private final ReadPool reads;
     private final Housekeeping housekeeping;
     private final RamTier<ResidentObject<H>> ram;
+    private final EncodedHeads<H> heads;
     private final HotPieces pieces;
     private final StoreJournal journal;
     private final VolumeGroup volumes;
@@ -100,6 +101,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         reads = new ReadPool(config.ioThreads(), counters, memory.budget());
         housekeeping = new Housekeeping();
         ram = new RamTier<>(config.ramBytes(), memory.budget(), this::keepHouse);
+        heads = new EncodedHeads<>(codec, ram, config.ramObjectBytesMax());
         pieces = new HotPieces(config.ramBytes(), memory.budget(), this::keepHouse);
         journal = new StoreJournal(io, !config.volumes().isEmpty());
         volumes = new VolumeGroup(io, config, memory.reading(), journal, new VolumeEvents());
@@ -110,7 +112,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
         ObjectLoader<H> loader =
                 new ObjectLoader<>(codec, memory.reading(), reads, pieces, config.ramObjectBytesMax(), bodies);
         ObjectAppender<H> appender = new ObjectAppender<>(codec, memory.writing());
-        changes = new ObjectChanges<>(config, codec, counters, memory.budget(), ram, volumes, loader, appender, fills);
+        changes = new ObjectChanges<>(
+                config, codec, counters, memory.budget(), ram, heads, volumes, loader, appender, fills);
         waiting = new WaitingOpens(housekeeping, config.openWaitNanos());
         opening = new ObjectOpening<>(config, counters, memory.budget(), ram, volumes, loader, changes, reads, waiting);
         commands = new VolumeCommands(lifeCycle, changes);
@@ -220,9 +223,18 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     @Override
     public @Nullable StoredObject<H> get(StoreKey key) {
-        ResidentObject<H> object = changes.isClosed() ? null : ram.get(key.hashLow(), key.bytes());
+        ResidentObject<H> object = changes.isClosed() ? null : decoded(ram.get(key.hashLow(), key.bytes()));
         (object == null ? counters.ramMisses : counters.ramHits).increment();
         return object;
+    }
+
+    /** The object, whose reference is passed on; null, and given up, when its head cannot be decoded. */
+    private @Nullable ResidentObject<H> decoded(@Nullable ResidentObject<H> object) {
+        if (object == null || heads.isDecoded(object)) {
+            return object;
+        }
+        object.release();
+        return null;
     }
 
     @Override
@@ -241,6 +253,9 @@ public final class StoreEngine<H> implements CacheStore<H> {
         @Override
         public @Nullable StoredObject<H> get(StoreKey key) {
             ResidentObject<H> object = changes.isClosed() ? null : reader.get(key.hashLow(), key.bytes());
+            if (object != null && !heads.isDecoded(object)) {
+                object = null;
+            }
             (object == null ? counters.ramMisses : counters.ramHits).increment();
             return object;
         }
@@ -263,14 +278,13 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     /** A hit in RAM counts on disk too: there lies what RAM forgets. Off the event loops. */
     private void hitInRam(ResidentObject<H> object, int hits) {
-        StoreKey key = object.key();
-        volumes.policies().requested(object.volume(), key);
+        volumes.policies().requested(object.volume(), object.hashLow());
         if (hits > MappedIndex.HITS_MAX && hits % HITS_TOLD != 0) {
             return;
         }
         Volume volume = volumes.working(object.volume());
         if (volume != null) {
-            volume.hit(key.hashHigh(), key.hashLow());
+            volume.hit(object.hashHigh(), object.hashLow());
         }
     }
 
@@ -298,7 +312,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
             return;
         }
         PendingChange<H> change = changes.pending(key);
-        StoreObject<H> known = change == null ? ram.get(key.hashLow(), key.bytes()) : changes.retained(change);
+        StoreObject<H> known = change == null ? decoded(ram.get(key.hashLow(), key.bytes())) : changes.retained(change);
         if (change != null) {
             volumes.requested(key);
         }

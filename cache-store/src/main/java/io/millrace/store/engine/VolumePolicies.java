@@ -73,15 +73,15 @@ final class VolumePolicies {
     /** The key was asked for; which volume is or will be its home is not known. */
     void requested(StoreKey key) {
         for (int number = 0; number < policies.length(); number++) {
-            requested(number, key);
+            requested(number, key.hashLow());
         }
     }
 
-    /** The key, which the volume holds or will hold, was asked for. */
-    void requested(int number, StoreKey key) {
+    /** The key of that hash, which the volume holds or will hold, was asked for. */
+    void requested(int number, long hashLow) {
         SpacePolicy policy = policy(number);
         if (policy != null) {
-            policy.requested(key.hashLow());
+            policy.requested(hashLow);
         }
     }
 

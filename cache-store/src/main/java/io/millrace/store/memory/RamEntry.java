@@ -22,8 +22,16 @@ public abstract class RamEntry {
 
     private static final AtomicIntegerFieldUpdater<RamEntry> REFERENCES =
             AtomicIntegerFieldUpdater.newUpdater(RamEntry.class, "references");
-    private static final AtomicIntegerFieldUpdater<RamEntry> LINKS =
-            AtomicIntegerFieldUpdater.newUpdater(RamEntry.class, "links");
+    private static final AtomicIntegerFieldUpdater<RamEntry> STATE =
+            AtomicIntegerFieldUpdater.newUpdater(RamEntry.class, "state");
+
+    /** Answer of {@link #link} and {@link #unlink} to who was not the one. */
+    static final int NOT = -1;
+
+    /** Of the state, bytes of heap. */
+    private static final int HEAP_BITS = 30;
+
+    private static final int HEAP_BYTES_MAX = (1 << HEAP_BITS) - 1;
 
     private static final int NEW = 0;
     private static final int LINKED = 1;
@@ -32,35 +40,35 @@ public abstract class RamEntry {
     private final byte[] keyBytes;
     private final long hashLow;
     private final ByteBuf body;
-    /** The body when the budget counts it; null otherwise. */
-    private final @Nullable CountedBuffer counted;
-
-    private final int weight;
-    /** Of the weight, what is heap. */
-    private final int heapBytes;
+    /** What was set aside for the body. */
+    private final int bodyBytes;
 
     /** Hits that the policy heard of, halved each time that somebody asks who is hottest. Raced for: a rough figure. */
     int hits;
 
     private volatile int references = 1;
-    private volatile int links = NEW;
+    /** Whether it is linked, and below that what it has of the heap: so one sees what the other was when it changed. */
+    private volatile int state;
     /** Next entry of the table's chain; written under the chain's lock, kept when this one leaves it. */
     volatile @Nullable RamEntry next;
 
     /**
      * Takes ownership of the body; the caller holds the first reference.
      *
-     * @param headBytes heap that the head retains
+     * @param headBytes heap that the head retains, as far as it is there
      */
     protected RamEntry(byte[] keyBytes, long hashLow, ByteBuf body, int headBytes) {
         this.keyBytes = keyBytes;
         this.hashLow = hashLow;
         this.body = body;
-        this.counted = body instanceof CountedBuffer buffer ? buffer : null;
-        this.heapBytes = keyBytes.length + headBytes + OVERHEAD_BYTES;
         // What the allocator set aside, which its size classes make more than the capacity.
         long allocated = (long) body.writerIndex() + Math.max(0, body.maxFastWritableBytes());
-        this.weight = (int) Math.min(Integer.MAX_VALUE, Math.max(allocated, body.capacity()) + heapBytes);
+        this.bodyBytes = (int) Math.min(Integer.MAX_VALUE, Math.max(allocated, body.capacity()));
+        this.state = state(NEW, (long) keyBytes.length + headBytes + OVERHEAD_BYTES);
+    }
+
+    private static int state(int phase, long heapBytes) {
+        return phase << HEAP_BITS | (int) Math.min(HEAP_BYTES_MAX, heapBytes);
     }
 
     /** The whole body; borrowed. */
@@ -70,20 +78,21 @@ public abstract class RamEntry {
 
     /** Bytes that it takes: allocated buffer, key, head and overhead. */
     public final int weight() {
-        return weight;
+        return (int) Math.min(Integer.MAX_VALUE, (long) bodyBytes + heapBytes());
     }
 
     /** Of the weight, key, head and overhead. */
     final int heapBytes() {
-        return heapBytes;
+        return state & HEAP_BYTES_MAX;
     }
 
     /** Of the weight, the body. */
     final int bodyBytes() {
-        return weight - heapBytes;
+        return bodyBytes;
     }
 
-    final long hashLow() {
+    /** The lower half of the key's hash. */
+    public final long hashLow() {
         return hashLow;
     }
 
@@ -91,7 +100,8 @@ public abstract class RamEntry {
         return hashLow == low && Arrays.equals(keyBytes, bytes);
     }
 
-    final byte[] keyBytes() {
+    /** The key's bytes; borrowed, never to be changed. */
+    protected final byte[] keyBytes() {
         return keyBytes;
     }
 
@@ -127,26 +137,51 @@ public abstract class RamEntry {
         return false;
     }
 
-    /** Becomes linked; false when it ever was. */
-    final boolean link() {
-        boolean linked = LINKS.compareAndSet(this, NEW, LINKED);
-        if (linked && counted != null) {
+    /** Becomes linked; what it has of the heap then, {@link #NOT} when it ever was. */
+    final int link() {
+        int heapBytes = pass(NEW, LINKED);
+        if (heapBytes != NOT && body instanceof CountedBuffer counted) {
             counted.moveIn();
         }
-        return linked;
+        return heapBytes;
     }
 
-    /** Stops being linked; true for the one caller that made it so. */
-    final boolean unlink() {
-        boolean unlinked = LINKS.compareAndSet(this, LINKED, UNLINKED);
-        if (unlinked && counted != null) {
+    /** Stops being linked; what it had of the heap then for the one caller that made it so, {@link #NOT} else. */
+    final int unlink() {
+        int heapBytes = pass(LINKED, UNLINKED);
+        if (heapBytes != NOT && body instanceof CountedBuffer counted) {
             counted.moveOut();
         }
-        return unlinked;
+        return heapBytes;
+    }
+
+    private int pass(int from, int to) {
+        int now = state;
+        while (now >>> HEAP_BITS == from) {
+            int heapBytes = now & HEAP_BYTES_MAX;
+            if (STATE.compareAndSet(this, now, state(to, heapBytes))) {
+                return heapBytes;
+            }
+            now = state;
+        }
+        return NOT;
+    }
+
+    /** It has so much more of the heap from now on; how much of that is to be counted: nothing when it is not linked. */
+    final int grow(int bytes) {
+        while (true) {
+            int now = state;
+            int phase = now >>> HEAP_BITS;
+            int before = now & HEAP_BYTES_MAX;
+            int after = (int) Math.min(HEAP_BYTES_MAX, (long) before + bytes);
+            if (STATE.compareAndSet(this, now, state(phase, after))) {
+                return phase == LINKED ? after - before : 0;
+            }
+        }
     }
 
     final boolean isLinked() {
-        return links == LINKED;
+        return state >>> HEAP_BITS == LINKED;
     }
 
     @Override

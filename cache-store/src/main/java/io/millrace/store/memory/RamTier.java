@@ -7,6 +7,8 @@ import io.netty.util.concurrent.FastThreadLocal;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -75,6 +77,9 @@ public final class RamTier<E extends RamEntry> {
     private final AtomicLong entries = new AtomicLong();
     private final LongAdder evictions = new LongAdder();
     private final MpmcArrayQueue<RamEntry[]> batches = new MpmcArrayQueue<>(BATCHES_MAX);
+    /** Entries that have more of the heap than the policy knows. */
+    private final Queue<RamEntry> grown = new ConcurrentLinkedQueue<>();
+
     private final AtomicBoolean drainQueued = new AtomicBoolean();
     private final Runnable drain = this::drain;
 
@@ -270,6 +275,7 @@ public final class RamTier<E extends RamEntry> {
     private void drain() {
         // First of all: a batch offered from here on asks for another run.
         drainQueued.set(false);
+        weighAnew();
         HitListener<? super E> listener = onHit;
         boolean heard = isPolicyListening();
         for (RamEntry[] batch = batches.poll(); batch != null; batch = batches.poll()) {
@@ -292,6 +298,32 @@ public final class RamTier<E extends RamEntry> {
         return halfFull;
     }
 
+    /**
+     * The entry keeps so much more of the heap from now on. Counted at once; the policy hears of it with the hits, so that nobody
+     * waits for it.
+     */
+    public void grew(E entry, int moreBytes) {
+        int counted = entry.grow(moreBytes);
+        if (counted > 0) {
+            bytes.addAndGet(counted);
+            heapBytes.addAndGet(counted);
+            budget.add(MemoryBudget.Part.ENTRIES, counted);
+            grown.add(entry);
+        }
+    }
+
+    private void weighAnew() {
+        RamEntry entry = grown.poll();
+        if (entry == null) {
+            return;
+        }
+        for (; entry != null; entry = grown.poll()) {
+            // Not put: it may have left.
+            var unused = policy.asMap().replace(entry, entry);
+        }
+        budget.keepEntriesWithinHeap();
+    }
+
     /** Lets the policy hear now of this thread's hits and of those that wait, and evict what it has to. */
     public void settle() {
         Batch batch = hits.get();
@@ -309,14 +341,16 @@ public final class RamTier<E extends RamEntry> {
             remove(entry.hashLow(), entry.keyBytes());
             return;
         }
-        if (!entry.link()) {
+        int heap = entry.link();
+        if (heap == RamEntry.NOT) {
             entry.releaseEntry();
             throw new IllegalStateException("an entry is put in once");
         }
-        bytes.addAndGet(entry.weight());
-        heapBytes.addAndGet(entry.heapBytes());
-        budget.replaced(entry.weight());
-        budget.add(MemoryBudget.Part.ENTRIES, entry.heapBytes());
+        long weight = (long) entry.bodyBytes() + heap;
+        bytes.addAndGet(weight);
+        heapBytes.addAndGet(heap);
+        budget.replaced(weight);
+        budget.add(MemoryBudget.Part.ENTRIES, heap);
         entries.incrementAndGet();
         RamEntry before = table.put(entry);
         if (before != null) {
@@ -392,6 +426,7 @@ public final class RamTier<E extends RamEntry> {
         if (!isEnabled()) {
             return;
         }
+        weighAnew();
         resizing.lock();
         try {
             budget.countIdle();
@@ -485,6 +520,11 @@ public final class RamTier<E extends RamEntry> {
         return entry != null && drop(entry);
     }
 
+    /** Removes the entry if it is here; true when it was. */
+    public boolean remove(E entry) {
+        return drop(entry);
+    }
+
     private boolean drop(RamEntry entry) {
         boolean mine = unlink(entry);
         policy.invalidate(entry);
@@ -492,13 +532,14 @@ public final class RamTier<E extends RamEntry> {
     }
 
     private boolean unlink(RamEntry entry) {
-        if (!entry.unlink()) {
+        int heap = entry.unlink();
+        if (heap == RamEntry.NOT) {
             return false;
         }
         table.remove(entry);
-        bytes.addAndGet(-entry.weight());
-        heapBytes.addAndGet(-entry.heapBytes());
-        budget.release(MemoryBudget.Part.ENTRIES, entry.heapBytes());
+        bytes.addAndGet(-((long) entry.bodyBytes() + heap));
+        heapBytes.addAndGet(-heap);
+        budget.release(MemoryBudget.Part.ENTRIES, heap);
         entries.decrementAndGet();
         sections.releaseAfterReaders(entry);
         return true;

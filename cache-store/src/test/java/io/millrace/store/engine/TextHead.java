@@ -4,6 +4,7 @@ import io.millrace.store.CorruptHeadException;
 import io.millrace.store.HeadCodec;
 import io.millrace.store.HeadSummary;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
@@ -30,7 +31,7 @@ record TextHead(String text, long expiresAtSeconds, long pinnedUntilSeconds) {
     }
 
     static final class Codec implements HeadCodec<TextHead> {
-        /** Heads that were read from records, by any of these. */
+        /** Heads that were decoded, by any of these. */
         static final LongAdder DECODED = new LongAdder();
 
         private static final byte VERSION = 7;
@@ -39,6 +40,11 @@ record TextHead(String text, long expiresAtSeconds, long pinnedUntilSeconds) {
         public void encode(TextHead head, ByteBuf out) {
             out.writeByte(VERSION).writeLong(head.expiresAtSeconds).writeLong(head.pinnedUntilSeconds);
             out.writeCharSequence(head.text, StandardCharsets.UTF_8);
+        }
+
+        @Override
+        public int encodedLength(TextHead head) {
+            return 17 + ByteBufUtil.utf8Bytes(head.text);
         }
 
         @Override

@@ -6,6 +6,7 @@ import io.millrace.store.CorruptHeadException;
 import io.millrace.store.HeadCodec;
 import io.millrace.store.HeadSummary;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -61,7 +62,31 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
 
     @Override
     public void encode(StoredHead head, ByteBuf out) {
-        out.writeBytes(bytes(head));
+        out.ensureWritable(encodedLength(head));
+        int start = out.writerIndex();
+        write(head, out);
+        out.writeInt(checksum(out, start, out.writerIndex() - start));
+    }
+
+    @Override
+    public int encodedLength(StoredHead head) {
+        int length = FIXED_LENGTH
+                + (head.pinnedUntilSeconds > 0 ? 8 : 0)
+                + INVALIDATION_LENGTH
+                + 8 * head.groups.length
+                + 4
+                + head.varyValues.length
+                + 6
+                + head.wire.length
+                + CHECKSUM_LENGTH;
+        // Both are of Latin-1 characters only.
+        for (FieldName name : head.variance.names()) {
+            length += 2 + name.lower().length();
+        }
+        for (String cookie : head.variance.cookies()) {
+            length += 2 + COOKIE.length() + cookie.length();
+        }
+        return length;
     }
 
     @Override
@@ -110,50 +135,50 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
         return StoredSummary.of(head);
     }
 
-    static byte[] bytes(StoredHead head) {
-        List<byte[]> names = new ArrayList<>();
+    private static void write(StoredHead head, ByteBuf out) {
         boolean pinned = head.pinnedUntilSeconds > 0;
-        int length = FIXED_LENGTH
-                + (pinned ? 8 : 0)
-                + INVALIDATION_LENGTH
-                + 8 * head.groups.length
-                + 4
-                + head.varyValues.length
-                + 6
-                + head.wire.length
-                + CHECKSUM_LENGTH;
-        for (FieldName name : head.variance.names()) {
-            names.add(name.lower().getBytes(StandardCharsets.ISO_8859_1));
-        }
-        for (String cookie : head.variance.cookies()) {
-            names.add((COOKIE + cookie).getBytes(StandardCharsets.ISO_8859_1));
-        }
-        for (byte[] name : names) {
-            length += 2 + name.length;
-        }
-        ByteBuffer out = ByteBuffer.allocate(length);
-        out.put(pinned ? VERSION_PINNED : VERSION).put((byte) (head.varyMarker ? 1 : 0));
-        out.putShort((short) head.status).putInt(head.flags);
-        out.putLong(head.requestTimeMillis).putLong(head.responseTimeMillis).putLong(head.initialAgeMillis);
-        out.putLong(head.lifetimeSeconds).put((byte) head.lifetimeSource.code());
-        out.putLong(head.dateSeconds).putLong(head.lastModifiedSeconds).putLong(head.contentLength);
-        out.putLong(head.staleWhileRevalidateSeconds).putLong(head.staleIfErrorSeconds);
-        out.putLong(head.keepUntilSeconds).putLong(head.nonce);
-        out.putLong(head.stamp).putShort((short) head.groups.length);
+        out.writeByte(pinned ? VERSION_PINNED : VERSION).writeByte(head.varyMarker ? 1 : 0);
+        out.writeShort(head.status).writeInt(head.flags);
+        out.writeLong(head.requestTimeMillis).writeLong(head.responseTimeMillis).writeLong(head.initialAgeMillis);
+        out.writeLong(head.lifetimeSeconds).writeByte(head.lifetimeSource.code());
+        out.writeLong(head.dateSeconds).writeLong(head.lastModifiedSeconds).writeLong(head.contentLength);
+        out.writeLong(head.staleWhileRevalidateSeconds).writeLong(head.staleIfErrorSeconds);
+        out.writeLong(head.keepUntilSeconds).writeLong(head.nonce);
+        out.writeLong(head.stamp).writeShort(head.groups.length);
         for (long group : head.groups) {
-            out.putLong(group);
+            out.writeLong(group);
         }
         if (pinned) {
-            out.putLong(head.pinnedUntilSeconds);
+            out.writeLong(head.pinnedUntilSeconds);
         }
-        out.put((byte) (head.variance.isAny() ? ANY : names.size()));
-        for (byte[] name : names) {
-            out.putShort((short) name.length).put(name);
+        writeVariance(head.variance, out);
+        out.writeInt(head.varyValues.length).writeBytes(head.varyValues);
+        out.writeShort(head.fieldsStart).writeInt(head.wire.length).writeBytes(head.wire);
+    }
+
+    private static void writeVariance(Variance variance, ByteBuf out) {
+        List<FieldName> names = variance.names();
+        List<String> cookies = variance.cookies();
+        out.writeByte(variance.isAny() ? ANY : names.size() + cookies.size());
+        for (FieldName name : names) {
+            writeName(name.lower(), out);
         }
-        out.putInt(head.varyValues.length).put(head.varyValues);
-        out.putShort((short) head.fieldsStart).putInt(head.wire.length).put(head.wire);
-        out.putInt(checksum(out.array(), out.position()));
-        return out.array();
+        for (String cookie : cookies) {
+            writeName(COOKIE + cookie, out);
+        }
+    }
+
+    private static void writeName(String name, ByteBuf out) {
+        byte[] bytes = name.getBytes(StandardCharsets.ISO_8859_1);
+        out.writeShort(bytes.length).writeBytes(bytes);
+    }
+
+    /** The encoded head. */
+    static byte[] bytes(StoredHead head) {
+        StoredHeadCodec codec = new StoredHeadCodec();
+        byte[] bytes = new byte[codec.encodedLength(head)];
+        codec.encode(head, Unpooled.wrappedBuffer(bytes).clear());
+        return bytes;
     }
 
     private static StoredHead read(ByteBuffer in) throws CorruptHeadException {
@@ -258,6 +283,12 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
     private static int checksum(byte[] bytes, int length) {
         CRC32C crc = new CRC32C();
         crc.update(bytes, 0, length);
+        return (int) crc.getValue();
+    }
+
+    private static int checksum(ByteBuf bytes, int from, int length) {
+        CRC32C crc = new CRC32C();
+        crc.update(bytes.nioBuffer(from, length));
         return (int) crc.getValue();
     }
 
