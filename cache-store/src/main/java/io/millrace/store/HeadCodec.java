@@ -18,7 +18,7 @@ public interface HeadCodec<H> {
     void encode(H head, ByteBuf out);
 
     /**
-     * How many bytes {@link #encode} appends for {@code head}. Where that is told the RAM tier keeps the head as these bytes, outside of
+     * How many bytes {@link #encode} appends for {@code head}, and asks {@code out} to have room for. Where that is told the RAM tier keeps the head as these bytes, outside of
      * the heap, until somebody asks for the object; 0, that it is not known, keeps it as it is.
      */
     default int encodedLength(H head) {

@@ -15,4 +15,9 @@ record ObjectPlace(long objectId, int volume, long sequence, long location) {
     static ObjectPlace unwritten(long objectId, int volume) {
         return new ObjectPlace(objectId, volume, 0, Location.NONE);
     }
+
+    /** Whether it is known to have no record yet. */
+    boolean isUnwritten() {
+        return sequence == 0 && location == Location.NONE;
+    }
 }

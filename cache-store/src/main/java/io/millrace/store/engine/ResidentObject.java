@@ -5,6 +5,7 @@ import io.millrace.store.ReadCallback;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import io.millrace.store.disk.DiskKey;
+import io.millrace.store.index.Location;
 import io.millrace.store.memory.RamEntry;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
@@ -28,9 +29,9 @@ final class ResidentObject<H> extends RamEntry implements StoreObject<H> {
 
     private final long hashHigh;
     private final long objectId;
-    private final long sequence;
-    private final long location;
     private final int volume;
+    /** Where it was read; null when it was not. */
+    private final @Nullable ObjectPlace read;
     /** Bytes behind the body that are the head; 0 when there are none. */
     private final int headLength;
     /** Null until it is decoded. */
@@ -44,8 +45,7 @@ final class ResidentObject<H> extends RamEntry implements StoreObject<H> {
         hashHigh = key.hashHigh();
         objectId = place.objectId();
         volume = place.volume();
-        sequence = place.sequence();
-        location = place.location();
+        read = place.isUnwritten() ? null : place;
     }
 
     /**
@@ -59,19 +59,18 @@ final class ResidentObject<H> extends RamEntry implements StoreObject<H> {
         hashHigh = key.hashHigh();
         objectId = place.objectId();
         volume = place.volume();
-        sequence = place.sequence();
-        location = place.location();
+        read = place.isUnwritten() ? null : place;
     }
 
     @Override
     public ResidentObject<H> withHead(H newHead, int headBytes) {
-        ObjectPlace place = new ObjectPlace(objectId, volume, sequence, location);
+        ObjectPlace place = read != null ? read : ObjectPlace.unwritten(objectId, volume);
         return new ResidentObject<>(key(), newHead, headBytes, body().retain(), place);
     }
 
     @Override
     public long location() {
-        return location;
+        return read == null ? Location.NONE : read.location();
     }
 
     /** The body; borrowed. */
@@ -143,7 +142,7 @@ final class ResidentObject<H> extends RamEntry implements StoreObject<H> {
 
     @Override
     public long sequence() {
-        return sequence;
+        return read == null ? 0 : read.sequence();
     }
 
     @Override

@@ -1,9 +1,10 @@
 package io.millrace.store.memory;
 
 import io.millrace.store.memory.MemoryBudget.Part;
-import io.netty.buffer.AbstractReferenceCountedByteBuf;
+import io.netty.buffer.AbstractByteBuf;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.util.IllegalReferenceCountException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -20,12 +21,15 @@ import org.jspecify.annotations.Nullable;
  * more than the capacity.
  *
  * <p>Its memory is a block of an arena, among others' in one region; only this buffer leads there. Where the pool is given, it is a buffer of that.
+ *
+ * <p>Each object in RAM has one, so it has its references in itself, and nothing that its allocator knows.
  */
-final class CountedBuffer extends AbstractReferenceCountedByteBuf {
+final class CountedBuffer extends AbstractByteBuf {
+    private static final AtomicIntegerFieldUpdater<CountedBuffer> REFERENCES =
+            AtomicIntegerFieldUpdater.newUpdater(CountedBuffer.class, "references");
     private static final AtomicIntegerFieldUpdater<CountedBuffer> TENANCIES =
             AtomicIntegerFieldUpdater.newUpdater(CountedBuffer.class, "tenancies");
 
-    private final BodyPool pool;
     private final CountingAllocator allocator;
     /** What it was cut from, which others share; its own where the pool is given. */
     private ByteBuf memory;
@@ -38,9 +42,8 @@ final class CountedBuffer extends AbstractReferenceCountedByteBuf {
     /** In the arena. */
     private long place;
 
-    private long bytes;
-    /** What it is when it is not resident: where it came from. */
-    private final Part part;
+    private int bytes;
+    private volatile int references = 1;
     /** Entries of the RAM tier that have it as their body. */
     private volatile int tenancies;
 
@@ -49,17 +52,21 @@ final class CountedBuffer extends AbstractReferenceCountedByteBuf {
      *
      * @param reserved what the budget has set aside for it already
      */
-    CountedBuffer(BodyPool pool, int capacity, int maxCapacity, CountingAllocator allocator, Part part, long reserved) {
+    CountedBuffer(int capacity, int maxCapacity, CountingAllocator allocator, long reserved) {
         super(maxCapacity);
-        this.pool = pool;
         this.allocator = allocator;
-        this.part = part;
         memory = take(capacity);
-        allocator.budget().add(part, bytes - reserved);
+        allocator.budget().add(part(), bytes - reserved);
+    }
+
+    /** What it is when it is not resident: where it came from. */
+    private Part part() {
+        return allocator.part();
     }
 
     /** Takes memory, and says in the other fields what it is. */
     private ByteBuf take(int wanted) {
+        BodyPool pool = allocator.pool();
         ByteBufAllocator given = pool.given();
         ByteBuf taken;
         if (given == null) {
@@ -80,19 +87,70 @@ final class CountedBuffer extends AbstractReferenceCountedByteBuf {
     /** An entry of the RAM tier has it as its body from now on. */
     void moveIn() {
         if (TENANCIES.getAndIncrement(this) == 0) {
-            allocator.budget().move(part, Part.RESIDENT, bytes);
+            allocator.budget().move(part(), Part.RESIDENT, bytes);
         }
     }
 
     /** Such an entry has left. */
     void moveOut() {
         if (TENANCIES.decrementAndGet(this) == 0) {
-            allocator.budget().move(Part.RESIDENT, part, bytes);
+            allocator.budget().move(Part.RESIDENT, part(), bytes);
         }
     }
 
     @Override
-    protected void deallocate() {
+    public int refCnt() {
+        return references;
+    }
+
+    @Override
+    public ByteBuf retain() {
+        return retain(1);
+    }
+
+    @Override
+    public ByteBuf retain(int increment) {
+        int count = references;
+        while (count > 0 && increment > 0 && count <= Integer.MAX_VALUE - increment) {
+            if (REFERENCES.compareAndSet(this, count, count + increment)) {
+                return this;
+            }
+            count = references;
+        }
+        throw new IllegalReferenceCountException(count, increment);
+    }
+
+    @Override
+    public boolean release() {
+        return release(1);
+    }
+
+    @Override
+    public boolean release(int decrement) {
+        int count = references;
+        while (decrement > 0 && count >= decrement) {
+            if (REFERENCES.compareAndSet(this, count, count - decrement)) {
+                if (count == decrement) {
+                    deallocate();
+                }
+                return count == decrement;
+            }
+            count = references;
+        }
+        throw new IllegalReferenceCountException(count, -decrement);
+    }
+
+    @Override
+    public ByteBuf touch() {
+        return this;
+    }
+
+    @Override
+    public ByteBuf touch(Object hint) {
+        return this;
+    }
+
+    private void deallocate() {
         assert tenancies == 0;
         BodyArena from = arena;
         if (from == null) {
@@ -100,7 +158,7 @@ final class CountedBuffer extends AbstractReferenceCountedByteBuf {
         } else {
             from.free(place);
         }
-        allocator.budget().release(part, bytes);
+        allocator.budget().release(part(), bytes);
     }
 
     @Override
@@ -111,14 +169,14 @@ final class CountedBuffer extends AbstractReferenceCountedByteBuf {
     @Override
     public ByteBuf capacity(int newCapacity) {
         checkNewCapacity(newCapacity);
-        long before = bytes;
+        int before = bytes;
         if (arena == null) {
             memory.capacity(newCapacity);
             bytes = Math.max(newCapacity, memory.maxFastWritableBytes());
         } else if (newCapacity > bytes - BodyArena.HEADER) {
             move(arena, newCapacity);
         }
-        allocator.budget().add(part, bytes - before);
+        allocator.budget().add(part(), bytes - before);
         capacity = newCapacity;
         trimIndicesToCapacity(newCapacity);
         return this;
@@ -142,7 +200,7 @@ final class CountedBuffer extends AbstractReferenceCountedByteBuf {
 
     @Override
     public int maxFastWritableBytes() {
-        return (int) Math.min(maxCapacity(), bytes - slack()) - writerIndex();
+        return Math.min(maxCapacity(), bytes - slack()) - writerIndex();
     }
 
     @Override

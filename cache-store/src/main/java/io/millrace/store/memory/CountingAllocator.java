@@ -26,8 +26,17 @@ public final class CountingAllocator extends AbstractByteBufAllocator {
         this.part = part;
     }
 
+    BodyPool pool() {
+        return pool;
+    }
+
     MemoryBudget budget() {
         return budget;
+    }
+
+    /** What its buffers are for. */
+    Part part() {
+        return part;
     }
 
     /** A buffer of that capacity, the caller's; null, and counted as a no, when the budget has none. */
@@ -39,7 +48,7 @@ public final class CountingAllocator extends AbstractByteBufAllocator {
         }
         ByteBuf buffer = null;
         try {
-            buffer = new CountedBuffer(pool, capacity, Integer.MAX_VALUE, this, part, reserved);
+            buffer = new CountedBuffer(capacity, Integer.MAX_VALUE, this, reserved);
         } finally {
             if (buffer == null) {
                 budget.release(part, reserved);
@@ -55,7 +64,7 @@ public final class CountingAllocator extends AbstractByteBufAllocator {
 
     @Override
     protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
-        return new CountedBuffer(pool, initialCapacity, maxCapacity, this, part, 0);
+        return new CountedBuffer(initialCapacity, maxCapacity, this, 0);
     }
 
     @Override

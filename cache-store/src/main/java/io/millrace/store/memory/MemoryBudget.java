@@ -64,9 +64,9 @@ public final class MemoryBudget {
 
     /** What memory is used for. */
     public enum Part {
-        /** Bodies in the RAM tier. */
+        /** Bodies in the RAM tier, with the encoded heads behind them. */
         RESIDENT,
-        /** Heap of the RAM tier's entries: keys, heads, links. The only part that is not off the heap. */
+        /** Heap of the RAM tier's entries: keys, heads that are decoded, links. The only part that is not off the heap. */
         ENTRIES,
         /** Bodies being received or waiting for the disk; also those that left the RAM tier and are still being sent. */
         FILLING,

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public abstract class RamEntry {
-    /** Heap of an entry besides key and head: its object, its place in the table, and that in the policy. */
-    private static final int OVERHEAD_BYTES = 320;
+    /** Heap of an entry besides key and head: its object, its buffer's, its place in the table, and that in the policy. */
+    private static final int OVERHEAD_BYTES = 256;
 
     private static final AtomicIntegerFieldUpdater<RamEntry> REFERENCES =
             AtomicIntegerFieldUpdater.newUpdater(RamEntry.class, "references");

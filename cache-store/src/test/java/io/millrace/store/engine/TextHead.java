@@ -17,6 +17,9 @@ record TextHead(String text, long expiresAtSeconds, long pinnedUntilSeconds) {
     /** A text of which the inventory can be told nothing. */
     static final String UNSPEAKABLE = "unspeakable";
 
+    /** A text that is encoded, and never decoded. */
+    static final String UNREADABLE = "unreadable";
+
     static TextHead of(String text) {
         return new TextHead(text, 1_900_000_000L, 0);
     }
@@ -39,7 +42,7 @@ record TextHead(String text, long expiresAtSeconds, long pinnedUntilSeconds) {
         @Override
         public void encode(TextHead head, ByteBuf out) {
             out.writeByte(VERSION).writeLong(head.expiresAtSeconds).writeLong(head.pinnedUntilSeconds);
-            out.writeCharSequence(head.text, StandardCharsets.UTF_8);
+            out.writeBytes(head.text.getBytes(StandardCharsets.UTF_8));
         }
 
         @Override
@@ -55,11 +58,12 @@ record TextHead(String text, long expiresAtSeconds, long pinnedUntilSeconds) {
             }
             long expires = in.readLong();
             long pinnedUntil = in.readLong();
-            return new TextHead(
-                    in.readCharSequence(in.readableBytes(), StandardCharsets.UTF_8)
-                            .toString(),
-                    expires,
-                    pinnedUntil);
+            String text =
+                    in.readCharSequence(in.readableBytes(), StandardCharsets.UTF_8).toString();
+            if (text.equals(UNREADABLE)) {
+                throw new CorruptHeadException(UNREADABLE);
+            }
+            return new TextHead(text, expires, pinnedUntil);
         }
 
         @Override

@@ -98,6 +98,25 @@ class RamHeapTest {
         assertTrue(budget.totalBytes() <= budget.bytesMax());
     }
 
+    /** Hits do not evict; housekeeping does when it hears of them. */
+    @Test
+    void headsThatComeLaterKeepWithinTheHeapToo() {
+        for (int number = 0; number < 4000; number++) {
+            put(number, 100);
+        }
+        long before = budget.bytes(Part.ENTRIES);
+        for (RamEntry entry : tier.hottest(4000)) {
+            tier.grew(entry, 2000);
+        }
+        assertTrue(budget.bytes(Part.ENTRIES) > before + 2 * MIB, "counted at once");
+        tier.settle();
+        for (int rounds = 0; rounds < 100 && budget.bytes(Part.ENTRIES) > 2 * MIB; rounds++) {
+            tier.resize();
+        }
+        assertTrue(budget.bytes(Part.ENTRIES) <= 2 * MIB, () -> "heap=" + budget.bytes(Part.ENTRIES));
+        assertTrue(tier.entries() > 100, () -> "entries=" + tier.entries());
+    }
+
     @Test
     void threadsThatPutAtOnceEvictNoMoreThanOneWould() {
         int threads = 4;

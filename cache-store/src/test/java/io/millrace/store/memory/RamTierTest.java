@@ -16,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -118,6 +119,42 @@ class RamTierTest {
         }
         assertTrue(tier.evictions() > 1000);
         assertTrue(tier.entries() > 20);
+    }
+
+    @Test
+    void entryThatGrowsCountsMore_asLongAsItIsIn() {
+        Entry entry = put("a", 1000);
+        int before = entry.weight();
+        tier.grew(entry, 500);
+        assertEquals(before + 500, entry.weight());
+        assertEquals(before + 500, tier.bytes());
+        assertTrue(tier.remove(entry));
+        tier.grew(entry, 500);
+        assertEquals(0, tier.bytes());
+    }
+
+    @Test
+    void entriesThatGrowPutOutOthers() {
+        List<Entry> entries = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            entries.add(put("k" + i, 1000));
+        }
+        assertEquals(100, tier.entries());
+        entries.forEach(entry -> tier.grew(entry, 2000));
+        tier.settle();
+        assertTrue(tier.bytes() <= tier.bytesMax(), () -> "bytes " + tier.bytes());
+        assertTrue(tier.entries() > 30, () -> "entries " + tier.entries());
+    }
+
+    @Test
+    void entryThatGrowsWhileItIsTakenOutCountsNothingInTheEnd() {
+        for (int i = 0; i < 2000; i++) {
+            Entry entry = put("a", 100);
+            CompletableFuture<Void> growing = CompletableFuture.runAsync(() -> tier.grew(entry, 300));
+            tier.remove(entry);
+            growing.join();
+            assertEquals(0, tier.bytes());
+        }
     }
 
     @Test

@@ -59,6 +59,7 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
     private static final String COOKIE = "cookie=";
 
     private static final int CHECKSUM_LENGTH = 4;
+    private static final byte[] NO_BYTES = {};
 
     @Override
     public void encode(StoredHead head, ByteBuf out) {
@@ -274,6 +275,9 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
     private static byte[] take(ByteBuffer in, int length) {
         if (length < 0 || length > in.remaining()) {
             throw new BufferUnderflowException();
+        }
+        if (length == 0) {
+            return NO_BYTES;
         }
         byte[] bytes = new byte[length];
         in.get(bytes);

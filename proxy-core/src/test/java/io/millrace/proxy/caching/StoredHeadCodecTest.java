@@ -219,10 +219,12 @@ final class StoredHeadCodecTest {
     }
 
     private byte[] encode(StoredHead head) {
-        ByteBuf out = Unpooled.buffer();
+        // Not at the start of its memory, as behind a body.
+        ByteBuf out = Unpooled.directBuffer().writeZero(3).readerIndex(3);
         try {
             codec.encode(head, out);
             byte[] bytes = new byte[out.readableBytes()];
+            assertEquals(codec.encodedLength(head), bytes.length);
             out.readBytes(bytes);
             return bytes;
         } finally {
