@@ -318,7 +318,7 @@ final class BodyArena {
     /** The list of a length: sixteen to each power of two. */
     private static int list(int length) {
         int level = Integer.SIZE - 1 - Integer.numberOfLeadingZeros(length);
-        return (level - LEVEL_MIN << SUBLISTS_LOG2) + (length >>> level - SUBLISTS_LOG2 & SUBLISTS - 1);
+        return ((level - LEVEL_MIN) << SUBLISTS_LOG2) + ((length >>> (level - SUBLISTS_LOG2)) & (SUBLISTS - 1));
     }
 
     private ByteBuf regionOf(long place) {
