@@ -55,8 +55,7 @@ final class EncodedHeads<H> {
     /** An object with that head, encoded if there is room behind the body; takes over the body, as {@link ResidentObject} does. */
     ResidentObject<H> object(StoreKey key, H head, ByteBuf body, ObjectPlace place) {
         int length = length(head, body.writerIndex());
-        boolean encoded =
-                length > 0 && length <= body.capacity() - body.writerIndex() && encode(head, body, length);
+        boolean encoded = length > 0 && length <= body.capacity() - body.writerIndex() && encode(head, body, length);
         return encoded
                 ? new ResidentObject<>(key, length, body, place)
                 : new ResidentObject<>(key, head, codec.heapBytes(head), body, place);
@@ -98,7 +97,11 @@ final class EncodedHeads<H> {
             ram.remove(object);
             long count = failures.incrementAndGet();
             if (Long.bitCount(count) == 1) {
-                LOG.warn("{}: head in RAM cannot be decoded, so it is not there (the {}th such object)", object.key(), count, e);
+                LOG.warn(
+                        "{}: head in RAM cannot be decoded, so it is not there (the {}th such object)",
+                        object.key(),
+                        count,
+                        e);
             }
             return false;
         }

@@ -58,8 +58,8 @@ record TextHead(String text, long expiresAtSeconds, long pinnedUntilSeconds) {
             }
             long expires = in.readLong();
             long pinnedUntil = in.readLong();
-            String text =
-                    in.readCharSequence(in.readableBytes(), StandardCharsets.UTF_8).toString();
+            String text = in.readCharSequence(in.readableBytes(), StandardCharsets.UTF_8)
+                    .toString();
             if (text.equals(UNREADABLE)) {
                 throw new CorruptHeadException(UNREADABLE);
             }
