@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** References to a buffer that the budget counts. */
-class CountedBufferTest {
+class CountedBufferReferencesTest {
     private final MemoryBudget budget = new MemoryBudget(64 << 20);
     private final BodyPool pool = new BodyPool(null, 64 << 20);
     private final CountingAllocator allocator = new CountingAllocator(pool, budget, Part.FILLING);
