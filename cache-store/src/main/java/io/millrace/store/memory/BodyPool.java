@@ -1,7 +1,9 @@
 package io.millrace.store.memory;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,12 +41,17 @@ public final class BodyPool {
      * @param bytesMax how much will be allocated at most
      */
     public BodyPool(@Nullable ByteBufAllocator given, long bytesMax) {
+        this(given, bytesMax, bytes -> REGIONS.directBuffer(bytes, bytes));
+    }
+
+    /** As above, with what makes regions. */
+    BodyPool(@Nullable ByteBufAllocator given, long bytesMax, IntFunction<ByteBuf> regions) {
         this.given = given;
         regionLength = given == null ? regionLength(bytesMax) : 0;
         arenas = new BodyArena
                 [given == null ? Math.min(ARENAS_MAX, Runtime.getRuntime().availableProcessors()) : 0];
         for (int i = 0; i < arenas.length; i++) {
-            arenas[i] = new BodyArena(regionLength, bytes -> REGIONS.directBuffer(bytes, bytes));
+            arenas[i] = new BodyArena(regionLength, regions);
         }
     }
 

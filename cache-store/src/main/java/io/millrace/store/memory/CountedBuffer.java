@@ -10,6 +10,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.GatheringByteChannel;
 import java.nio.channels.ScatteringByteChannel;
@@ -189,7 +190,7 @@ final class CountedBuffer extends AbstractByteBuf {
         int oldOffset = offset;
         int content = capacity;
         memory = take(newCapacity);
-        memory.setBytes(offset, oldMemory, oldOffset, content);
+        setBytes(0, oldMemory, oldOffset, content);
         oldArena.free(oldPlace);
     }
 
@@ -357,43 +358,65 @@ final class CountedBuffer extends AbstractByteBuf {
         return memory.getBytes(offset + index, out, position, length);
     }
 
+    // A region has one buffer for all who write to it otherwise than by address, so each such write has one of its own.
+
     @Override
     public ByteBuf setBytes(int index, ByteBuf source, int sourceIndex, int length) {
         checkIndex(index, length);
-        memory.setBytes(offset + index, source, sourceIndex, length);
+        if (memory.hasMemoryAddress() && (source.hasMemoryAddress() || source.hasArray())) {
+            memory.setBytes(offset + index, source, sourceIndex, length);
+        } else {
+            source.getBytes(sourceIndex, nioBuffer(index, length));
+        }
         return this;
     }
 
     @Override
     public ByteBuf setBytes(int index, byte[] source, int sourceIndex, int length) {
         checkIndex(index, length);
-        memory.setBytes(offset + index, source, sourceIndex, length);
+        if (memory.hasMemoryAddress()) {
+            memory.setBytes(offset + index, source, sourceIndex, length);
+        } else {
+            nioBuffer(index, length).put(source, sourceIndex, length);
+        }
         return this;
     }
 
     @Override
     public ByteBuf setBytes(int index, ByteBuffer source) {
-        checkIndex(index, source.remaining());
-        memory.setBytes(offset + index, source);
+        nioBuffer(index, source.remaining()).put(source);
         return this;
     }
 
     @Override
     public int setBytes(int index, InputStream in, int length) throws IOException {
         checkIndex(index, length);
-        return memory.setBytes(offset + index, in, length);
+        byte[] piece = new byte[length];
+        int read = in.read(piece, 0, length);
+        if (read > 0) {
+            setBytes(index, piece, 0, read);
+        }
+        return read;
     }
 
     @Override
     public int setBytes(int index, ScatteringByteChannel in, int length) throws IOException {
-        checkIndex(index, length);
-        return memory.setBytes(offset + index, in, length);
+        ByteBuffer target = nioBuffer(index, length);
+        try {
+            return in.read(target);
+        } catch (ClosedChannelException ended) {
+            return -1;
+        }
     }
 
     @Override
     public int setBytes(int index, FileChannel in, long position, int length) throws IOException {
-        checkIndex(index, length);
-        return memory.setBytes(offset + index, in, position, length);
+        ByteBuffer target = nioBuffer(index, length);
+        try {
+            return in.read(target, position);
+        } catch (ClosedChannelException ended) {
+            return -1;
+        }
     }
 
     @Override

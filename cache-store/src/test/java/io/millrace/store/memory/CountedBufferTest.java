@@ -1,0 +1,132 @@
+package io.millrace.store.memory;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.store.memory.MemoryBudget.Part;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.buffer.UnpooledDirectByteBuf;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ScatteringByteChannel;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.IntFunction;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Buffers that lie side by side in one region know nothing of each other, and what they take is counted. */
+class CountedBufferTest {
+    private static final int BUDGET_BYTES = 64 << 20;
+    private static final UnpooledByteBufAllocator ALLOCATOR = new UnpooledByteBufAllocator(true, true);
+
+    /** What regions are, with Netty's use of Unsafe and without. */
+    enum Region {
+        WITH_ADDRESS(bytes -> ALLOCATOR.directBuffer(bytes, bytes)),
+        WITHOUT_ADDRESS(bytes -> new UnpooledDirectByteBuf(ALLOCATOR, bytes, bytes));
+
+        private final IntFunction<ByteBuf> source;
+
+        Region(IntFunction<ByteBuf> source) {
+            this.source = source;
+        }
+    }
+
+    private final MemoryBudget budget = new MemoryBudget(BUDGET_BYTES);
+
+    private CountingAllocator allocator(Region region) {
+        return new CountingAllocator(new BodyPool(null, BUDGET_BYTES, region.source), budget, Part.FILLING);
+    }
+
+    /** Gives so many bytes of a mark; before that it does what it is told. */
+    private record Source(int length, byte mark, Runnable before) implements ScatteringByteChannel {
+        @Override
+        public int read(ByteBuffer target) {
+            before.run();
+            byte[] bytes = new byte[length];
+            Arrays.fill(bytes, mark);
+            target.put(bytes);
+            return length;
+        }
+
+        @Override
+        public long read(ByteBuffer[] targets, int offset, int count) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public long read(ByteBuffer[] targets) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public boolean isOpen() {
+            return true;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private static int read(ByteBuf buffer, ScatteringByteChannel channel, int length) {
+        try {
+            return buffer.writeBytes(channel, length);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static void assertAll(byte mark, ByteBuf buffer) {
+        for (int i = 0; i < buffer.readableBytes(); i++) {
+            assertEquals(mark, buffer.getByte(i), () -> ByteBufUtil.hexDump(buffer));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Region.class)
+    void oneIsReadIntoWhileItsNeighbourIs(Region region) {
+        CountingAllocator allocator = allocator(region);
+        ByteBuf one = allocator.directBuffer(100);
+        ByteBuf other = allocator.directBuffer(100);
+        Source inner = new Source(50, (byte) 2, () -> {});
+        Source outer = new Source(50, (byte) 1, () -> assertEquals(50, read(other, inner, 50)));
+        assertEquals(50, read(one, outer, 50));
+        assertAll((byte) 1, one);
+        assertAll((byte) 2, other);
+        one.release();
+        other.release();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Region.class)
+    void threadsWriteSideBySide(Region region) throws Exception {
+        CountingAllocator allocator = allocator(region);
+        ExecutorService executor = Executors.newFixedThreadPool(2);
+        List<Future<?>> threads = new ArrayList<>();
+        for (byte mark = 1; mark <= 2; mark++) {
+            byte[] bytes = new byte[200];
+            Arrays.fill(bytes, mark);
+            ByteBuf buffer = allocator.directBuffer(bytes.length);
+            threads.add(executor.submit(() -> {
+                for (int i = 0; i < 20_000; i++) {
+                    buffer.clear().writeZero(bytes.length).clear().writeBytes(bytes);
+                    assertAll(bytes[0], buffer);
+                    buffer.clear().writeBytes(ByteBuffer.wrap(bytes).asReadOnlyBuffer());
+                    assertAll(bytes[0], buffer);
+                }
+                buffer.release();
+            }));
+        }
+        for (Future<?> thread : threads) {
+            thread.get();
+        }
+        executor.shutdown();
+    }
+}
