@@ -473,6 +473,7 @@ final class CountedBuffer extends AbstractByteBuf {
 
     @Override
     public long memoryAddress() {
+        ensureAccessible();
         return memory.memoryAddress() + offset;
     }
 

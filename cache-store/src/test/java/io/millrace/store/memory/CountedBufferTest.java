@@ -1,13 +1,14 @@
 package io.millrace.store.memory;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.millrace.store.memory.MemoryBudget.Part;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.buffer.UnpooledDirectByteBuf;
+import io.netty.util.IllegalReferenceCountException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ScatteringByteChannel;
@@ -128,5 +129,12 @@ class CountedBufferTest {
             thread.get();
         }
         executor.shutdown();
+    }
+
+    @Test
+    void whatWasReleasedHasNoAddress() {
+        ByteBuf buffer = allocator(Region.WITH_ADDRESS).directBuffer(100);
+        buffer.release();
+        assertThrows(IllegalReferenceCountException.class, buffer::memoryAddress);
     }
 }
