@@ -5,6 +5,9 @@ import io.netty.buffer.AbstractByteBuf;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.util.IllegalReferenceCountException;
+import io.netty.util.ResourceLeakDetector;
+import io.netty.util.ResourceLeakDetectorFactory;
+import io.netty.util.ResourceLeakTracker;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -31,6 +34,9 @@ final class CountedBuffer extends AbstractByteBuf {
     private static final AtomicIntegerFieldUpdater<CountedBuffer> TENANCIES =
             AtomicIntegerFieldUpdater.newUpdater(CountedBuffer.class, "tenancies");
 
+    static final ResourceLeakDetector<CountedBuffer> LEAKS =
+            ResourceLeakDetectorFactory.instance().newResourceLeakDetector(CountedBuffer.class);
+
     private final CountingAllocator allocator;
     /** What it was cut from, which others share; its own where the pool is given. */
     private ByteBuf memory;
@@ -47,6 +53,8 @@ final class CountedBuffer extends AbstractByteBuf {
     private volatile int references = 1;
     /** Entries of the RAM tier that have it as their body. */
     private volatile int tenancies;
+    /** Null unless somebody is told when it is forgotten. */
+    private final @Nullable ResourceLeakTracker<CountedBuffer> leak;
 
     /**
      * An empty buffer.
@@ -58,6 +66,7 @@ final class CountedBuffer extends AbstractByteBuf {
         this.allocator = allocator;
         memory = take(capacity);
         allocator.budget().add(part(), bytes - reserved);
+        leak = LEAKS.track(this);
     }
 
     /** What it is when it is not resident: where it came from. */
@@ -153,6 +162,9 @@ final class CountedBuffer extends AbstractByteBuf {
 
     private void deallocate() {
         assert tenancies == 0;
+        if (leak != null) {
+            leak.close(this);
+        }
         BodyArena from = arena;
         if (from == null) {
             memory.release();

@@ -1,5 +1,6 @@
 package io.millrace.store.memory;
 
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
@@ -12,9 +13,12 @@ import io.netty.util.IllegalReferenceCountException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ScatteringByteChannel;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -136,5 +140,27 @@ class CountedBufferTest {
         ByteBuf buffer = allocator(Region.WITH_ADDRESS).directBuffer(100);
         buffer.release();
         assertThrows(IllegalReferenceCountException.class, buffer::memoryAddress);
+    }
+
+    @Test
+    void whoForgetsABufferIsToldOf() {
+        Queue<String> told = new ConcurrentLinkedQueue<>();
+        CountedBuffer.LEAKS.setLeakListener((kind, records) -> told.add(records));
+        try {
+            CountingAllocator allocator = allocator(Region.WITH_ADDRESS);
+            assertEquals(100, forgotten(allocator));
+            await().atMost(Duration.ofMinutes(1)).until(() -> {
+                System.gc();
+                // Each allocation looks for those that are gone.
+                allocator.directBuffer(100).release();
+                return told.stream().anyMatch(records -> records.contains("forgotten"));
+            });
+        } finally {
+            CountedBuffer.LEAKS.setLeakListener(null);
+        }
+    }
+
+    private static int forgotten(CountingAllocator allocator) {
+        return allocator.directBuffer(100).capacity();
     }
 }
