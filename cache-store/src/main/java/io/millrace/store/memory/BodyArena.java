@@ -76,12 +76,11 @@ final class BodyArena {
     long allocate(int length) {
         int need = blockLength(length);
         long place = cut(need);
-        while (place == NONE) {
-            int bytes = Math.max(need, regionLength);
-            add(source.apply(bytes), bytes);
-            place = cut(need);
+        if (place != NONE) {
+            return place;
         }
-        return place;
+        int bytes = Math.max(need, regionLength);
+        return cutFromNew(source.apply(bytes), bytes, need);
     }
 
     private static int blockLength(int length) {
@@ -160,25 +159,32 @@ final class BodyArena {
         }
     }
 
-    private void add(ByteBuf region, int bytes) {
+    /** Not from another, though one may have room meanwhile: the new one would stay empty, even after the arena was closed. */
+    private long cutFromNew(ByteBuf region, int bytes, int need) {
         lock.lock();
         try {
-            int number = 0;
-            while (number < regions.length && regions[number] != null) {
-                number++;
-            }
-            if (number == regions.length) {
-                regions = Arrays.copyOf(regions, number * 2);
-            }
-            regions[number] = region.setIndex(0, 0).capacity(bytes);
-            regionBytes += bytes;
-            empty++;
+            long place = (long) add(region, bytes) << Integer.SIZE;
             header(region, 0, bytes, true);
             region.setInt(Integer.BYTES, 0);
-            link(region, (long) number << Integer.SIZE);
+            cutOff(region, place, need);
+            return place;
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Returns the region's number. */
+    private int add(ByteBuf region, int bytes) {
+        int number = 0;
+        while (number < regions.length && regions[number] != null) {
+            number++;
+        }
+        if (number == regions.length) {
+            regions = Arrays.copyOf(regions, number * 2);
+        }
+        regions[number] = region.setIndex(0, 0).capacity(bytes);
+        regionBytes += bytes;
+        return number;
     }
 
     private ByteBuf take(int number) {
@@ -196,26 +202,31 @@ final class BodyArena {
                 return NONE;
             }
             ByteBuf region = regionOf(place);
-            int at = (int) place;
-            int length = length(region, at);
             unlink(region, place);
-            if (isWhole(region, at)) {
+            if (isWhole(region, (int) place)) {
                 empty--;
             }
-            int rest = length - need;
-            if (rest < REST_MIN) {
-                header(region, at, length, false);
-                return place;
-            }
-            header(region, at, need, false);
-            header(region, at + need, rest, true);
-            region.setInt(at + need + Integer.BYTES, need);
-            tellNext(region, at + need, rest);
-            link(region, place + need);
+            cutOff(region, place, need);
             return place;
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Makes a used block of a free one that is in no list; what it does not need of it becomes a free one. */
+    private void cutOff(ByteBuf region, long place, int need) {
+        int at = (int) place;
+        int length = length(region, at);
+        int rest = length - need;
+        if (rest < REST_MIN) {
+            header(region, at, length, false);
+            return;
+        }
+        header(region, at, need, false);
+        header(region, at + need, rest, true);
+        region.setInt(at + need + Integer.BYTES, need);
+        tellNext(region, at + need, rest);
+        link(region, place + need);
     }
 
     private long find(int need) {

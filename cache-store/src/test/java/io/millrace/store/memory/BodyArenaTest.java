@@ -180,4 +180,41 @@ class BodyArenaTest {
         assertThrows(IllegalArgumentException.class, () -> arena.allocate(Integer.MAX_VALUE));
         assertThrows(IllegalArgumentException.class, () -> arena.allocate(-1));
     }
+
+    @Test
+    void theBlockIsCutFromTheRegionThatWasMadeForIt() {
+        Queue<Runnable> meanwhile = new ConcurrentLinkedQueue<>();
+        BodyArena raced = new BodyArena(REGION, bytes -> {
+            meanwhile.forEach(Runnable::run);
+            return ALLOCATOR.directBuffer(bytes, bytes);
+        });
+        long large = raced.allocate(REGION - 1_000);
+        long small = raced.allocate(500);
+        raced.close();
+        meanwhile.add(() -> raced.free(large));
+        long last = raced.allocate(2_000);
+        raced.free(small);
+        raced.free(last);
+        assertEquals(0, raced.regionBytes());
+    }
+
+    @Test
+    void goesOnWhenThereWasNoMemoryForARegion() {
+        Queue<Error> none = new ConcurrentLinkedQueue<>();
+        BodyArena poor = new BodyArena(REGION, bytes -> {
+            if (!none.isEmpty()) {
+                throw none.remove();
+            }
+            return ALLOCATOR.directBuffer(bytes, bytes);
+        });
+        long first = poor.allocate(REGION / 2);
+        none.add(new OutOfMemoryError("none"));
+        assertThrows(OutOfMemoryError.class, () -> poor.allocate(REGION / 2));
+        assertEquals(REGION, poor.regionBytes());
+        long second = poor.allocate(REGION / 2);
+        poor.free(first);
+        poor.free(second);
+        poor.close();
+        assertEquals(0, poor.regionBytes());
+    }
 }
