@@ -263,6 +263,7 @@ final class BodyArena {
         if (isFree(region, at)) {
             throw new IllegalStateException("a block is given back once");
         }
+        header(region, at, length, true);
         int next = at + length;
         if (next < region.capacity() && isFree(region, next)) {
             unlink(region, place + length);

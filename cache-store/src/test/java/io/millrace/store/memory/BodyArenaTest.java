@@ -199,6 +199,17 @@ class BodyArenaTest {
     }
 
     @Test
+    void whatIsGivenBackTwiceIsAFaultThoughItIsOneWithItsNeighbour() {
+        Body before = body(100, (byte) 1);
+        Body one = body(100, (byte) 2);
+        Body after = body(100, (byte) 3);
+        free(before);
+        free(one);
+        assertThrows(IllegalStateException.class, () -> arena.free(one.place));
+        free(after);
+    }
+
+    @Test
     void goesOnWhenThereWasNoMemoryForARegion() {
         Queue<Error> none = new ConcurrentLinkedQueue<>();
         BodyArena poor = new BodyArena(REGION, bytes -> {
