@@ -333,7 +333,12 @@ final class CountedBuffer extends AbstractByteBuf {
     @Override
     public ByteBuf getBytes(int index, ByteBuf target, int targetIndex, int length) {
         checkIndex(index, length);
-        memory.getBytes(offset + index, target, targetIndex, length);
+        if (memory.hasMemoryAddress()) {
+            memory.getBytes(offset + index, target, targetIndex, length);
+        } else {
+            // What Netty 4.2.18 does there is not for a target of several parts.
+            target.setBytes(targetIndex, nioBuffer(index, length));
+        }
         return this;
     }
 

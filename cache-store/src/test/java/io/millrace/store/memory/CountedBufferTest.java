@@ -37,7 +37,7 @@ class CountedBufferTest {
         WITH_ADDRESS(bytes -> ALLOCATOR.directBuffer(bytes, bytes)),
         WITHOUT_ADDRESS(bytes -> new UnpooledDirectByteBuf(ALLOCATOR, bytes, bytes));
 
-        private final IntFunction<ByteBuf> source;
+        final IntFunction<ByteBuf> source;
 
         Region(IntFunction<ByteBuf> source) {
             this.source = source;
