@@ -3,6 +3,7 @@ package io.millrace.store.memory;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.store.memory.MemoryBudget.Part;
 import io.netty.buffer.ByteBuf;
@@ -22,6 +23,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -120,7 +122,7 @@ class CountedBufferTest {
             Arrays.fill(bytes, mark);
             ByteBuf buffer = allocator.directBuffer(bytes.length);
             threads.add(executor.submit(() -> {
-                for (int i = 0; i < 20_000; i++) {
+                for (int i = 0; i < 10_000; i++) {
                     buffer.clear().writeZero(bytes.length).clear().writeBytes(bytes);
                     assertAll(bytes[0], buffer);
                     buffer.clear().writeBytes(ByteBuffer.wrap(bytes).asReadOnlyBuffer());
@@ -162,5 +164,50 @@ class CountedBufferTest {
 
     private static int forgotten(CountingAllocator allocator) {
         return allocator.directBuffer(100).capacity();
+    }
+
+    @Test
+    void whoGetsNoMemoryIsNotCounted_andABufferThatCannotGrowStaysAsItWas() {
+        AtomicBoolean none = new AtomicBoolean();
+        BodyPool pool = new BodyPool(null, BUDGET_BYTES, bytes -> {
+            if (none.get()) {
+                throw new OutOfMemoryError("none");
+            }
+            return ALLOCATOR.directBuffer(bytes, bytes);
+        });
+        CountingAllocator allocator = new CountingAllocator(pool, budget, Part.FILLING);
+        ByteBuf buffer = allocator.directBuffer(100).writeLong(7);
+        long counted = budget.totalBytes();
+        none.set(true);
+        int large = pool.regionLength();
+        assertThrows(OutOfMemoryError.class, () -> buffer.capacity(large));
+        assertThrows(OutOfMemoryError.class, () -> buffer.writeZero(large));
+        assertThrows(OutOfMemoryError.class, () -> allocator.directBuffer(large));
+        assertThrows(OutOfMemoryError.class, () -> allocator.tryDirectBuffer(large));
+        assertEquals(counted, budget.totalBytes());
+        assertEquals(counted, budget.bytes(Part.FILLING));
+        assertEquals(100, buffer.capacity());
+        assertEquals(7, buffer.readLong());
+        none.set(false);
+        buffer.capacity(large).release();
+        assertEquals(0, budget.totalBytes());
+        pool.close();
+        assertEquals(0, pool.chunkBytes());
+    }
+
+    @Test
+    void whatIsCountedIsWhatTheRegionsAreCutInto() {
+        BodyPool pool = new BodyPool(null, 0, Region.WITH_ADDRESS.source);
+        CountingAllocator allocator = new CountingAllocator(pool, budget, Part.FILLING);
+        List<ByteBuf> buffers = new ArrayList<>();
+        while (pool.chunkBytes() <= pool.regionLength()) {
+            buffers.add(allocator.directBuffer(5_000));
+        }
+        ByteBuf last = buffers.remove(buffers.size() - 1);
+        last.release();
+        long unused = pool.regionLength() - budget.totalBytes();
+        assertTrue(unused >= 0 && unused < pool.bytesFor(5_000), () -> "bytes that are not counted: " + unused);
+        buffers.forEach(ByteBuf::release);
+        assertEquals(0, budget.totalBytes());
     }
 }
