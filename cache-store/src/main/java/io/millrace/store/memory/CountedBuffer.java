@@ -94,6 +94,11 @@ final class CountedBuffer extends AbstractByteBuf {
         return taken;
     }
 
+    /** What is counted. */
+    long bytes() {
+        return bytes;
+    }
+
     /** An entry of the RAM tier has it as its body from now on. */
     void moveIn() {
         if (TENANCIES.getAndIncrement(this) == 0) {

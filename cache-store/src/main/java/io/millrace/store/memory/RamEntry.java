@@ -61,14 +61,20 @@ public abstract class RamEntry {
         this.keyBytes = keyBytes;
         this.hashLow = hashLow;
         this.body = body;
-        // What the allocator set aside, which its size classes make more than the capacity.
-        long allocated = (long) body.writerIndex() + Math.max(0, body.maxFastWritableBytes());
-        this.bodyBytes = (int) Math.min(Integer.MAX_VALUE, Math.max(allocated, body.capacity()));
+        this.bodyBytes = (int) Math.min(Integer.MAX_VALUE, allocatedBytes(body));
         this.state = state(NEW, (long) keyBytes.length + headBytes + OVERHEAD_BYTES);
     }
 
     private static int state(int phase, long heapBytes) {
         return phase << HEAP_BITS | (int) Math.min(HEAP_BYTES_MAX, heapBytes);
+    }
+
+    /** What was set aside for a buffer, which is more than the capacity. */
+    private static long allocatedBytes(ByteBuf buffer) {
+        if (buffer instanceof CountedBuffer counted) {
+            return counted.bytes();
+        }
+        return Math.max(buffer.capacity(), (long) buffer.writerIndex() + Math.max(0, buffer.maxFastWritableBytes()));
     }
 
     /** The whole body; borrowed. */

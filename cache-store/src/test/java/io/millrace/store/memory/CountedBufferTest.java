@@ -210,4 +210,16 @@ class CountedBufferTest {
         buffers.forEach(ByteBuf::release);
         assertEquals(0, budget.totalBytes());
     }
+
+    @Test
+    void anEntryWeighsWhatIsCountedForIt() {
+        RamTier<RamEntry> tier = new RamTier<>(BUDGET_BYTES, budget, Runnable::run);
+        ByteBuf body = allocator(Region.WITH_ADDRESS).directBuffer(1_000).writeZero(1_000);
+        RamEntry entry = new RamEntry(new byte[] {1}, 1, body, 0) {};
+        tier.put(entry);
+        assertEquals(budget.totalBytes(), entry.weight());
+        entry.releaseEntry();
+        tier.clear();
+        assertEquals(0, budget.totalBytes());
+    }
 }
