@@ -244,9 +244,9 @@ final class BodyArena {
 
     private long firstAbove(int list) {
         int level = list >>> SUBLISTS_LOG2;
-        int in = sublists[level] & -2 << (list & SUBLISTS - 1);
+        int in = sublists[level] & (-2 << (list & (SUBLISTS - 1)));
         if (in == 0) {
-            int above = levels & -2 << level;
+            int above = levels & (-2 << level);
             if (above == 0) {
                 return NONE;
             }
@@ -302,7 +302,7 @@ final class BodyArena {
             regionOf(head).setLong((int) head + PREVIOUS, place);
         }
         heads[list] = place;
-        sublists[list >>> SUBLISTS_LOG2] |= 1 << (list & SUBLISTS - 1);
+        sublists[list >>> SUBLISTS_LOG2] |= 1 << (list & (SUBLISTS - 1));
         levels |= 1 << (list >>> SUBLISTS_LOG2);
     }
 
@@ -320,7 +320,7 @@ final class BodyArena {
         heads[list] = next;
         if (next == NONE) {
             int level = list >>> SUBLISTS_LOG2;
-            sublists[level] &= ~(1 << (list & SUBLISTS - 1));
+            sublists[level] &= ~(1 << (list & (SUBLISTS - 1)));
             if (sublists[level] == 0) {
                 levels &= ~(1 << level);
             }

@@ -8,7 +8,6 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -118,8 +117,8 @@ final class BufferOperations {
             case 2 -> buffer.setMedium(index, (int) value);
             case 3 -> buffer.setInt(index, (int) value);
             case 4 -> buffer.setLong(index, value);
-            case 5 -> buffer.setFloat(index, value);
-            default -> buffer.setDouble(index, value);
+            case 5 -> buffer.setFloat(index, (float) value);
+            default -> buffer.setDouble(index, (double) value);
         }
         return index;
     }
@@ -202,8 +201,10 @@ final class BufferOperations {
                     case 0 -> Unpooled.buffer(length + 4);
                     case 1 -> Unpooled.directBuffer(length + 4);
                     case 2 -> buffer.alloc().directBuffer(length + 4);
-                    default -> Unpooled.wrappedBuffer(
-                            Unpooled.directBuffer(4).writeLong(1), Unpooled.buffer(length).writeZero(length));
+                    default ->
+                        Unpooled.wrappedBuffer(
+                                Unpooled.directBuffer(4).writeLong(1),
+                                Unpooled.buffer(length).writeZero(length));
                 };
         return other.setBytes(0, bytes(random, length + 4));
     }
@@ -244,7 +245,10 @@ final class BufferOperations {
             case 0 -> buffer.setBytes(index, array, 1, length);
             case 1 -> buffer.setBytes(index, ByteBuffer.wrap(array, 2, length));
             case 2 -> buffer.setBytes(index, ByteBuffer.wrap(array, 2, length).asReadOnlyBuffer());
-            case 3 -> buffer.setBytes(index, ByteBuffer.allocateDirect(length).put(array, 0, length).flip());
+            case 3 ->
+                buffer.setBytes(
+                        index,
+                        ByteBuffer.allocateDirect(length).put(array, 0, length).flip());
             default -> {
                 return buffer.setBytes(index, new ByteArrayInputStream(array, 1, length / 2 + 1), length);
             }
@@ -317,7 +321,8 @@ final class BufferOperations {
             case 0 -> buffer.writeBytes(array).writerIndex();
             case 1 -> buffer.writeBytes(ByteBuffer.wrap(array)).writerIndex();
             case 2 -> buffer.writeBytes(Unpooled.wrappedBuffer(array)).writerIndex();
-            case 3 -> buffer.writeBytes(Unpooled.wrappedBuffer(array).asReadOnly()).writerIndex();
+            case 3 ->
+                buffer.writeBytes(Unpooled.wrappedBuffer(array).asReadOnly()).writerIndex();
             default -> buffer.writeBytes(new ByteArrayInputStream(array), length);
         };
     }
@@ -331,7 +336,7 @@ final class BufferOperations {
             case 2 -> hexDumpOnce(buffer.copy(index, length));
             case 3 -> ByteBufUtil.hexDump(buffer.duplicate().setIndex(index, index + length));
             case 4 -> ByteBufUtil.hexDump(buffer.asReadOnly().slice(index, length));
-            case 5 -> buffer.order(ByteOrder.LITTLE_ENDIAN).getInt(index);
+            case 5 -> buffer.slice(index, length).getIntLE(0);
             default -> Arrays.hashCode(ByteBufUtil.getBytes(buffer, index, length, true));
         };
     }
@@ -344,7 +349,7 @@ final class BufferOperations {
             case 0 -> buffer.slice(index, length).setBytes(0, array);
             case 1 -> buffer.slice(index, length).setZero(0, length);
             case 2 -> buffer.duplicate().setIndex(index, index).writeBytes(array, 0, Math.min(length, 3));
-            case 3 -> buffer.order(ByteOrder.LITTLE_ENDIAN).setLong(index, random.nextLong());
+            case 3 -> buffer.slice(index, length).setLongLE(0, random.nextLong());
             case 4 -> buffer.slice(index, length).slice(0, length).clear().writeBytes(array);
             default -> buffer.setZero(index, length);
         }
@@ -394,8 +399,9 @@ final class BufferOperations {
             case 0 -> buffer.writeCharSequence(text, StandardCharsets.UTF_8);
             case 1 -> buffer.writeCharSequence(text, StandardCharsets.US_ASCII);
             case 2 -> buffer.setCharSequence(index, text, StandardCharsets.UTF_8);
-            default -> buffer.getCharSequence(index, length(buffer, index, random), StandardCharsets.ISO_8859_1)
-                    .toString();
+            default ->
+                buffer.getCharSequence(index, length(buffer, index, random), StandardCharsets.ISO_8859_1)
+                        .toString();
         };
     }
 
@@ -404,7 +410,8 @@ final class BufferOperations {
             case 0 -> buffer.discardReadBytes().readableBytes();
             case 1 -> buffer.discardSomeReadBytes().readableBytes();
             case 2 -> buffer.clear().readableBytes();
-            default -> buffer.readerIndex(random.nextInt(buffer.writerIndex() + 1)).readableBytes();
+            default ->
+                buffer.readerIndex(random.nextInt(buffer.writerIndex() + 1)).readableBytes();
         };
     }
 

@@ -35,7 +35,7 @@ class CountedBufferOperationsTest {
     void answerAndContainWhatPlainOnesDo(Region region, @TempDir Path folder) throws IOException {
         System.out.println("store.seed=" + SEED);
         Random random = new Random(SEED);
-        BodyPool pool = new BodyPool(null, 0, region.source);
+        BodyPool pool = new BodyPool(null, 0, region::of);
         CountingAllocator allocator = new CountingAllocator(pool, budget, Part.FILLING);
         for (int i = 0; i < BUFFERS; i++) {
             add(allocator, random.nextInt(100));

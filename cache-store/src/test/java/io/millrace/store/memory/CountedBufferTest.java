@@ -24,7 +24,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -36,20 +35,20 @@ class CountedBufferTest {
 
     /** What regions are, with Netty's use of Unsafe and without. */
     enum Region {
-        WITH_ADDRESS(bytes -> ALLOCATOR.directBuffer(bytes, bytes)),
-        WITHOUT_ADDRESS(bytes -> new UnpooledDirectByteBuf(ALLOCATOR, bytes, bytes));
+        WITH_ADDRESS,
+        WITHOUT_ADDRESS;
 
-        final IntFunction<ByteBuf> source;
-
-        Region(IntFunction<ByteBuf> source) {
-            this.source = source;
+        ByteBuf of(int bytes) {
+            return this == WITH_ADDRESS
+                    ? ALLOCATOR.directBuffer(bytes, bytes)
+                    : new UnpooledDirectByteBuf(ALLOCATOR, bytes, bytes);
         }
     }
 
     private final MemoryBudget budget = new MemoryBudget(BUDGET_BYTES);
 
     private CountingAllocator allocator(Region region) {
-        return new CountingAllocator(new BodyPool(null, BUDGET_BYTES, region.source), budget, Part.FILLING);
+        return new CountingAllocator(new BodyPool(null, BUDGET_BYTES, region::of), budget, Part.FILLING);
     }
 
     /** Gives so many bytes of a mark; before that it does what it is told. */
@@ -197,7 +196,7 @@ class CountedBufferTest {
 
     @Test
     void whatIsCountedIsWhatTheRegionsAreCutInto() {
-        BodyPool pool = new BodyPool(null, 0, Region.WITH_ADDRESS.source);
+        BodyPool pool = new BodyPool(null, 0, Region.WITH_ADDRESS::of);
         CountingAllocator allocator = new CountingAllocator(pool, budget, Part.FILLING);
         List<ByteBuf> buffers = new ArrayList<>();
         while (pool.chunkBytes() <= pool.regionLength()) {
