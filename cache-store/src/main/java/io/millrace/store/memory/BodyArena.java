@@ -90,6 +90,16 @@ final class BodyArena {
         return Math.max(BLOCK_MIN, (length + HEADER + GRANULE - 1) / GRANULE * GRANULE);
     }
 
+    /** The region's number. */
+    static int regionNumber(long place) {
+        return (int) (place >>> Integer.SIZE);
+    }
+
+    /** The place of which these are {@link #regionNumber} and {@link #offset}. */
+    static long place(int regionNumber, int offset) {
+        return ((long) regionNumber << Integer.SIZE) | (offset - HEADER);
+    }
+
     /** Where the content of a block begins in its region. */
     static int offset(long place) {
         return (int) place + HEADER;
@@ -279,7 +289,7 @@ final class BodyArena {
         tellNext(region, at, length);
         if (length == region.capacity()) {
             if (closed || empty > 0 || length != regionLength) {
-                return take((int) (place >>> Integer.SIZE));
+                return take(regionNumber(place));
             }
             empty++;
         }
@@ -334,7 +344,7 @@ final class BodyArena {
     }
 
     private ByteBuf regionOf(long place) {
-        ByteBuf region = regions[(int) (place >>> Integer.SIZE)];
+        ByteBuf region = regions[regionNumber(place)];
         if (region == null) {
             throw new IllegalStateException("no region is there any more");
         }

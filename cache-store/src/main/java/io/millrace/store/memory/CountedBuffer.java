@@ -46,8 +46,8 @@ final class CountedBuffer extends AbstractByteBuf {
     private int capacity;
     /** Null where the memory is its own. */
     private @Nullable BodyArena arena;
-    /** In the arena. */
-    private long place;
+    /** Number of the region in the arena. */
+    private int region;
 
     private int bytes;
     private volatile int references = 1;
@@ -81,9 +81,10 @@ final class CountedBuffer extends AbstractByteBuf {
         ByteBuf taken;
         if (given == null) {
             BodyArena from = pool.arena();
-            place = from.allocate(wanted);
+            long place = from.allocate(wanted);
             arena = from;
             taken = from.region(place);
+            region = BodyArena.regionNumber(place);
             offset = BodyArena.offset(place);
             bytes = from.bytes(place);
         } else {
@@ -174,7 +175,7 @@ final class CountedBuffer extends AbstractByteBuf {
         if (from == null) {
             memory.release();
         } else {
-            from.free(place);
+            from.free(BodyArena.place(region, offset));
         }
         allocator.budget().release(part(), bytes);
     }
@@ -202,7 +203,7 @@ final class CountedBuffer extends AbstractByteBuf {
 
     /** To a larger block. */
     private void move(BodyArena oldArena, int newCapacity) {
-        long oldPlace = place;
+        long oldPlace = BodyArena.place(region, offset);
         ByteBuf oldMemory = memory;
         int oldOffset = offset;
         int content = capacity;
