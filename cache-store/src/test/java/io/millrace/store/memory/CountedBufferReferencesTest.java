@@ -60,7 +60,7 @@ class CountedBufferReferencesTest {
 
     @Test
     void threadsThatGiveUpTheirsAtOnceFreeItOnce() {
-        for (int round = 0; round < 500; round++) {
+        for (int round = 0; round < 100; round++) {
             ByteBuf buffer = allocator.directBuffer(100);
             List<CompletableFuture<Boolean>> all = new ArrayList<>();
             for (int thread = 0; thread < 3; thread++) {

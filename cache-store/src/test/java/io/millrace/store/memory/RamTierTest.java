@@ -148,7 +148,7 @@ class RamTierTest {
 
     @Test
     void entryThatGrowsWhileItIsTakenOutCountsNothingInTheEnd() {
-        for (int i = 0; i < 2000; i++) {
+        for (int i = 0; i < 300; i++) {
             Entry entry = put("a", 100);
             CompletableFuture<Void> growing = CompletableFuture.runAsync(() -> tier.grew(entry, 300));
             tier.remove(entry);
