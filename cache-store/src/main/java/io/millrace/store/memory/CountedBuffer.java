@@ -338,13 +338,8 @@ final class CountedBuffer extends AbstractByteBuf {
 
     @Override
     public ByteBuf getBytes(int index, ByteBuf target, int targetIndex, int length) {
-        checkIndex(index, length);
-        if (memory.hasMemoryAddress()) {
-            memory.getBytes(offset + index, target, targetIndex, length);
-        } else {
-            // What Netty 4.2.18 does there is not for a target of several parts.
-            target.setBytes(targetIndex, nioBuffer(index, length));
-        }
+        // Not from the region: without Unsafe, Netty 4.2.18 does not do that where the target has several parts.
+        target.setBytes(targetIndex, nioBuffer(index, length));
         return this;
     }
 
@@ -381,27 +376,18 @@ final class CountedBuffer extends AbstractByteBuf {
         return memory.getBytes(offset + index, out, position, length);
     }
 
-    // A region has one buffer for all who write to it otherwise than by address, so each such write has one of its own.
+    // A region has one view for all who write more to it than a long, unless Netty has Unsafe: so each write has its
+    // own.
 
     @Override
     public ByteBuf setBytes(int index, ByteBuf source, int sourceIndex, int length) {
-        checkIndex(index, length);
-        if (memory.hasMemoryAddress() && (source.hasMemoryAddress() || source.hasArray())) {
-            memory.setBytes(offset + index, source, sourceIndex, length);
-        } else {
-            source.getBytes(sourceIndex, nioBuffer(index, length));
-        }
+        source.getBytes(sourceIndex, nioBuffer(index, length));
         return this;
     }
 
     @Override
     public ByteBuf setBytes(int index, byte[] source, int sourceIndex, int length) {
-        checkIndex(index, length);
-        if (memory.hasMemoryAddress()) {
-            memory.setBytes(offset + index, source, sourceIndex, length);
-        } else {
-            nioBuffer(index, length).put(source, sourceIndex, length);
-        }
+        nioBuffer(index, length).put(source, sourceIndex, length);
         return this;
     }
 
