@@ -24,6 +24,8 @@ final class BodyBlocks {
     private final List<OpenBlock> inRam = new ArrayList<>();
     /** To be kept free behind a body of one block. */
     private int tailBytes;
+    /** A resident body has the buffer of the only block, and what is behind the body in it. */
+    private boolean handedOver;
 
     BodyBlocks(@Nullable BlockMap onDisk, int blockBytes, CountingAllocator allocator) {
         this.onDisk = onDisk;
@@ -172,7 +174,7 @@ final class BodyBlocks {
     /** As {@link FillingBody#copy}; {@code length} is that of the body, -1 unknown. */
     int copy(Object writer, int block, int from, ByteBuf content, int contentIndex, int count, long length) {
         OpenBlock open = find(block);
-        if (open == null && isOnDisk(block)) {
+        if (handedOver || (open == null && isOnDisk(block))) {
             return 0;
         }
         if (open == null) {
@@ -225,6 +227,7 @@ final class BodyBlocks {
         if (fitting != null) {
             return fitting.writeBytes(open.buffer, 0, bodyLength);
         }
+        handedOver = true;
         return open.buffer.retain().setIndex(0, bodyLength);
     }
 

@@ -161,7 +161,8 @@ final class ObjectChanges<H> {
      * @return whether it did
      */
     boolean publishResident(FillTarget target, ResidentObject<H> object, H head) {
-        return publish(target, object, head, new PendingWrite.Gathering<>(appender, object, head));
+        return publish(
+                target, object, head, new PendingWrite.Gathering<>(appender, object, head, codec.heapBytes(head)));
     }
 
     /**

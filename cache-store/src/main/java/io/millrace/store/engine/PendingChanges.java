@@ -131,7 +131,7 @@ final class PendingChanges<H> {
     /** Queues the write that settles the change; false when it was not taken. Inside a change of the key. */
     boolean enqueue(Volume volume, StoreKey key, PendingChange<H> change, PendingWrite write) {
         StoreObject<H> object = change.object();
-        long bytes = object == null ? 0 : Math.max(0, object.length());
+        long bytes = write.heapBytes() + (object == null ? 0 : Math.max(0, object.length()));
         // What gives something up adds nothing to the queue, and comes just when that is full.
         if (object != null && volume.queuedBytes() > 2 * writeQueueBytesMax) {
             return false;

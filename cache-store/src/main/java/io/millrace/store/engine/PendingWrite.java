@@ -20,6 +20,11 @@ sealed interface PendingWrite {
      */
     boolean queue(Volume volume, Appended end);
 
+    /** Heap that it keeps until then, besides the object's. */
+    default int heapBytes() {
+        return 0;
+    }
+
     /** One that is through when its task has run. */
     record AtOnce(StoreKey key, VolumeWrite write) implements PendingWrite {
         @Override
@@ -48,7 +53,8 @@ sealed interface PendingWrite {
     }
 
     /** A whole object, which may go out together with those queued next; its head, until then. */
-    record Gathering<H>(ObjectAppender<H> appender, ResidentObject<H> object, H head) implements PendingWrite {
+    record Gathering<H>(ObjectAppender<H> appender, ResidentObject<H> object, H head, int heapBytes)
+            implements PendingWrite {
         @Override
         public boolean queue(Volume volume, Appended end) {
             return volume.executeGathering(() -> {

@@ -358,6 +358,10 @@ public final class RamTier<E extends RamEntry> {
             drop(before);
         }
         policy.put(entry, entry);
+        if (entry.heapBytes() != heap) {
+            // It may have grown before the policy had it.
+            grown.add(entry);
+        }
         if (!entry.isLinked()) {
             // Taken out between the two puts: the policy must not go on counting it.
             policy.invalidate(entry);

@@ -1,10 +1,11 @@
 package io.millrace.proxy.config;
 
 import io.millrace.proxy.caching.KeyRules;
+import io.millrace.proxy.caching.Variance;
 import io.millrace.proxy.config.ConfigProblems.Place;
 import java.util.List;
 
-/** Warns of settings of cache keys that do nothing, or that let one client decide what others get. */
+/** Warns of settings of cache keys that do nothing, or that let one client decide what others get; more selectors than heads hold are an error. */
 final class CacheKeyChecks {
     private static final List<ConfigKey<?>> KEYS = List.of(
             CacheKeyKeys.IGNORE_QUERY,
@@ -30,6 +31,7 @@ final class CacheKeyChecks {
     }
 
     private void check(ConfigValues own, KeyRules effective, String prefix) {
+        checkSelectors(own, effective.selectors(), prefix);
         // What a rule has from the general settings is told of there.
         if (KEYS.stream().noneMatch(own::isSet)) {
             return;
@@ -50,6 +52,18 @@ final class CacheKeyChecks {
                 effective.query().isWhole()
                         ? "has no effect, since keys hold the whole query"
                         : "lets a client decide what others get, if an answer depends on what keys leave out");
+    }
+
+    /** A stored head names at most so many: one with more would never be found again. */
+    private void checkSelectors(ConfigValues own, Variance selectors, String prefix) {
+        int count = selectors.selectors().size();
+        boolean cookies = own.isSet(CacheKeyKeys.COOKIES);
+        if (count > Variance.NAMES_MAX && (cookies || own.isSet(CacheKeyKeys.FIELDS))) {
+            String path = prefix + (cookies ? CacheKeyKeys.COOKIES : CacheKeyKeys.FIELDS).path();
+            String said = "with both, " + CacheKeyKeys.FIELDS.path() + " and " + CacheKeyKeys.COOKIES.path()
+                    + ", responses are told apart by " + count + " names; the limit is " + Variance.NAMES_MAX;
+            problems.error(problems.placeOf(path, whole), path, said);
+        }
     }
 
     private void warn(String path, String message) {

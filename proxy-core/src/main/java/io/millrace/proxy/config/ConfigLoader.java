@@ -212,6 +212,6 @@ public final class ConfigLoader {
         new CacheKeyChecks(problems, whole).check(config);
         new CacheRulesChecks(problems, whole).checkReach(config);
         new FilterChecks(problems, whole).checkReach(config);
-        return new ConfigResult(config, problems.sorted(), problems.places(), document);
+        return new ConfigResult(problems.hasErrors() ? null : config, problems.sorted(), problems.places(), document);
     }
 }

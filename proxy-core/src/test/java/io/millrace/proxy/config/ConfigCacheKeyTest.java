@@ -8,6 +8,8 @@ import io.millrace.proxy.caching.KeyRules;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** What a file may say of cache keys. */
@@ -58,6 +60,18 @@ final class ConfigCacheKeyTest {
                             send_whole_query: true
                             ignore_query: true
                         """));
+    }
+
+    @Test
+    void responsesAreToldApartByNoMoreNamesThanAHeadHolds() {
+        String cookies = IntStream.range(0, 30).mapToObj(i -> "c" + i).collect(Collectors.joining(", "));
+        String most = GOOD + "cache: {key: {fields: [X-A, X-B], cookies: [" + cookies + "]}}\n";
+        assertEquals(
+                32, good(most).cache().settings().key().selectors().selectors().size());
+        assertEquals(
+                List.of("millrace.yaml:5:38: cache.key.cookies: with both, cache.key.fields and cache.key.cookies,"
+                        + " responses are told apart by 33 names; the limit is 32"),
+                bad(most.replace("X-B]", "X-B, Y]")));
     }
 
     @Test
