@@ -29,7 +29,7 @@ class WriteQueueTest {
                 test.put("k" + i, HEAD, new byte[0]);
             }
             long queued = queuedBytes(test);
-            assertTrue(queued >= (OBJECTS - 1) * HEAD.length(), () -> "queued " + queued);
+            assertTrue(queued >= (OBJECTS - 1L) * HEAD.length(), () -> "queued " + queued);
             go.countDown();
             test.sync();
             await().until(() -> queuedBytes(test) == 0);
