@@ -161,8 +161,9 @@ final class ObjectChanges<H> {
      * @return whether it did
      */
     boolean publishResident(FillTarget target, ResidentObject<H> object, H head) {
-        return publish(
-                target, object, head, new PendingWrite.Gathering<>(appender, object, head, codec.heapBytes(head)));
+        int heapBytes = codec.heapBytes(head);
+        PendingWrite write = new PendingWrite.Gathering<>(appender, object, head, heapBytes);
+        return publish(target, object, head, write);
     }
 
     /**
