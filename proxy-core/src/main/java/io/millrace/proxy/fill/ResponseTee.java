@@ -6,9 +6,12 @@ import io.millrace.proxy.http.ContentSource;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.util.concurrent.EventExecutor;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +34,10 @@ import org.jspecify.annotations.Nullable;
 public final class ResponseTee {
     /** Bytes read from the store at a time for a reader that lags. */
     private static final int LAGGING_READ_BYTES = 256 * 1024;
+    /** Handed to readers before the loop reads again, from the origin too: a quarter of a millisecond of sending. */
+    private static final int IN_A_ROW_BYTES = 1 << 20;
+    /** The longest piece for one of several readers, which share its memory. */
+    private static final int AT_ONCE_BYTES_MAX = 1 << 20;
 
     /** What the tee tells of its state to the fetch that feeds it. */
     public interface Feed {
@@ -63,6 +70,14 @@ public final class ResponseTee {
     private final boolean joinable;
     private final Feed feed;
     private final List<Reader> readers = new ArrayList<>(2);
+    /** Those at the end of what has come, the longest waiting first; some may have left. */
+    private final ArrayDeque<Reader> waiting = new ArrayDeque<>(2);
+
+    private boolean servingDue;
+    /** What those who wait for their turn have not had begins here. */
+    private long dueFrom = Long.MAX_VALUE;
+    /** Bytes handed out of the window. */
+    private long handed;
 
     @Nullable
     private Chunk oldest;
@@ -145,7 +160,11 @@ public final class ResponseTee {
         if (received == announcedLength) {
             completeStored();
         }
-        serveWaiting();
+        if (waiting.size() > 1) {
+            serveSoon(chunk.start);
+        } else {
+            serveWaiting();
+        }
         regulate();
         if (readers.isEmpty() && !ended && !isStoring()) {
             feed.onNoReaders();
@@ -249,16 +268,43 @@ public final class ResponseTee {
         return written != null && written.hasRange(position, length);
     }
 
-    private void serveWaiting() {
-        for (int i = readers.size() - 1; i >= 0; i--) {
-            if (i < readers.size() && readers.get(i).waiting) {
-                serve(readers.get(i));
-            }
+    /**
+     * Serves those who wait once the loop has read what there is from the origin: each then gets all of that in a row. Piece by piece, all of them would
+     * have their last byte only at the end of all sending.
+     */
+    private void serveSoon(long position) {
+        dueFrom = Math.min(dueFrom, position);
+        if (!servingDue) {
+            servingDue = true;
+            // Scheduled, not executed: tasks that follow one another keep the loop from its sockets.
+            loop.schedule(this::serveDue, 0, TimeUnit.NANOSECONDS);
         }
     }
 
+    private void serveDue() {
+        servingDue = false;
+        serveWaiting();
+        regulate();
+        disposeIfIdle();
+    }
+
+    private void serveWaiting() {
+        long limit = handed + IN_A_ROW_BYTES;
+        for (int left = waiting.size(); left > 0; left--) {
+            if (handed >= limit) {
+                serveSoon(dueFrom);
+                return;
+            }
+            Reader reader = waiting.poll();
+            // None is left when serving one let more come, and that was served in it.
+            if (reader != null && !reader.left) {
+                serve(reader);
+            }
+        }
+        dueFrom = Long.MAX_VALUE;
+    }
+
     private void serve(Reader reader) {
-        reader.waiting = false;
         if (reader.end >= 0 && reader.position >= reader.end) {
             reader.deliverEnd();
         } else if (reader.position < windowStart) {
@@ -266,7 +312,7 @@ public final class ResponseTee {
         } else if (reader.position < received) {
             serveFromWindow(reader);
         } else if (!ended) {
-            reader.waiting = true;
+            waiting.add(reader);
         } else if (failure != null) {
             reader.deliverFailure(failure);
         } else {
@@ -287,15 +333,35 @@ public final class ResponseTee {
             throw new IllegalStateException(
                     "no chunk at " + reader.position + " of window " + windowStart + "-" + received);
         }
-        int skip = (int) (reader.position - chunk.start);
-        int length = chunk.bytes.readableBytes() - skip;
-        if (reader.end >= 0) {
-            length = (int) Math.min(length, reader.end - reader.position);
-        }
-        ByteBuf piece = chunk.bytes.retainedSlice(chunk.bytes.readerIndex() + skip, length);
+        long until = reader.end >= 0 ? Math.min(reader.end, received) : received;
+        until = readers.size() == 1 ? Math.min(until, chunk.end()) : Math.min(until, reader.position + AT_ONCE_BYTES_MAX);
+        ByteBuf piece = piece(reader, chunk, until);
+        int length = piece.readableBytes();
         reader.position += length;
-        reader.next = chunk.next;
+        handed += length;
         reader.deliver(piece);
+    }
+
+    /** The window's bytes from the reader's position, which lies in the chunk, as a reference of their own. */
+    private static ByteBuf piece(Reader reader, Chunk chunk, long until) {
+        reader.next = chunk.next;
+        if (until <= chunk.end()) {
+            return slice(chunk, reader.position, until);
+        }
+        List<ByteBuf> parts = new ArrayList<>();
+        Chunk at = chunk;
+        while (at != null && at.start < until) {
+            parts.add(slice(at, Math.max(reader.position, at.start), until));
+            at = at.next;
+        }
+        reader.next = at;
+        return Unpooled.wrappedBuffer(parts.size(), parts.toArray(new ByteBuf[0]));
+    }
+
+    private static ByteBuf slice(Chunk chunk, long from, long until) {
+        int skip = (int) (from - chunk.start);
+        int length = (int) (Math.min(until, chunk.end()) - from);
+        return chunk.bytes.retainedSlice(chunk.bytes.readerIndex() + skip, length);
     }
 
     private void serveFromStore(Reader reader) {
@@ -330,7 +396,10 @@ public final class ResponseTee {
                 break;
             }
             if (!everyReaderPast(chunk.end())
-                    && !(crowded && storing && hasStored(chunk.start, chunk.end() - chunk.start))) {
+                    && !(crowded
+                            && storing
+                            && chunk.end() <= dueFrom
+                            && hasStored(chunk.start, chunk.end() - chunk.start))) {
                 break;
             }
             drop(chunk);
@@ -373,6 +442,7 @@ public final class ResponseTee {
         if (!readers.remove(reader)) {
             return;
         }
+        reader.left = true;
         if (readers.isEmpty() && !ended) {
             feed.onNoReaders();
         }
@@ -408,7 +478,7 @@ public final class ResponseTee {
         // of the tee's loop
         private long position;
         private long end = -1;
-        private boolean waiting;
+        private boolean left;
 
         @Nullable
         private Chunk next;

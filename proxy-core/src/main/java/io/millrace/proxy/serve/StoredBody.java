@@ -6,6 +6,7 @@ import io.millrace.proxy.http.ContentSource;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,9 +62,10 @@ public final class StoredBody implements ContentSource {
             position += part.readableBytes();
             sink.onContent(part);
         } else {
-            // A client as fast as this would have the loop for itself until the body's end.
+            // A client as fast as this would have the loop for itself until the body's end. Tasks that follow one another keep the loop from its sockets;
+            // scheduled ones wait for its next turn.
             reading = true;
-            loop.execute(() -> onRead(part));
+            loop.schedule(() -> onRead(part), 0, TimeUnit.NANOSECONDS);
         }
     }
 

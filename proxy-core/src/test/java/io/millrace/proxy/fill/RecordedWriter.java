@@ -17,6 +17,7 @@ final class RecordedWriter implements ObjectWriter<String>, StoredObject<String>
     boolean aborted;
     long completedLength = -1;
     int references;
+    int reads;
     private Runnable onWritable = () -> {};
 
     byte[] bytes() {
@@ -139,6 +140,7 @@ final class RecordedWriter implements ObjectWriter<String>, StoredObject<String>
 
     @Override
     public void read(long position, int length, Executor replyOn, ReadCallback reply) {
+        reads++;
         byte[] bytes = written.toByteArray();
         int available = (int) Math.min(length, bytes.length - position);
         replyOn.execute(() -> reply.onRead(Unpooled.copiedBuffer(bytes, (int) position, available), null));

@@ -10,6 +10,7 @@ import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.concurrent.DefaultEventExecutor;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.ImmediateEventExecutor;
@@ -28,6 +29,7 @@ class ResponseTeeTest {
     private static final EventExecutor HERE = ImmediateEventExecutor.INSTANCE;
     private static final int WINDOW = 100;
 
+    private final EmbeddedChannel turns = new EmbeddedChannel();
     private final FlowRecorder feed = new FlowRecorder();
     private final List<ByteBuf> handedIn = new ArrayList<>();
 
@@ -261,7 +263,7 @@ class ResponseTeeTest {
         Random random = new Random(seed);
         for (int round = 0; round < 200; round++) {
             FlowRecorder flow = new FlowRecorder();
-            ResponseTee tee = new ResponseTee(HERE, 1 + random.nextInt(200), true, flow);
+            ResponseTee tee = new ResponseTee(turns.eventLoop(), 1 + random.nextInt(200), true, flow);
             byte[] body = bytes(random.nextInt(1000));
             if (random.nextBoolean()) {
                 tee.storeTo(new RecordedWriter(), random.nextBoolean() ? -1 : body.length, false, 0);
@@ -273,6 +275,9 @@ class ResponseTeeTest {
                 if (random.nextInt(10) == 0 && tee.canRead(0)) {
                     readings.add(random.nextBoolean() ? Reading.of(tee) : Reading.stalled(tee));
                 }
+                if (random.nextInt(3) == 0) {
+                    turns.runPendingTasks();
+                }
                 int length = Math.min(body.length - position, 1 + random.nextInt(50));
                 tee.content(piece(Arrays.copyOfRange(body, position, position + length)));
                 position += length;
@@ -280,11 +285,89 @@ class ResponseTeeTest {
             tee.end();
             for (Reading reading : readings) {
                 reading.go();
+            }
+            turns.runPendingTasks();
+            for (Reading reading : readings) {
                 assertArrayEquals(body, reading.bytes(), "seed " + seed + ", round " + round);
                 assertTrue(reading.ended);
                 assertNull(reading.failure);
             }
         }
+    }
+
+    @Test
+    void severalReadersGetWhatCameInOneTurnAsOnePieceEach() {
+        ResponseTee tee = new ResponseTee(turns.eventLoop(), WINDOW, true, feed);
+        List<Reading> readings = List.of(Reading.of(tee, turns), Reading.of(tee, turns), Reading.of(tee, turns));
+        byte[] body = bytes(60);
+        feed(tee, body, 7);
+        for (Reading reading : readings) {
+            assertEquals(0, reading.pieces, "before the loop has read all there is");
+        }
+        turns.runPendingTasks();
+        for (Reading reading : readings) {
+            assertEquals(1, reading.pieces);
+            assertArrayEquals(body, reading.bytes());
+        }
+        tee.end();
+        for (Reading reading : readings) {
+            assertTrue(reading.ended);
+        }
+    }
+
+    @Test
+    void manyReadersAreServedInSeveralTurnsTheFirstOnesFirst() {
+        ResponseTee tee = new ResponseTee(turns.eventLoop(), 4 << 20, true, feed);
+        List<Reading> readings = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            readings.add(Reading.of(tee, turns));
+        }
+        byte[] body = bytes(1 << 20);
+        feed(tee, body, 64 * 1024);
+        tee.end();
+        for (int done = 1; done <= readings.size(); done++) {
+            for (int i = 0; i < readings.size(); i++) {
+                assertEquals(i < done ? body.length : 0, readings.get(i).bytes().length, "reader " + i + " of " + done);
+            }
+            turns.runScheduledPendingTasks();
+        }
+        for (Reading reading : readings) {
+            assertArrayEquals(body, reading.bytes());
+            assertTrue(reading.ended);
+        }
+    }
+
+    @Test
+    void whatReadersWaitToBeServedWithStaysInTheWindow() {
+        ResponseTee tee = new ResponseTee(turns.eventLoop(), WINDOW, true, feed);
+        RecordedWriter writer = new RecordedWriter();
+        tee.storeTo(writer, -1, false, 0);
+        List<Reading> readings = List.of(Reading.of(tee, turns), Reading.of(tee, turns));
+        byte[] body = bytes(WINDOW * 3);
+        feed(tee, body, 10);
+        assertFalse(feed.open, "they hold up the origin until their turn");
+        turns.runPendingTasks();
+        assertTrue(feed.open);
+        for (Reading reading : readings) {
+            assertArrayEquals(body, reading.bytes());
+        }
+        assertEquals(0, writer.reads, "nobody reads from the store what was in the window");
+        tee.end();
+    }
+
+    @Test
+    void aReaderThatLeavesBeforeItsTurnGetsNothing() {
+        ResponseTee tee = new ResponseTee(turns.eventLoop(), WINDOW, true, feed);
+        Reading leaving = Reading.of(tee, turns);
+        Reading staying = Reading.of(tee, turns);
+        byte[] body = bytes(30);
+        feed(tee, body, 10);
+        leaving.reader.close();
+        turns.runPendingTasks();
+        assertEquals(0, leaving.pieces);
+        assertArrayEquals(body, staying.bytes());
+        tee.end();
+        assertTrue(staying.ended);
     }
 
     private void feed(ResponseTee tee, byte[] body, int pieceLength) {
@@ -326,6 +409,7 @@ class ResponseTeeTest {
     private static final class Reading implements ContentSink {
         private final ByteArrayOutputStream received = new ByteArrayOutputStream();
         ResponseTee.Reader reader;
+        int pieces;
         boolean ended;
         ContentFailure failure;
         Runnable whenOver = () -> {};
@@ -335,6 +419,13 @@ class ResponseTeeTest {
 
         static Reading of(ResponseTee tee) {
             Reading reading = stalled(tee);
+            reading.go();
+            return reading;
+        }
+
+        static Reading of(ResponseTee tee, EmbeddedChannel loop) {
+            Reading reading = new Reading();
+            reading.reader = tee.read(loop.eventLoop(), reading);
             reading.go();
             return reading;
         }
@@ -367,6 +458,7 @@ class ResponseTeeTest {
             byte[] bytes = new byte[content.readableBytes()];
             content.readBytes(bytes).release();
             received.writeBytes(bytes);
+            pieces++;
             onPiece.run();
             pull();
         }
