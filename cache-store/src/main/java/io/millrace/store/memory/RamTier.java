@@ -39,8 +39,12 @@ public final class RamTier<E extends RamEntry> {
     private static final int BYTES_PER_BATCHED = 1 << 20;
 
     private static final int BATCHES_MAX = 64;
-    /** Full batches of a thread that make the policy's thread get up: waking it costs more than a hit. */
-    private static final int BATCHES_PER_WAKE = 8;
+    /** Full batches that make the policy's thread get up, from and to: waking it takes the core from those who serve. */
+    private static final int BATCHES_PER_WAKE_MIN = 8;
+
+    private static final int BATCHES_PER_WAKE_MAX = 32;
+    /** One hit of these for so many entries: in a small tier others would have gone before the policy hears. */
+    private static final int ENTRIES_PER_WAITING_HIT = 128;
 
     /** Of the heap that entries may have, what is kept free when they have all of it: so that few of them have to go often. */
     private static final int HEAP_FREE_SHARE = 32;
@@ -116,8 +120,6 @@ public final class RamTier<E extends RamEntry> {
     private static final class Batch {
         private RamEntry[] entries;
         private int size;
-        /** Full ones since the policy's thread was last told. */
-        private int waiting;
 
         Batch(int capacity) {
             entries = new RamEntry[capacity];
@@ -163,7 +165,7 @@ public final class RamTier<E extends RamEntry> {
         this.bytesMax = bytesMax;
         this.batchSize = (int) Math.max(1, Math.min(bytesMax / BYTES_PER_BATCHED, BATCH_SIZE_MAX));
         this.hits = new Batches(batchSize);
-        this.batchesPerWake = batchSize == BATCH_SIZE_MAX ? BATCHES_PER_WAKE : 1;
+        this.batchesPerWake = batchSize < BATCH_SIZE_MAX ? 1 : batchesPerWake(bytesMax / bytesPerChain);
         this.bytesLimit = bytesMax;
         this.budget = budget;
         budget.tenant(new Giving());
@@ -180,6 +182,11 @@ public final class RamTier<E extends RamEntry> {
                     }
                 })
                 .build();
+    }
+
+    private static int batchesPerWake(long entries) {
+        long batches = entries / ENTRIES_PER_WAITING_HIT / BATCH_SIZE_MAX;
+        return (int) Math.max(BATCHES_PER_WAKE_MIN, Math.min(batches, BATCHES_PER_WAKE_MAX));
     }
 
     /** Sets who hears of hits, on the housekeeping's thread or one that reads disks; entries are borrowed and may be released already. */
@@ -261,12 +268,10 @@ public final class RamTier<E extends RamEntry> {
             if (batches.offer(batch.entries)) {
                 batch.entries = new RamEntry[batchSize];
             }
-            batch.waiting++;
-            if (batch.waiting >= batchesPerWake) {
-                batch.waiting = 0;
-                if (!drainQueued.get() && drainQueued.compareAndSet(false, true)) {
-                    housekeeping.execute(drain);
-                }
+            if (batches.size() >= batchesPerWake
+                    && !drainQueued.get()
+                    && drainQueued.compareAndSet(false, true)) {
+                housekeeping.execute(drain);
             }
         }
     }
@@ -424,13 +429,13 @@ public final class RamTier<E extends RamEntry> {
         return (long) (bytes.get() * share);
     }
 
-    /** Takes what the budget has left, or gives up what others have taken; to be called now and then. */
+    /** Takes what the budget has left, or gives up what others have taken, and hears of the hits that wait; to be called now and then. */
     public void resize() {
         sections.letGo();
         if (!isEnabled()) {
             return;
         }
-        weighAnew();
+        drain();
         resizing.lock();
         try {
             budget.countIdle();
