@@ -205,12 +205,13 @@ public final class PlainSocket implements EpollIoHandle {
         if (!owner) {
             return;
         }
-        leaveLoop();
         owner = false;
         try {
             socket.close();
         } catch (IOException e) {
             log.debug("a connection's descriptor did not close", e);
         }
+        // Afterwards: what is closed has left epoll, and needs no system call for that.
+        leaveLoop();
     }
 }
