@@ -38,12 +38,12 @@ public final class RamTier<E extends RamEntry> {
     /** One hit of a batch for so many bytes: a small tier would not be what it was when a long batch is full. */
     private static final int BYTES_PER_BATCHED = 1 << 20;
 
-    private static final int BATCHES_MAX = 64;
+    private static final int BATCHES_MAX = 128;
     /** Full batches that make the policy's thread get up, from and to: waking it takes the core from those who serve. */
     private static final int BATCHES_PER_WAKE_MIN = 8;
 
     private static final int BATCHES_PER_WAKE_MAX = 32;
-    /** One hit of these for so many entries: in a small tier others would have gone before the policy hears. */
+    /** Between them, one hit of these for so many entries: where there are few, others would have gone before the policy hears. */
     private static final int ENTRIES_PER_WAITING_HIT = 128;
 
     /** Of the heap that entries may have, what is kept free when they have all of it: so that few of them have to go often. */
@@ -61,7 +61,7 @@ public final class RamTier<E extends RamEntry> {
 
     private final long bytesMax;
     private final int batchSize;
-    private final int batchesPerWake;
+    private volatile int batchesPerWake;
     private final MemoryBudget budget;
     private final ReentrantLock resizing = new ReentrantLock();
     /** What it may have now: the budget less what others have. Written under {@link #resizing}. */
@@ -165,7 +165,7 @@ public final class RamTier<E extends RamEntry> {
         this.bytesMax = bytesMax;
         this.batchSize = (int) Math.max(1, Math.min(bytesMax / BYTES_PER_BATCHED, BATCH_SIZE_MAX));
         this.hits = new Batches(batchSize);
-        this.batchesPerWake = batchSize < BATCH_SIZE_MAX ? 1 : batchesPerWake(bytesMax / bytesPerChain);
+        this.batchesPerWake = batchesPerWake();
         this.bytesLimit = bytesMax;
         this.budget = budget;
         budget.tenant(new Giving());
@@ -184,8 +184,14 @@ public final class RamTier<E extends RamEntry> {
                 .build();
     }
 
-    private static int batchesPerWake(long entries) {
-        long batches = entries / ENTRIES_PER_WAITING_HIT / BATCH_SIZE_MAX;
+    private int batchesPerWake() {
+        if (batchSize < BATCH_SIZE_MAX) {
+            return 1;
+        }
+        if (!isPolicyListening()) {
+            return BATCHES_PER_WAKE_MAX;
+        }
+        long batches = entries.get() / ENTRIES_PER_WAITING_HIT / BATCH_SIZE_MAX;
         return (int) Math.max(BATCHES_PER_WAKE_MIN, Math.min(batches, BATCHES_PER_WAKE_MAX));
     }
 
@@ -268,9 +274,7 @@ public final class RamTier<E extends RamEntry> {
             if (batches.offer(batch.entries)) {
                 batch.entries = new RamEntry[batchSize];
             }
-            if (batches.size() >= batchesPerWake
-                    && !drainQueued.get()
-                    && drainQueued.compareAndSet(false, true)) {
+            if (batches.size() >= batchesPerWake && !drainQueued.get() && drainQueued.compareAndSet(false, true)) {
                 housekeeping.execute(drain);
             }
         }
@@ -436,6 +440,7 @@ public final class RamTier<E extends RamEntry> {
             return;
         }
         drain();
+        batchesPerWake = batchesPerWake();
         resizing.lock();
         try {
             budget.countIdle();

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -222,6 +223,46 @@ class RamTierTest {
             }
         }
         assertTrue(kept >= 18, "kept " + kept);
+    }
+
+    @Test
+    void hitsOfSeveralThreadsTogetherWakeHousekeeping() throws InterruptedException {
+        List<Runnable> woken = new ArrayList<>();
+        RamTier<Entry> large = new RamTier<>(64 << 20, woken::add);
+        AtomicInteger heard = new AtomicInteger();
+        large.onHit((entry, hits) -> heard.incrementAndGet());
+        putInto(large, "a", 100);
+        woken.forEach(Runnable::run);
+        woken.clear();
+        for (int thread = 0; thread < 32; thread++) {
+            // Too few for any thread alone.
+            Thread asking = new Thread(() -> ask(large, "a", 32));
+            asking.start();
+            asking.join();
+        }
+        assertEquals(1, woken.size(), "for all of them together");
+        woken.forEach(Runnable::run);
+        assertEquals(32 * 32, heard.get());
+        large.clear();
+    }
+
+    @Test
+    void hitsThatWaitAreHeardWhenTheTierIsLookedAt() {
+        RamTier<Entry> large = new RamTier<>(64 << 20, task -> {});
+        AtomicInteger heard = new AtomicInteger();
+        large.onHit((entry, hits) -> heard.incrementAndGet());
+        putInto(large, "a", 100);
+        ask(large, "a", 64);
+        assertEquals(0, heard.get());
+        large.resize();
+        assertEquals(64, heard.get());
+        large.clear();
+    }
+
+    private void ask(RamTier<Entry> of, String key, int times) {
+        for (int i = 0; i < times; i++) {
+            of.get(hash(key), bytes(key)).releaseEntry();
+        }
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.millrace.proxy.fill;
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
 import io.millrace.proxy.http.ContentSource;
+import io.millrace.proxy.net.LoopTurns;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
@@ -11,7 +12,6 @@ import io.netty.util.concurrent.EventExecutor;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -36,8 +36,10 @@ public final class ResponseTee {
     private static final int LAGGING_READ_BYTES = 256 * 1024;
     /** Handed to readers before the loop reads again, from the origin too: a quarter of a millisecond of sending. */
     private static final int IN_A_ROW_BYTES = 1 << 20;
-    /** The longest piece for one of several readers, which share its memory. */
-    private static final int AT_ONCE_BYTES_MAX = 1 << 20;
+    /** The longest piece for one of several readers, of those that are stored and of those that come; a client that is slow keeps one. */
+    private static final int AT_ONCE_BYTES_MAX = StoredObject.READ_LENGTH_MAX;
+    /** Chunks that a piece is joined of at most: more than the kernel takes at once would be copied. */
+    private static final int JOINED_CHUNKS_MAX = 64;
 
     /** What the tee tells of its state to the fetch that feeds it. */
     public interface Feed {
@@ -70,7 +72,7 @@ public final class ResponseTee {
     private final boolean joinable;
     private final Feed feed;
     private final List<Reader> readers = new ArrayList<>(2);
-    /** Those at the end of what has come, the longest waiting first; some may have left. */
+    /** Those at the end of what has come, the longest waiting first. */
     private final ArrayDeque<Reader> waiting = new ArrayDeque<>(2);
 
     private boolean servingDue;
@@ -276,8 +278,7 @@ public final class ResponseTee {
         dueFrom = Math.min(dueFrom, position);
         if (!servingDue) {
             servingDue = true;
-            // Scheduled, not executed: tasks that follow one another keep the loop from its sockets.
-            loop.schedule(this::serveDue, 0, TimeUnit.NANOSECONDS);
+            LoopTurns.next(loop, this::serveDue);
         }
     }
 
@@ -289,19 +290,23 @@ public final class ResponseTee {
     }
 
     private void serveWaiting() {
-        long limit = handed + IN_A_ROW_BYTES;
-        for (int left = waiting.size(); left > 0; left--) {
-            if (handed >= limit) {
-                serveSoon(dueFrom);
-                return;
+        int left = waiting.size();
+        try {
+            for (long limit = handed + IN_A_ROW_BYTES; left > 0 && handed < limit; left--) {
+                Reader reader = waiting.poll();
+                // None when serving one let more come, which was served in it.
+                if (reader != null) {
+                    serve(reader);
+                }
             }
-            Reader reader = waiting.poll();
-            // None is left when serving one let more come, and that was served in it.
-            if (reader != null && !reader.left) {
-                serve(reader);
+        } finally {
+            if (left > 0 && !waiting.isEmpty()) {
+                // They had enough for now, or one of them failed: the others have their turn.
+                serveSoon(dueFrom);
+            } else if (!servingDue) {
+                dueFrom = Long.MAX_VALUE;
             }
         }
-        dueFrom = Long.MAX_VALUE;
     }
 
     private void serve(Reader reader) {
@@ -334,7 +339,9 @@ public final class ResponseTee {
                     "no chunk at " + reader.position + " of window " + windowStart + "-" + received);
         }
         long until = reader.end >= 0 ? Math.min(reader.end, received) : received;
-        until = readers.size() == 1 ? Math.min(until, chunk.end()) : Math.min(until, reader.position + AT_ONCE_BYTES_MAX);
+        until = readers.size() == 1
+                ? Math.min(until, chunk.end())
+                : Math.min(until, reader.position + AT_ONCE_BYTES_MAX);
         ByteBuf piece = piece(reader, chunk, until);
         int length = piece.readableBytes();
         reader.position += length;
@@ -350,7 +357,7 @@ public final class ResponseTee {
         }
         List<ByteBuf> parts = new ArrayList<>();
         Chunk at = chunk;
-        while (at != null && at.start < until) {
+        while (at != null && at.start < until && parts.size() < JOINED_CHUNKS_MAX) {
             parts.add(slice(at, Math.max(reader.position, at.start), until));
             at = at.next;
         }
@@ -442,7 +449,7 @@ public final class ResponseTee {
         if (!readers.remove(reader)) {
             return;
         }
-        reader.left = true;
+        waiting.remove(reader);
         if (readers.isEmpty() && !ended) {
             feed.onNoReaders();
         }
@@ -478,7 +485,6 @@ public final class ResponseTee {
         // of the tee's loop
         private long position;
         private long end = -1;
-        private boolean left;
 
         @Nullable
         private Chunk next;

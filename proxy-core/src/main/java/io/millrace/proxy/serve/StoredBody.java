@@ -3,10 +3,10 @@ package io.millrace.proxy.serve;
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
 import io.millrace.proxy.http.ContentSource;
+import io.millrace.proxy.net.LoopTurns;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,18 +54,25 @@ public final class StoredBody implements ContentSource {
         // Up to where the next piece begins, so that pieces kept in RAM are met, and made, as they lie there.
         int length =
                 (int) Math.min(StoredObject.READ_LENGTH_MAX - position % StoredObject.READ_LENGTH_MAX, end - position);
+        if (atOnceBytes + length > AT_ONCE_BYTES_MAX) {
+            // A client as fast as this would have the loop for itself until the body's end.
+            LoopTurns.next(loop, this::nextTurn);
+            return;
+        }
         ByteBuf part = object.residentPart(position, length);
         if (part == null) {
             read(length);
-        } else if (atOnceBytes + length <= AT_ONCE_BYTES_MAX) {
+        } else {
             atOnceBytes += length;
             position += part.readableBytes();
             sink.onContent(part);
-        } else {
-            // A client as fast as this would have the loop for itself until the body's end. Tasks that follow one another keep the loop from its sockets;
-            // scheduled ones wait for its next turn.
-            reading = true;
-            loop.schedule(() -> onRead(part), 0, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void nextTurn() {
+        atOnceBytes = 0;
+        if (!closed) {
+            pull();
         }
     }
 

@@ -4,10 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
+import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -276,7 +278,7 @@ class ResponseTeeTest {
                     readings.add(random.nextBoolean() ? Reading.of(tee) : Reading.stalled(tee));
                 }
                 if (random.nextInt(3) == 0) {
-                    turns.runPendingTasks();
+                    turn();
                 }
                 int length = Math.min(body.length - position, 1 + random.nextInt(50));
                 tee.content(piece(Arrays.copyOfRange(body, position, position + length)));
@@ -286,7 +288,8 @@ class ResponseTeeTest {
             for (Reading reading : readings) {
                 reading.go();
             }
-            turns.runPendingTasks();
+            turn();
+            turn();
             for (Reading reading : readings) {
                 assertArrayEquals(body, reading.bytes(), "seed " + seed + ", round " + round);
                 assertTrue(reading.ended);
@@ -304,7 +307,7 @@ class ResponseTeeTest {
         for (Reading reading : readings) {
             assertEquals(0, reading.pieces, "before the loop has read all there is");
         }
-        turns.runPendingTasks();
+        turn();
         for (Reading reading : readings) {
             assertEquals(1, reading.pieces);
             assertArrayEquals(body, reading.bytes());
@@ -318,10 +321,7 @@ class ResponseTeeTest {
     @Test
     void manyReadersAreServedInSeveralTurnsTheFirstOnesFirst() {
         ResponseTee tee = new ResponseTee(turns.eventLoop(), 4 << 20, true, feed);
-        List<Reading> readings = new ArrayList<>();
-        for (int i = 0; i < 5; i++) {
-            readings.add(Reading.of(tee, turns));
-        }
+        List<Reading> readings = severalReading(tee, 5);
         byte[] body = bytes(1 << 20);
         feed(tee, body, 64 * 1024);
         tee.end();
@@ -329,7 +329,7 @@ class ResponseTeeTest {
             for (int i = 0; i < readings.size(); i++) {
                 assertEquals(i < done ? body.length : 0, readings.get(i).bytes().length, "reader " + i + " of " + done);
             }
-            turns.runScheduledPendingTasks();
+            turn();
         }
         for (Reading reading : readings) {
             assertArrayEquals(body, reading.bytes());
@@ -338,21 +338,114 @@ class ResponseTeeTest {
     }
 
     @Test
+    void aSlowReaderIsGivenNoMoreAtOnceThanOneOfWhatIsStored() {
+        ResponseTee tee = new ResponseTee(turns.eventLoop(), 4 << 20, true, feed);
+        List<Reading> readings = severalReading(tee, 2);
+        byte[] body = bytes(3 << 20);
+        feed(tee, body, 60_000);
+        turn();
+        turn();
+        for (Reading reading : readings) {
+            assertArrayEquals(body, reading.bytes());
+            assertTrue(reading.longestPiece <= StoredObject.READ_LENGTH_MAX, "piece of " + reading.longestPiece);
+        }
+        tee.end();
+    }
+
+    @Test
+    void aPieceIsJoinedOfNoMoreThanTheKernelTakesAtOnce() {
+        ResponseTee tee = new ResponseTee(turns.eventLoop(), 100_000, true, feed);
+        List<Reading> readings = severalReading(tee, 2);
+        byte[] body = bytes(30_000);
+        feed(tee, body, 10);
+        turn();
+        for (Reading reading : readings) {
+            assertArrayEquals(body, reading.bytes());
+            assertTrue(reading.mostBuffers <= 64, "buffers " + reading.mostBuffers);
+        }
+        tee.end();
+    }
+
+    @Test
     void whatReadersWaitToBeServedWithStaysInTheWindow() {
         ResponseTee tee = new ResponseTee(turns.eventLoop(), WINDOW, true, feed);
         RecordedWriter writer = new RecordedWriter();
         tee.storeTo(writer, -1, false, 0);
-        List<Reading> readings = List.of(Reading.of(tee, turns), Reading.of(tee, turns));
+        List<Reading> readings = severalReading(tee, 2);
         byte[] body = bytes(WINDOW * 3);
         feed(tee, body, 10);
         assertFalse(feed.open, "they hold up the origin until their turn");
-        turns.runPendingTasks();
+        turn();
         assertTrue(feed.open);
         for (Reading reading : readings) {
             assertArrayEquals(body, reading.bytes());
         }
         assertEquals(0, writer.reads, "nobody reads from the store what was in the window");
         tee.end();
+    }
+
+    /** As with a stored first part that is in RAM. */
+    @Test
+    void whatComesInTheMiddleOfServingStaysInTheWindowToo() {
+        byte[] body = bytes(WINDOW * 20);
+        int[] position = {0};
+        boolean[] flowing = {true};
+        ResponseTee[] itself = new ResponseTee[1];
+        ResponseTee tee = new ResponseTee(turns.eventLoop(), WINDOW, true, new ResponseTee.Feed() {
+            @Override
+            public void onFlow(boolean open) {
+                flowing[0] = open;
+                send(itself[0], body, position, flowing);
+            }
+
+            @Override
+            public void onNoReaders() {}
+        });
+        itself[0] = tee;
+        RecordedWriter writer = new RecordedWriter();
+        tee.storeTo(writer, -1, false, 0);
+        List<Reading> readings = severalReading(tee, 3);
+        send(tee, body, position, flowing);
+        for (int turn = 0; position[0] < body.length && turn < body.length; turn++) {
+            turn();
+        }
+        turn();
+        tee.end();
+        for (Reading reading : readings) {
+            assertArrayEquals(body, reading.bytes());
+            assertTrue(reading.ended);
+        }
+        assertEquals(0, writer.reads, "nobody reads from the store what was in the window");
+    }
+
+    private void send(ResponseTee tee, byte[] body, int[] position, boolean[] flowing) {
+        while (flowing[0] && position[0] < body.length) {
+            int from = position[0];
+            position[0] += 20;
+            tee.content(piece(Arrays.copyOfRange(body, from, position[0])));
+        }
+    }
+
+    @Test
+    void partsOfABodyAreCutOutOfWhatSeveralReadersGet() {
+        ResponseTee tee = new ResponseTee(turns.eventLoop(), 1000, true, feed);
+        byte[] body = bytes(200);
+        List<Reading> readings = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            Reading reading = Reading.stalled(tee, turns);
+            reading.reader.narrow(i * 3L, 100 + i * 5L);
+            reading.go();
+            readings.add(reading);
+        }
+        feed(tee, body, 11);
+        turn();
+        tee.end();
+        for (int i = 0; i < 20; i++) {
+            assertArrayEquals(
+                    Arrays.copyOfRange(body, i * 3, 100 + i * 5),
+                    readings.get(i).bytes());
+            assertTrue(readings.get(i).ended);
+        }
     }
 
     @Test
@@ -363,11 +456,61 @@ class ResponseTeeTest {
         byte[] body = bytes(30);
         feed(tee, body, 10);
         leaving.reader.close();
-        turns.runPendingTasks();
+        turn();
         assertEquals(0, leaving.pieces);
         assertArrayEquals(body, staying.bytes());
         tee.end();
         assertTrue(staying.ended);
+    }
+
+    @Test
+    void readersThatHaveLeftLeaveASingleOneEachPieceAtOnce() {
+        ResponseTee tee = new ResponseTee(turns.eventLoop(), WINDOW, true, feed);
+        Reading staying = Reading.of(tee, turns);
+        for (Reading leaving : severalReading(tee, 10)) {
+            leaving.reader.close();
+        }
+        byte[] body = bytes(30);
+        feed(tee, body, 10);
+        assertArrayEquals(body, staying.bytes());
+        tee.end();
+        assertTrue(staying.ended);
+    }
+
+    @Test
+    void aReaderThatFailsKeepsNoOtherFromItsTurn() {
+        ResponseTee tee = new ResponseTee(turns.eventLoop(), 4 << 20, true, feed);
+        List<Reading> readings = severalReading(tee, 4);
+        for (Reading failing : readings.subList(0, 2)) {
+            failing.onPiece = () -> {
+                failing.reader.close();
+                throw new IllegalStateException("a fault of its own");
+            };
+        }
+        byte[] body = bytes(1000);
+        feed(tee, body, 100);
+        assertThrows(IllegalStateException.class, tee::end);
+        turn();
+        assertThrows(IllegalStateException.class, turns::checkException);
+        turn();
+        for (Reading reading : readings.subList(2, 4)) {
+            assertArrayEquals(body, reading.bytes());
+            assertTrue(reading.ended);
+        }
+    }
+
+    private List<Reading> severalReading(ResponseTee tee, int count) {
+        List<Reading> readings = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            readings.add(Reading.of(tee, turns));
+        }
+        return readings;
+    }
+
+    /** One turn of the event loop. */
+    private void turn() {
+        turns.runScheduledPendingTasks();
+        turns.runPendingTasks();
     }
 
     private void feed(ResponseTee tee, byte[] body, int pieceLength) {
@@ -410,6 +553,8 @@ class ResponseTeeTest {
         private final ByteArrayOutputStream received = new ByteArrayOutputStream();
         ResponseTee.Reader reader;
         int pieces;
+        int longestPiece;
+        int mostBuffers;
         boolean ended;
         ContentFailure failure;
         Runnable whenOver = () -> {};
@@ -424,9 +569,14 @@ class ResponseTeeTest {
         }
 
         static Reading of(ResponseTee tee, EmbeddedChannel loop) {
+            Reading reading = stalled(tee, loop);
+            reading.go();
+            return reading;
+        }
+
+        static Reading stalled(ResponseTee tee, EmbeddedChannel loop) {
             Reading reading = new Reading();
             reading.reader = tee.read(loop.eventLoop(), reading);
-            reading.go();
             return reading;
         }
 
@@ -455,6 +605,8 @@ class ResponseTeeTest {
         @Override
         public void onContent(ByteBuf content) {
             outstanding = false;
+            longestPiece = Math.max(longestPiece, content.readableBytes());
+            mostBuffers = Math.max(mostBuffers, content.nioBufferCount());
             byte[] bytes = new byte[content.readableBytes()];
             content.readBytes(bytes).release();
             received.writeBytes(bytes);
