@@ -1,0 +1,90 @@
+package io.millrace.proxy.fill;
+
+import io.millrace.proxy.http.ContentFailure;
+import io.millrace.proxy.http.ContentSink;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.concurrent.ImmediateEventExecutor;
+import java.io.ByteArrayOutputStream;
+
+/** A reader that pulls whenever it is allowed to. */
+final class Reading implements ContentSink {
+    private final ByteArrayOutputStream received = new ByteArrayOutputStream();
+    ResponseTee.Reader reader;
+    int pieces;
+    int longestPiece;
+    int mostBuffers;
+    boolean ended;
+    ContentFailure failure;
+    Runnable whenOver = () -> {};
+    Runnable onPiece = () -> {};
+    private boolean going;
+    private boolean outstanding;
+
+    static Reading of(ResponseTee tee) {
+        Reading reading = stalled(tee);
+        reading.go();
+        return reading;
+    }
+
+    static Reading of(ResponseTee tee, EmbeddedChannel loop) {
+        Reading reading = stalled(tee, loop);
+        reading.go();
+        return reading;
+    }
+
+    static Reading stalled(ResponseTee tee, EmbeddedChannel loop) {
+        Reading reading = new Reading();
+        reading.reader = tee.read(loop.eventLoop(), reading);
+        return reading;
+    }
+
+    static Reading stalled(ResponseTee tee) {
+        Reading reading = new Reading();
+        reading.reader = tee.read(ImmediateEventExecutor.INSTANCE, reading);
+        return reading;
+    }
+
+    void go() {
+        going = true;
+        pull();
+    }
+
+    private void pull() {
+        if (going && !outstanding && !ended && failure == null) {
+            outstanding = true;
+            reader.pull();
+        }
+    }
+
+    byte[] bytes() {
+        return received.toByteArray();
+    }
+
+    @Override
+    public void onContent(ByteBuf content) {
+        outstanding = false;
+        longestPiece = Math.max(longestPiece, content.readableBytes());
+        mostBuffers = Math.max(mostBuffers, content.nioBufferCount());
+        byte[] bytes = new byte[content.readableBytes()];
+        content.readBytes(bytes).release();
+        received.writeBytes(bytes);
+        pieces++;
+        onPiece.run();
+        pull();
+    }
+
+    @Override
+    public void onEnd() {
+        ended = true;
+        reader.close();
+        whenOver.run();
+    }
+
+    @Override
+    public void onFailure(ContentFailure reason) {
+        failure = reason;
+        reader.close();
+        whenOver.run();
+    }
+}
