@@ -165,8 +165,8 @@ public final class RamTier<E extends RamEntry> {
         this.bytesMax = bytesMax;
         this.batchSize = (int) Math.max(1, Math.min(bytesMax / BYTES_PER_BATCHED, BATCH_SIZE_MAX));
         this.hits = new Batches(batchSize);
-        this.batchesPerWake = batchesPerWake();
         this.bytesLimit = bytesMax;
+        this.batchesPerWake = batchesPerWake();
         this.budget = budget;
         budget.tenant(new Giving());
         this.housekeeping = housekeeping;

@@ -237,6 +237,7 @@ class RamTierTest {
         for (int thread = 0; thread < 32; thread++) {
             // Too few for any thread alone.
             Thread asking = new Thread(() -> ask(large, "a", 32));
+            assertEquals(0, woken.size(), "before thread " + thread);
             asking.start();
             asking.join();
         }
