@@ -1,5 +1,6 @@
 package io.millrace.proxy.fill;
 
+import io.millrace.proxy.fill.ContentWindow.Chunk;
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
 import io.millrace.proxy.http.ContentSource;
@@ -7,7 +8,6 @@ import io.millrace.proxy.net.LoopTurns;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.util.concurrent.EventExecutor;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -38,9 +38,6 @@ public final class ResponseTee {
     private static final int IN_A_ROW_BYTES = 1 << 20;
     /** The longest piece for one of several readers, of those that are stored and of those that come; a client that is slow keeps one. */
     private static final int AT_ONCE_BYTES_MAX = StoredObject.READ_LENGTH_MAX;
-    /** Chunks that a piece is joined of at most: more than the kernel takes at once would be copied. */
-    private static final int JOINED_CHUNKS_MAX = 64;
-
     /** What the tee tells of its state to the fetch that feeds it. */
     public interface Feed {
         /** Stop or go on reading the origin. */
@@ -48,23 +45,6 @@ public final class ResponseTee {
 
         /** The last reader left. */
         void onNoReaders();
-    }
-
-    private static final class Chunk {
-        final long start;
-        final ByteBuf bytes;
-
-        @Nullable
-        Chunk next;
-
-        Chunk(long start, ByteBuf bytes) {
-            this.start = start;
-            this.bytes = bytes;
-        }
-
-        long end() {
-            return start + bytes.readableBytes();
-        }
     }
 
     private final EventExecutor loop;
@@ -81,14 +61,7 @@ public final class ResponseTee {
     /** Bytes handed out of the window. */
     private long handed;
 
-    @Nullable
-    private Chunk oldest;
-
-    @Nullable
-    private Chunk newest;
-
-    private long windowStart;
-    private long received;
+    private final ContentWindow window = new ContentWindow();
     private boolean open = true;
     private boolean ended;
     private boolean completed;
@@ -128,7 +101,7 @@ public final class ResponseTee {
      *     store and goes on to the readers
      */
     public void storeTo(ObjectWriter<?> objectWriter, long length, boolean keepsPart, long lengthMax) {
-        assert received == 0 && writer == null;
+        assert received() == 0 && writer == null;
         partKept = keepsPart;
         storedLengthMax = lengthMax == 0 ? Long.MAX_VALUE : lengthMax;
         writer = objectWriter;
@@ -151,19 +124,13 @@ public final class ResponseTee {
         if (writer != null && !tooLarge) {
             store(writer, content);
         }
-        Chunk chunk = new Chunk(received, content);
-        if (newest == null) {
-            oldest = chunk;
-        } else {
-            newest.next = chunk;
-        }
-        newest = chunk;
-        received += length;
-        if (received == announcedLength) {
+        long position = received();
+        window.add(content);
+        if (received() == announcedLength) {
             completeStored();
         }
         if (waiting.size() > 1) {
-            serveSoon(chunk.start);
+            serveSoon(position);
         } else {
             serveWaiting();
         }
@@ -174,8 +141,8 @@ public final class ResponseTee {
     }
 
     private void store(ObjectWriter<?> to, ByteBuf content) {
-        if (received + content.readableBytes() <= storedLengthMax) {
-            to.write(received, content.retainedDuplicate());
+        if (received() + content.readableBytes() <= storedLengthMax) {
+            to.write(received(), content.retainedDuplicate());
             return;
         }
         tooLarge = true;
@@ -223,7 +190,7 @@ public final class ResponseTee {
                 return;
             }
             completed = true;
-            writer.complete(received);
+            writer.complete(received());
         }
     }
 
@@ -240,7 +207,7 @@ public final class ResponseTee {
 
     /** Bytes received so far. */
     public long received() {
-        return received;
+        return window.end();
     }
 
     /** Whether what flows through is being stored and the store has not given it up. */
@@ -255,8 +222,8 @@ public final class ResponseTee {
 
     /** Whether a reader may still start at this position: its bytes are in the window, ahead of it, or in the store. */
     public boolean canRead(long position) {
-        return position >= windowStart
-                || (isStoring() && failure == null && hasStored(position, windowStart - position));
+        return position >= window.start()
+                || (isStoring() && failure == null && hasStored(position, window.start() - position));
     }
 
     /** A new reader at the first byte. Called on this tee's loop; the reader's own methods belong to the sink's loop. */
@@ -312,9 +279,9 @@ public final class ResponseTee {
     private void serve(Reader reader) {
         if (reader.end >= 0 && reader.position >= reader.end) {
             reader.deliverEnd();
-        } else if (reader.position < windowStart) {
+        } else if (reader.position < window.start()) {
             serveFromStore(reader);
-        } else if (reader.position < received) {
+        } else if (reader.position < received()) {
             serveFromWindow(reader);
         } else if (!ended) {
             waiting.add(reader);
@@ -327,58 +294,27 @@ public final class ResponseTee {
     }
 
     private void serveFromWindow(Reader reader) {
-        Chunk chunk = reader.next;
-        if (chunk == null || chunk.start != reader.position) {
-            chunk = oldest;
-            while (chunk != null && chunk.end() <= reader.position) {
-                chunk = chunk.next;
-            }
-        }
-        if (chunk == null) {
-            throw new IllegalStateException(
-                    "no chunk at " + reader.position + " of window " + windowStart + "-" + received);
-        }
-        long until = reader.end >= 0 ? Math.min(reader.end, received) : received;
+        Chunk chunk = window.at(reader.position, reader.last);
+        reader.last = chunk;
+        long until = reader.end >= 0 ? Math.min(reader.end, received()) : received();
         until = readers.size() == 1
                 ? Math.min(until, chunk.end())
                 : Math.min(until, reader.position + AT_ONCE_BYTES_MAX);
-        ByteBuf piece = piece(reader, chunk, until);
+        ByteBuf piece = ContentWindow.piece(chunk, reader.position, until);
         int length = piece.readableBytes();
         reader.position += length;
         handed += length;
         reader.deliver(piece);
     }
 
-    /** The window's bytes from the reader's position, which lies in the chunk, as a reference of their own. */
-    private static ByteBuf piece(Reader reader, Chunk chunk, long until) {
-        reader.next = chunk.next;
-        if (until <= chunk.end()) {
-            return slice(chunk, reader.position, until);
-        }
-        List<ByteBuf> parts = new ArrayList<>();
-        Chunk at = chunk;
-        while (at != null && at.start < until && parts.size() < JOINED_CHUNKS_MAX) {
-            parts.add(slice(at, Math.max(reader.position, at.start), until));
-            at = at.next;
-        }
-        reader.next = at;
-        return Unpooled.wrappedBuffer(parts.size(), parts.toArray(new ByteBuf[0]));
-    }
-
-    private static ByteBuf slice(Chunk chunk, long from, long until) {
-        int skip = (int) (from - chunk.start);
-        int length = (int) (Math.min(until, chunk.end()) - from);
-        return chunk.bytes.retainedSlice(chunk.bytes.readerIndex() + skip, length);
-    }
-
     private void serveFromStore(Reader reader) {
         StoredObject<?> source = written;
-        reader.next = null;
+        reader.last = null;
         if (source == null || !source.hasRange(reader.position, 1)) {
             reader.deliverFailure(failure == null ? ContentFailure.STORE_READ : failure);
             return;
         }
-        long until = reader.end >= 0 ? Math.min(reader.end, windowStart) : windowStart;
+        long until = reader.end >= 0 ? Math.min(reader.end, window.start()) : window.start();
         int length = (int) Math.min(LAGGING_READ_BYTES, until - reader.position);
         source.retain();
         source.read(reader.position, length, loop, (content, error) -> {
@@ -396,9 +332,8 @@ public final class ResponseTee {
     /** Drops what nobody needs and opens or closes the origin's tap. */
     private void regulate() {
         boolean storing = isStoring();
-        while (oldest != null) {
-            Chunk chunk = oldest;
-            boolean crowded = received - windowStart > windowBytesMax;
+        for (Chunk chunk = window.oldest(); chunk != null; chunk = window.oldest()) {
+            boolean crowded = window.length() > windowBytesMax;
             if (!crowded && joinable && !ended) {
                 break;
             }
@@ -406,12 +341,12 @@ public final class ResponseTee {
                     && !(crowded
                             && storing
                             && chunk.end() <= dueFrom
-                            && hasStored(chunk.start, chunk.end() - chunk.start))) {
+                            && hasStored(chunk.start(), chunk.end() - chunk.start()))) {
                 break;
             }
-            drop(chunk);
+            window.drop();
         }
-        boolean wanted = received - windowStart <= windowBytesMax && (!storing || writableWriter());
+        boolean wanted = window.length() <= windowBytesMax && (!storing || writableWriter());
         if (wanted != open && !ended) {
             open = wanted;
             feed.onFlow(wanted);
@@ -436,15 +371,6 @@ public final class ResponseTee {
         return true;
     }
 
-    private void drop(Chunk chunk) {
-        oldest = chunk.next;
-        windowStart = chunk.end();
-        if (oldest == null) {
-            newest = null;
-        }
-        chunk.bytes.release();
-    }
-
     private void remove(Reader reader) {
         if (!readers.remove(reader)) {
             return;
@@ -462,8 +388,8 @@ public final class ResponseTee {
         if (!ended || !readers.isEmpty()) {
             return;
         }
-        while (oldest != null) {
-            drop(oldest);
+        while (window.length() > 0) {
+            window.drop();
         }
         abandonStored();
         if (written != null) {
@@ -487,7 +413,7 @@ public final class ResponseTee {
         private long end = -1;
 
         @Nullable
-        private Chunk next;
+        private Chunk last;
 
         // of the sink's loop
         private boolean closed;
