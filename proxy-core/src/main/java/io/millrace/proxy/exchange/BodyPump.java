@@ -89,6 +89,11 @@ final class BodyPump implements ContentSink {
     }
 
     @Override
+    public boolean keepsCopies() {
+        return stream.connection().secure();
+    }
+
+    @Override
     public void onContent(ByteBuf content) {
         if (over) {
             content.release();

@@ -36,8 +36,10 @@ public final class ResponseTee {
     private static final int LAGGING_READ_BYTES = 256 * 1024;
     /** Handed to readers before the loop reads again, from the origin too: a quarter of a millisecond of sending. */
     private static final int IN_A_ROW_BYTES = 1 << 20;
-    /** The longest piece for one of several readers, of those that are stored and of those that come; a client that is slow keeps one. */
+    /** The longest piece for one of several readers, as of what is stored: a client that is slow keeps one. */
     private static final int AT_ONCE_BYTES_MAX = StoredObject.READ_LENGTH_MAX;
+    /** Where the first pieces may end: all who are slow keep the same bytes of them, unless each keeps a copy. */
+    private static final int SHARED_BYTES_MAX = 1 << 20;
     /** What the tee tells of its state to the fetch that feeds it. */
     public interface Feed {
         /** Stop or go on reading the origin. */
@@ -297,9 +299,7 @@ public final class ResponseTee {
         Chunk chunk = window.at(reader.position, reader.last);
         reader.last = chunk;
         long until = reader.end >= 0 ? Math.min(reader.end, received()) : received();
-        until = readers.size() == 1
-                ? Math.min(until, chunk.end())
-                : Math.min(until, reader.position + AT_ONCE_BYTES_MAX);
+        until = readers.size() == 1 ? Math.min(until, chunk.end()) : Math.min(until, reader.atOnceUntil());
         ByteBuf piece = ContentWindow.piece(chunk, reader.position, until);
         int length = piece.readableBytes();
         reader.position += length;
@@ -407,6 +407,7 @@ public final class ResponseTee {
         private final EventExecutor sinkLoop;
         private final ContentSink sink;
         private final boolean sameLoop;
+        private final int sharedBytesMax;
 
         // of the tee's loop
         private long position;
@@ -422,6 +423,12 @@ public final class ResponseTee {
             this.sinkLoop = sinkLoop;
             this.sink = sink;
             this.sameLoop = sinkLoop == loop;
+            this.sharedBytesMax = sink.keepsCopies() ? 0 : SHARED_BYTES_MAX;
+        }
+
+        /** Where a piece ends at the latest when there are others. */
+        private long atOnceUntil() {
+            return Math.max(position + AT_ONCE_BYTES_MAX, sharedBytesMax);
         }
 
         /**

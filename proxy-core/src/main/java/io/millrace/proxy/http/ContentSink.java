@@ -8,6 +8,14 @@ import io.netty.buffer.ByteBuf;
  * <p>Confined to one event loop.
  */
 public interface ContentSink {
+    /**
+     * Whether what waits to be sent is bytes of the sink's own, as those that TLS has encrypted are, and no longer the piece, which may be shared with others.
+     * One and the same answer always.
+     */
+    default boolean keepsCopies() {
+        return false;
+    }
+
     /** A piece of content; takes ownership. */
     void onContent(ByteBuf content);
 

@@ -6,18 +6,21 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.concurrent.ImmediateEventExecutor;
 import java.io.ByteArrayOutputStream;
+import java.util.ArrayList;
+import java.util.List;
 
 /** A reader that pulls whenever it is allowed to. */
 final class Reading implements ContentSink {
     private final ByteArrayOutputStream received = new ByteArrayOutputStream();
     ResponseTee.Reader reader;
     int pieces;
-    int longestPiece;
+    final List<Integer> lengths = new ArrayList<>();
     int mostBuffers;
     boolean ended;
     ContentFailure failure;
     Runnable whenOver = () -> {};
     Runnable onPiece = () -> {};
+    private boolean copies;
     private boolean going;
     private boolean outstanding;
 
@@ -29,6 +32,14 @@ final class Reading implements ContentSink {
 
     static Reading of(ResponseTee tee, EmbeddedChannel loop) {
         Reading reading = stalled(tee, loop);
+        reading.go();
+        return reading;
+    }
+
+    static Reading keepingCopies(ResponseTee tee, EmbeddedChannel loop) {
+        Reading reading = new Reading();
+        reading.copies = true;
+        reading.reader = tee.read(loop.eventLoop(), reading);
         reading.go();
         return reading;
     }
@@ -62,9 +73,14 @@ final class Reading implements ContentSink {
     }
 
     @Override
+    public boolean keepsCopies() {
+        return copies;
+    }
+
+    @Override
     public void onContent(ByteBuf content) {
         outstanding = false;
-        longestPiece = Math.max(longestPiece, content.readableBytes());
+        lengths.add(content.readableBytes());
         mostBuffers = Math.max(mostBuffers, content.nioBufferCount());
         byte[] bytes = new byte[content.readableBytes()];
         content.readBytes(bytes).release();

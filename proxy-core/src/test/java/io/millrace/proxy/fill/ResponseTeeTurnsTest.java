@@ -12,6 +12,7 @@ import io.millrace.store.StoredObject;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
@@ -108,17 +109,35 @@ class ResponseTeeTurnsTest {
         }
     }
 
+    /** A client that is slow keeps one of them, each its own. */
     @Test
-    void aSlowReaderIsGivenNoMoreAtOnceThanOneOfWhatIsStored() {
+    void readersThatKeepCopiesAreGivenNoMoreAtOnceThanThoseOfWhatIsStored() {
         ResponseTee tee = new ResponseTee(turns.eventLoop(), 4 << 20, true, feed);
-        List<Reading> readings = severalReading(tee, 2);
+        List<Reading> readings = List.of(Reading.keepingCopies(tee, turns), Reading.keepingCopies(tee, turns));
         byte[] body = bytes(3 << 20);
         pieces.feed(tee, body, 60_000);
         turn();
         turn();
         for (Reading reading : readings) {
             assertArrayEquals(body, reading.bytes());
-            assertTrue(reading.longestPiece <= StoredObject.READ_LENGTH_MAX, "piece of " + reading.longestPiece);
+            assertEquals(Collections.nCopies(12, StoredObject.READ_LENGTH_MAX), reading.lengths);
+        }
+        tee.end();
+    }
+
+    /** All who are slow keep the same first bytes, however many they are; not so of those behind. */
+    @Test
+    void readersThatKeepWhatTheyAreGivenShareOneLongFirstPiece() {
+        ResponseTee tee = new ResponseTee(turns.eventLoop(), 4 << 20, true, feed);
+        List<Reading> readings = severalReading(tee, 2);
+        byte[] body = bytes(2 << 20);
+        pieces.feed(tee, body, 60_000);
+        turn();
+        turn();
+        int later = StoredObject.READ_LENGTH_MAX;
+        for (Reading reading : readings) {
+            assertArrayEquals(body, reading.bytes());
+            assertEquals(List.of(1 << 20, later, later, later, later), reading.lengths);
         }
         tee.end();
     }
