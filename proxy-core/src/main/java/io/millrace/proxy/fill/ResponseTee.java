@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * client holds up the origin only when nothing is stored.
  *
  * <pre>
- *   0 ............. windowStart ........................ received
+ *   0 ............. window.start ....................... received
  *   |  in the store |  chunks, newest last               |  origin
  *        ^ lagging reader        ^ reader   ^ reader waits at the end
  * </pre>
@@ -38,8 +38,11 @@ public final class ResponseTee {
     private static final int IN_A_ROW_BYTES = 1 << 20;
     /** The longest piece for one of several readers, as of what is stored: a client that is slow keeps one. */
     private static final int AT_ONCE_BYTES_MAX = StoredObject.READ_LENGTH_MAX;
-    /** Where the first pieces may end: all who are slow keep the same bytes of them, unless each keeps a copy. */
+    /** Where a piece for one of many may end, though it is longer: all who are slow keep the same bytes of it, unless each keeps a copy. */
     private static final int SHARED_BYTES_MAX = 1 << 20;
+    /** How many are many: among so many it is no more for each than a piece of its own. */
+    private static final int SHARING_READERS_MIN = SHARED_BYTES_MAX / AT_ONCE_BYTES_MAX;
+
     /** What the tee tells of its state to the fetch that feeds it. */
     public interface Feed {
         /** Stop or go on reading the origin. */
@@ -428,7 +431,8 @@ public final class ResponseTee {
 
         /** Where a piece ends at the latest when there are others. */
         private long atOnceUntil() {
-            return Math.max(position + AT_ONCE_BYTES_MAX, sharedBytesMax);
+            long own = position + AT_ONCE_BYTES_MAX;
+            return readers.size() < SHARING_READERS_MIN ? own : Math.max(own, sharedBytesMax);
         }
 
         /**

@@ -10,7 +10,7 @@ import io.netty.buffer.ByteBuf;
 public interface ContentSink {
     /**
      * Whether what waits to be sent is bytes of the sink's own, as those that TLS has encrypted are, and no longer the piece, which may be shared with others.
-     * One and the same answer always.
+     * One and the same answer always, on any thread, and never a fault.
      */
     default boolean keepsCopies() {
         return false;

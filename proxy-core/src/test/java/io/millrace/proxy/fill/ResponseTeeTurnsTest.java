@@ -127,19 +127,50 @@ class ResponseTeeTurnsTest {
 
     /** All who are slow keep the same first bytes, however many they are; not so of those behind. */
     @Test
-    void readersThatKeepWhatTheyAreGivenShareOneLongFirstPiece() {
+    void manyReadersThatKeepWhatTheyAreGivenShareOneLongFirstPiece() {
         ResponseTee tee = new ResponseTee(turns.eventLoop(), 4 << 20, true, feed);
-        List<Reading> readings = severalReading(tee, 2);
+        List<Reading> readings = new ArrayList<>(severalReading(tee, 3));
+        readings.add(partReading(tee, 300 << 10));
+        readings.add(partReading(tee, 900 << 10));
+        readings.add(Reading.keepingCopies(tee, turns));
         byte[] body = bytes(2 << 20);
         pieces.feed(tee, body, 60_000);
-        turn();
-        turn();
-        int later = StoredObject.READ_LENGTH_MAX;
+        for (int i = 0; i < readings.size() * 2; i++) {
+            turn();
+        }
+        int own = StoredObject.READ_LENGTH_MAX;
+        for (Reading reading : readings.subList(0, 3)) {
+            assertArrayEquals(body, reading.bytes());
+            assertEquals(List.of(1 << 20, own, own, own, own), reading.lengths);
+        }
+        assertEquals(List.of(724 << 10, own, own, own, own), readings.get(3).lengths);
+        assertEquals(List.of(own, own, own, own, 124 << 10), readings.get(4).lengths);
+        assertEquals(Collections.nCopies(8, own), readings.get(5).lengths);
+        tee.end();
+    }
+
+    /** What a few share might be kept by a single one in the end. */
+    @Test
+    void aFewReadersAreGivenNoMoreAtOnceThanThoseOfWhatIsStored() {
+        ResponseTee tee = new ResponseTee(turns.eventLoop(), 4 << 20, true, feed);
+        List<Reading> readings = severalReading(tee, 3);
+        byte[] body = bytes(1 << 20);
+        pieces.feed(tee, body, 60_000);
+        for (int i = 0; i < readings.size(); i++) {
+            turn();
+        }
         for (Reading reading : readings) {
             assertArrayEquals(body, reading.bytes());
-            assertEquals(List.of(1 << 20, later, later, later, later), reading.lengths);
+            assertEquals(Collections.nCopies(4, StoredObject.READ_LENGTH_MAX), reading.lengths);
         }
         tee.end();
+    }
+
+    private Reading partReading(ResponseTee tee, int from) {
+        Reading reading = Reading.stalled(tee, turns);
+        reading.reader.narrow(from, 2 << 20);
+        reading.go();
+        return reading;
     }
 
     @Test
