@@ -62,6 +62,9 @@ final class VolumeInventory<H> {
     private long filledTo = -1;
 
     private long droppedBeforeFill;
+    /** Since filling began, room was made for what it may have found none for. */
+    private boolean roomMade;
+
     private @Nullable SegmentSummary filling;
     private int fillingNext;
 
@@ -384,6 +387,8 @@ final class VolumeInventory<H> {
             // What found no room may find it now.
             if (swept > 0 && !whole && filledTo < 0) {
                 beginFill(open);
+            } else {
+                roomMade |= swept > 0;
             }
             swept = 0;
         }
@@ -393,6 +398,7 @@ final class VolumeInventory<H> {
         filledTo = 0;
         filling = null;
         droppedBeforeFill = open.dropped();
+        roomMade = false;
     }
 
     /**
@@ -420,6 +426,9 @@ final class VolumeInventory<H> {
             filledTo = -1;
             whole = open.dropped() == droppedBeforeFill;
             LOG.debug("{}: inventory of {} entries is written, whole={}", volume.directory(), open.entries(), whole);
+            if (!whole && roomMade) {
+                beginFill(open);
+            }
             return;
         }
         long tag = volume.pin(segment);

@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
@@ -330,7 +331,8 @@ class StoreInventoryTest {
         }
     }
 
-    @Test
+    /** Several times: what finds no room while the entries are written anew depends on how the threads take turns. */
+    @RepeatedTest(5)
     void staysSmallWhileTheRingTurns() {
         try (TestStore test = new TestStore(config(1, 1 << 20).segmentBytes(128 << 10), new SystemFileIo())) {
             for (int i = 0; i < 6000; i++) {
