@@ -5,6 +5,7 @@ import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.net.DecidedRequest;
+import io.millrace.proxy.net.DirectReceiver;
 import io.millrace.proxy.net.RequestHandler;
 import io.millrace.proxy.observe.CacheResult;
 import io.millrace.proxy.serve.Selection;
@@ -27,9 +28,16 @@ final class DirectHits {
     private @Nullable Decision lastDecision;
     private @Nullable ExchangeReport lastReport;
     private final BorrowedObjects borrowed = new BorrowedObjects();
+    private final TurnTime time;
 
-    DirectHits(ExchangeLoop home) {
+    DirectHits(ExchangeLoop home, WallClock clock) {
         this.home = home;
+        this.time = new TurnTime(clock);
+    }
+
+    /** As {@link DirectReceiver#onTurn}. */
+    void onTurn() {
+        time.forget();
     }
 
     /** Answers, or says what was decided. */
@@ -45,13 +53,14 @@ final class DirectHits {
     private @Nullable DecidedRequest answerBorrowing(ClientStream stream, RequestHead head) {
         Decision decision = null;
         try {
-            long receivedMillis = home.clock().millis();
-            long receivedNanos = System.nanoTime();
+            long receivedNanos = time.nanos();
+            long receivedMillis = time.millis();
             decision = decisionOf(head);
             decision.borrowFrom(borrowed);
             home.decider().decide(decision, 0, stream.connection(), receivedMillis);
             Selection selection = selectionOf(decision);
             if (selection == null) {
+                time.forget();
                 lastDecision = null;
                 decision.hold();
                 return new Decided(home, decision, null);
@@ -59,6 +68,7 @@ final class DirectHits {
             send(reportOf(stream, head, receivedMillis, receivedNanos), stream, decision, selection, receivedMillis);
             return null;
         } catch (RuntimeException | Error e) {
+            time.forget();
             lastDecision = null;
             if (decision != null) {
                 decision.hold();
@@ -138,6 +148,7 @@ final class DirectHits {
             throw e;
         }
         report.end(ExchangeOutcome.HIT, length);
+        time.passed(report.endNanos());
     }
 
     /**

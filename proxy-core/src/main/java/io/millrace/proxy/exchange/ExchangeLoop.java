@@ -101,7 +101,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     private final @Nullable AccessLogRing log;
     private final RequestDecider decider;
     private final Variants variants;
-    private final DirectHits directHits = new DirectHits(this);
+    private final DirectHits directHits;
     private final OutboundHead outbound = new OutboundHead();
     private final ViaCodes viaCodes = new ViaCodes();
 
@@ -120,6 +120,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
         this.log = log;
         this.decider = new RequestDecider(shared, counters);
         this.variants = new Variants(shared, counters);
+        this.directHits = new DirectHits(this, shared.clock());
     }
 
     @Override
@@ -137,6 +138,11 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
             exchange.onFault(e);
         }
         return exchange;
+    }
+
+    @Override
+    public void onTurn() {
+        directHits.onTurn();
     }
 
     @Override

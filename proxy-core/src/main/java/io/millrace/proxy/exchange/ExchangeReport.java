@@ -70,6 +70,7 @@ final class ExchangeReport {
     private boolean fromDisk;
     private boolean switched;
     private long tunnelNanos;
+    private long endNanos;
     private long receivedBytes;
     private int originStatus;
     private int originMinorVersion = 1;
@@ -374,6 +375,11 @@ final class ExchangeReport {
         home.counters().decrement(Counter.REQUESTS_ACTIVE);
     }
 
+    /** When the exchange was over, in nanoseconds as the system's timer has them. */
+    long endNanos() {
+        return endNanos;
+    }
+
     /** The exchange is over. */
     void end(ExchangeOutcome outcome, long contentBytes) {
         if (outcome == ExchangeOutcome.CLIENT_GONE) {
@@ -383,7 +389,8 @@ final class ExchangeReport {
         } else if (outcome == ExchangeOutcome.TRUNCATED) {
             logOutcome = LogOutcome.ORIGIN_READ_FAILED;
         }
-        long durationNanos = System.nanoTime() - receivedNanos;
+        endNanos = System.nanoTime();
+        long durationNanos = endNanos - receivedNanos;
         home.counters().decrement(Counter.REQUESTS_ACTIVE);
         // How long people talk says nothing of how fast they were answered.
         home.counters().requestCompleted(result, status, switched ? tunnelNanos - receivedNanos : durationNanos);

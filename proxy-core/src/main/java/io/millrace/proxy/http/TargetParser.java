@@ -7,17 +7,39 @@ import org.jspecify.annotations.Nullable;
 final class TargetParser {
 
     private static final byte[] NOTHING = {};
-    private static final String SUB_DELIMITERS = "!$&'()*+,;=";
 
     private TargetParser() {}
 
     static TargetResult parse(
             Method method, byte[] bytes, int from, int to, FieldSection fields, int minorVersion, boolean secure) {
         Authority host = new Authority(secure);
-        TargetProblem problem = readHost(fields, minorVersion, host);
+        TargetProblem problem = hostProblem(fields, minorVersion);
+        if (problem == null) {
+            problem = readHost(fields, host);
+        }
+        return problem == null ? parse(method, bytes, from, to, host, minorVersion, secure) : problem;
+    }
+
+    static TargetResult parse(
+            Method method, byte[] bytes, int from, int to, FieldSection fields, int minorVersion, RecentHost recent) {
+        TargetProblem problem = hostProblem(fields, minorVersion);
         if (problem != null) {
             return problem;
         }
+        Authority host = recent.ofField(fields);
+        if (host == null) {
+            host = new Authority(recent.isSecure());
+            problem = readHost(fields, host);
+            if (problem != null) {
+                return problem;
+            }
+            recent.keep(fields, host);
+        }
+        return parse(method, bytes, from, to, host, minorVersion, recent.isSecure());
+    }
+
+    private static TargetResult parse(
+            Method method, byte[] bytes, int from, int to, Authority host, int minorVersion, boolean secure) {
         if (from >= to) {
             return TargetProblem.FORM;
         }
@@ -70,12 +92,12 @@ final class TargetParser {
         if (problem != null) {
             return problem;
         }
-        if (!authority.hasPort) {
+        if (!authority.hasPort()) {
             return TargetProblem.PORT;
         }
         return authority.isEmpty()
                 ? TargetProblem.HOST
-                : new TargetUri(TargetUri.Form.AUTHORITY, secure, authority.host, authority.port, NOTHING, 0, 0, 0);
+                : new TargetUri(TargetUri.Form.AUTHORITY, secure, authority.host(), authority.port(), NOTHING, 0, 0, 0);
     }
 
     private static TargetResult withPath(
@@ -93,18 +115,21 @@ final class TargetParser {
         }
         byte[] target = Arrays.copyOfRange(bytes, from, to);
         int pathEnd = query < 0 ? target.length : query;
-        return new TargetUri(form, secure, authority.host, authority.port, target, 0, pathEnd, target.length);
+        return new TargetUri(form, secure, authority.host(), authority.port(), target, 0, pathEnd, target.length);
     }
 
-    private static @Nullable TargetProblem readHost(FieldSection fields, int minorVersion, Authority authority) {
+    /** What is wrong with the number of Host fields. */
+    private static @Nullable TargetProblem hostProblem(FieldSection fields, int minorVersion) {
         int line = fields.find(FieldName.HOST);
         if (line < 0) {
             return minorVersion == 0 ? null : TargetProblem.HOST_MISSING;
         }
-        if (fields.next(FieldName.HOST, line) >= 0) {
-            return TargetProblem.HOST_REPEATED;
-        }
-        return authority.read(fields.bytes(), fields.valueStart(line), fields.valueEnd(line));
+        return fields.next(FieldName.HOST, line) >= 0 ? TargetProblem.HOST_REPEATED : null;
+    }
+
+    private static @Nullable TargetProblem readHost(FieldSection fields, Authority authority) {
+        int line = fields.find(FieldName.HOST);
+        return line < 0 ? null : authority.read(fields.bytes(), fields.valueStart(line), fields.valueEnd(line));
     }
 
     private static boolean endsAuthority(byte b) {
@@ -123,100 +148,5 @@ final class TargetParser {
             }
         }
         return false;
-    }
-
-    /** Host and port of an authority (RFC 3986 s3.2), the host in lower case. */
-    private static final class Authority {
-
-        private byte[] host = NOTHING;
-        private int port;
-        private boolean hasPort;
-
-        Authority(boolean secure) {
-            port = TargetUri.defaultPort(secure);
-        }
-
-        boolean isEmpty() {
-            return host.length == 0;
-        }
-
-        /** Reads {@code host [":" [port]]}; an empty range leaves the host empty. */
-        @Nullable
-        TargetProblem read(byte[] bytes, int from, int to) {
-            for (int i = from; i < to; i++) {
-                if (bytes[i] == '@') {
-                    return TargetProblem.USERINFO;
-                }
-            }
-            int hostEnd = from < to && bytes[from] == '[' ? literalEnd(bytes, from, to) : nameEnd(bytes, from, to);
-            if (hostEnd < 0 || hostEnd - from > TargetUri.HOST_LENGTH_MAX) {
-                return TargetProblem.HOST;
-            }
-            if (hostEnd < to) {
-                TargetProblem problem = readPort(bytes, hostEnd, to);
-                if (problem != null) {
-                    return problem;
-                }
-                if (hostEnd == from) {
-                    return TargetProblem.HOST;
-                }
-            }
-            host = new byte[hostEnd - from];
-            for (int i = from; i < hostEnd; i++) {
-                host[i - from] = (byte) FieldLexer.lower(bytes[i]);
-            }
-            return null;
-        }
-
-        private @Nullable TargetProblem readPort(byte[] bytes, int colon, int to) {
-            if (bytes[colon] != ':') {
-                return TargetProblem.HOST;
-            }
-            if (colon + 1 < to) {
-                long number = FieldLexer.number(bytes, colon + 1, to);
-                if (number < 1 || number > 65_535) {
-                    return TargetProblem.PORT;
-                }
-                port = (int) number;
-                hasPort = true;
-            }
-            return null;
-        }
-
-        /** Position after a registered name or an IPv4 address, -1 when a byte cannot stand there. */
-        private static int nameEnd(byte[] bytes, int from, int to) {
-            int i = from;
-            while (i < to && bytes[i] != ':') {
-                byte b = bytes[i];
-                if (b == '%') {
-                    boolean encoded = i + 2 < to
-                            && FieldLexer.hexDigit(bytes[i + 1]) >= 0
-                            && FieldLexer.hexDigit(bytes[i + 2]) >= 0;
-                    if (!encoded) {
-                        return -1;
-                    }
-                } else if (!UriBytes.isUnreserved(b) && SUB_DELIMITERS.indexOf(b) < 0) {
-                    return -1;
-                }
-                i++;
-            }
-            return i;
-        }
-
-        /** Position after {@code [IPv6 address]}, -1 when it is none; zone identifiers are refused. */
-        private static int literalEnd(byte[] bytes, int from, int to) {
-            int colons = 0;
-            for (int i = from + 1; i < to; i++) {
-                byte b = bytes[i];
-                if (b == ']') {
-                    return colons >= 2 ? i + 1 : -1;
-                }
-                colons += b == ':' ? 1 : 0;
-                if (b != ':' && b != '.' && FieldLexer.hexDigit(b) < 0) {
-                    return -1;
-                }
-            }
-            return -1;
-        }
     }
 }

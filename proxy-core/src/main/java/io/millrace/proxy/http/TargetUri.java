@@ -60,6 +60,16 @@ public final class TargetUri implements TargetResult {
         return TargetParser.parse(method, bytes, from, to, fields, minorVersion, secure);
     }
 
+    /**
+     * Reads a request's target; see {@link #parse(Method, byte[], int, int, FieldSection, int, boolean)}.
+     *
+     * @param recent the host of the request before, and whether the connection is secured
+     */
+    public static TargetResult parse(
+            Method method, byte[] bytes, int from, int to, FieldSection fields, int minorVersion, RecentHost recent) {
+        return TargetParser.parse(method, bytes, from, to, fields, minorVersion, recent);
+    }
+
     /** Reads a request's target; see {@link #parse(Method, byte[], int, int, FieldSection, int, boolean)}. */
     public static TargetResult parse(
             Method method, CharSequence target, FieldSection fields, int minorVersion, boolean secure) {

@@ -57,6 +57,7 @@ public final class DirectAnswers {
             return;
         }
         in.getBytes(from, bytes, 0, end);
+        receiver.onTurn();
         int at = 0;
         try {
             while (at < end && connection.isBetweenRequests()) {

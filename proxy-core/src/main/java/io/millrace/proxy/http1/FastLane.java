@@ -187,6 +187,9 @@ public final class FastLane implements PlainReceiver {
                 return;
             }
             in().getBytes(0, bytes, 0, end);
+            if (gathered.isEmpty()) {
+                parts.direct().onTurn();
+            }
             answer(connection, end, ended);
             if (connection.isGone() || (end < READ_BYTES && !ended)) {
                 return;

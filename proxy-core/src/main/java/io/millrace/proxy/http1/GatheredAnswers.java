@@ -86,6 +86,11 @@ final class GatheredAnswers {
         send();
     }
 
+    /** Whether nobody's answers wait. */
+    boolean isEmpty() {
+        return size == 0;
+    }
+
     /** Sends all that waits. */
     void send() {
         ByteBuf answers = buffer;

@@ -4,6 +4,7 @@ import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.RecentHost;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
 
@@ -43,7 +44,7 @@ final class PlainRequestScanner {
 
     private final FieldSection fields = FieldSection.reusable(LINES_MAX);
 
-    private final boolean secure;
+    private final RecentHost recentHost;
 
     private RequestHead head;
     private boolean persistent;
@@ -55,7 +56,7 @@ final class PlainRequestScanner {
      */
     @SuppressWarnings("NullAway.Init") // head is read after a scan that found one
     PlainRequestScanner(boolean secure) {
-        this.secure = secure;
+        this.recentHost = new RecentHost(secure);
     }
 
     /**
@@ -86,7 +87,7 @@ final class PlainRequestScanner {
         if (position - fieldsStart > settings.headerBytesMax() || !isPlain(minorVersion)) {
             return NOT_PLAIN;
         }
-        if (!(TargetUri.parse(method, bytes, targetStart, targetEnd, fields, minorVersion, secure)
+        if (!(TargetUri.parse(method, bytes, targetStart, targetEnd, fields, minorVersion, recentHost)
                 instanceof TargetUri target)) {
             return NOT_PLAIN;
         }

@@ -10,6 +10,12 @@ import org.jspecify.annotations.Nullable;
  */
 public interface DirectReceiver {
     /**
+     * What comes from now on was not there yet when those before were answered. Without this between them, requests are taken to have come together,
+     * and the time at which one is answered for the time at which the next one's turn came.
+     */
+    default void onTurn() {}
+
+    /**
      * A plain GET or HEAD without content. It is answered whole on the stream before this returns, or not at all.
      *
      * @param head valid during the call only
