@@ -30,7 +30,7 @@ def parser():
     p.add_argument("--rounds", type=positive, default=3, help="measured rounds (default %(default)s)")
     p.add_argument("--secs", type=positive, default=8, help="length of a round in s (default %(default)s)")
     p.add_argument("--warm", type=int, default=2,
-                   help="warming up in s; Millrace goes on in pieces of twice that until its JVM has compiled, for a minute"
+                   help="warming up in s; Millrace goes on in pieces of twice that until its JVM has compiled, for 90 s"
                         " at most (default %(default)s)")
     p.add_argument("--max-others", type=float, default=0.25, metavar="SHARE",
                    help="a round in which others use more of the machine is run once more (default %(default)s)")

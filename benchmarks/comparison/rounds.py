@@ -9,8 +9,9 @@ from comparison.errors import NotAvailable, WrongAnswer
 from comparison.loads import H2load
 
 
-WARM_SECONDS_MAX = 60  # a compiler that is busy after that is a finding, not a start
-COMPILING = 0.05  # share of a core below which a compiler counts as quiet
+WARM_SECONDS_MAX = 90  # a compiler that is busy after that is a finding, not a start
+COMPILING = 0.02  # share of a core below which a compiler counts as quiet
+QUIET_PIECES = 2  # in a row: connections that end and begin again between two pieces may set off another compilation
 
 
 @dataclass(frozen=True)
@@ -65,14 +66,17 @@ def ready(case, server, bench, plan):
 
 def warm_up(case, server, bench, seconds):
     """Warms a server up until its compiler, if it has one, is quiet; returns after how many seconds of load it was."""
-    total, piece = 0, seconds * server.warm_factor
+    total, piece, quiet = 0, seconds * server.warm_factor, 0
     while True:
         compiled, began = server.compile_seconds(), time.monotonic()
         case.load.warm_up(bench, server, piece)
         took = time.monotonic() - began
         total += took
         now = server.compile_seconds()
-        if compiled is None or now is None or now - compiled < COMPILING * took or total >= WARM_SECONDS_MAX:
+        if compiled is None or now is None:
+            return round(total)
+        quiet = quiet + 1 if now - compiled < COMPILING * took else 0
+        if quiet == QUIET_PIECES or total >= WARM_SECONDS_MAX:
             return round(total)
 
 

@@ -1,4 +1,4 @@
-"""Servers are warmed up until what they compile is compiled, and no longer than a minute."""
+"""Servers are warmed up until what they compile is compiled, and no longer than a minute and a half."""
 import types
 import unittest
 from unittest import mock
@@ -32,11 +32,18 @@ class WarmUpTest(unittest.TestCase):
         self.assertEqual(2, warmed(lambda now: None, factor=1))
 
     def test_a_server_is_warmed_up_until_its_compiler_is_quiet(self):
-        # Half a core for 17 s, then nothing: the piece from 16 to 20 s still has some of it, the next has none.
-        self.assertEqual(24, warmed(lambda now: min(now, 17.0) / 2))
+        # Half a core for 17 s, then nothing: the piece from 16 to 20 s still has some of it, the two next have none.
+        self.assertEqual(28, warmed(lambda now: min(now, 17.0) / 2))
 
-    def test_a_compiler_that_never_rests_is_waited_for_a_minute(self):
-        self.assertEqual(60, warmed(lambda now: now / 2))
+    def test_a_compiler_that_begins_again_is_waited_for(self):
+        # Quiet from 4 to 8 s, half a core from 8 to 12 s, then nothing.
+        def compiled(now):
+            return min(now, 4.0) / 2 + min(max(now - 8.0, 0.0), 4.0) / 2
+
+        self.assertEqual(20, warmed(compiled))
+
+    def test_a_compiler_that_never_rests_is_waited_for_a_minute_and_a_half(self):
+        self.assertEqual(92, warmed(lambda now: now / 2))
 
 
 if __name__ == "__main__":
