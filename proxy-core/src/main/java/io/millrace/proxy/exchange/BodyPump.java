@@ -64,7 +64,11 @@ final class BodyPump implements ContentSink {
         do {
             again = false;
             ContentSource current = source;
-            if (current == null || outstanding || over || !stream.isWritable()) {
+            if (current == null || outstanding || over) {
+                break;
+            }
+            if (!stream.isWritable()) {
+                current.onBehind();
                 break;
             }
             outstanding = true;

@@ -13,6 +13,9 @@ public interface ContentSource {
      */
     void pull();
 
+    /** What was given waits to be sent, as the receiver is slower: the next pull comes when it has been. Told as often as that is so. */
+    default void onBehind() {}
+
     /** Gives up: nothing more is delivered. Must be called once in every case, after the end too. */
     void close();
 }

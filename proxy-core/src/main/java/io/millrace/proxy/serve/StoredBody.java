@@ -6,18 +6,26 @@ import io.millrace.proxy.http.ContentSource;
 import io.millrace.proxy.net.LoopTurns;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.util.concurrent.EventExecutor;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stored response's content, or a part of it, as a source: in pieces of at most
- * {@link StoredObject#READ_LENGTH_MAX}: slices of what is in RAM, reads off the event loop of what is only on disk.
+ * A stored response's content, or a part of it, as a source: slices of what is in RAM, reads off the event loop of what is only on disk.
+ *
+ * <p>A read gives at most {@link StoredObject#READ_LENGTH_MAX} bytes. Of what is in RAM as many as four times that are given at once, as each piece
+ * that is sent wakes the client: of a body that is whole there at any time, since it is kept whole until its end is sent; of pieces that lie there
+ * one by one as many as the client was seen to take, so that one that lags keeps few of them.
  *
  * <p>Confined to the sink's event loop.
  */
 public final class StoredBody implements ContentSource {
     /** What is in RAM is given in a row up to so much, the longest of the usual objects there. */
     private static final int AT_ONCE_BYTES_MAX = 1 << 20;
+    /** How much less pieces in RAM are together after what the client did not take at once. */
+    private static final int LESS = 4;
 
     private final StoredObject<?> object;
     private final EventExecutor loop;
@@ -27,6 +35,8 @@ public final class StoredBody implements ContentSource {
     private long position;
     /** Given from RAM since the loop last had time for others. */
     private int atOnceBytes;
+    /** What pieces in RAM are together at most when they are given next. */
+    private int togetherBytes = StoredObject.READ_LENGTH_MAX;
 
     private boolean reading;
     private boolean closed;
@@ -51,9 +61,7 @@ public final class StoredBody implements ContentSource {
             sink.onEnd();
             return;
         }
-        // Up to where the next piece begins, so that pieces kept in RAM are met, and made, as they lie there.
-        int length =
-                (int) Math.min(StoredObject.READ_LENGTH_MAX - position % StoredObject.READ_LENGTH_MAX, end - position);
+        int length = nextLength();
         if (atOnceBytes + length > AT_ONCE_BYTES_MAX) {
             // A client as fast as this would have the loop for itself until the body's end.
             LoopTurns.next(loop, this::nextTurn);
@@ -61,12 +69,51 @@ public final class StoredBody implements ContentSource {
         }
         ByteBuf part = object.residentPart(position, length);
         if (part == null) {
-            read(length);
-        } else {
-            atOnceBytes += length;
-            position += part.readableBytes();
-            sink.onContent(part);
+            read(Math.min(length, StoredObject.READ_LENGTH_MAX));
+            return;
         }
+        ByteBuf content = withThoseBehind(part, Math.min(togetherBytes, AT_ONCE_BYTES_MAX - atOnceBytes));
+        togetherBytes =
+                Math.min(2 * togetherBytes, sink.keepsCopies() ? StoredObject.READ_LENGTH_MAX : AT_ONCE_BYTES_MAX);
+        atOnceBytes += content.readableBytes();
+        position += content.readableBytes();
+        sink.onContent(content);
+    }
+
+    private int nextLength() {
+        if (object.residentBody() != null && !sink.keepsCopies()) {
+            return (int) Math.min(AT_ONCE_BYTES_MAX, end - position);
+        }
+        return lengthOfPiece(position);
+    }
+
+    /** Up to where the next piece begins, so that pieces kept in RAM are met, and made, as they lie there. */
+    private int lengthOfPiece(long at) {
+        return (int) Math.min(StoredObject.READ_LENGTH_MAX - at % StoredObject.READ_LENGTH_MAX, end - at);
+    }
+
+    /** The piece with those behind it that are in RAM too, as far as all of them are no more than so many bytes. */
+    private ByteBuf withThoseBehind(ByteBuf first, int bytesMax) {
+        List<ByteBuf> parts = null;
+        int bytes = first.readableBytes();
+        while (position + bytes < end && bytes + StoredObject.READ_LENGTH_MAX <= bytesMax) {
+            ByteBuf next = object.residentPart(position + bytes, lengthOfPiece(position + bytes));
+            if (next == null) {
+                break;
+            }
+            if (parts == null) {
+                parts = new ArrayList<>(AT_ONCE_BYTES_MAX / StoredObject.READ_LENGTH_MAX);
+                parts.add(first);
+            }
+            parts.add(next);
+            bytes += next.readableBytes();
+        }
+        return parts == null ? first : Unpooled.wrappedBuffer(parts.size(), parts.toArray(ByteBuf[]::new));
+    }
+
+    @Override
+    public void onBehind() {
+        togetherBytes = Math.max(StoredObject.READ_LENGTH_MAX, togetherBytes / LESS);
     }
 
     private void nextTurn() {

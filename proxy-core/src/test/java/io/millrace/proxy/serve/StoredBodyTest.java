@@ -10,24 +10,43 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** How a stored body that is in RAM is given. */
 class StoredBodyTest {
     private static final int MIB = 1 << 20;
+    private static final int PIECE = StoredObject.READ_LENGTH_MAX;
     private static final int LENGTH = 5 * MIB + 77;
 
     private final EmbeddedChannel channel = new EmbeddedChannel();
     private final ByteBuf bytes = Unpooled.wrappedBuffer(new byte[LENGTH]);
     private int released;
+    private final List<String> reads = new ArrayList<>();
+
+    StoredBodyTest() {
+        for (int i = 0; i < LENGTH; i++) {
+            bytes.setByte(i, i * 31);
+        }
+    }
 
     /** Takes all as it comes, as a client does that is as fast as the proxy. */
     private static final class EagerSink implements ContentSink {
         private StoredBody body;
+        private int first;
         private int taken;
         private boolean pulling;
         private boolean outstanding;
         private boolean ended;
+        private boolean secure;
+        private final List<Integer> pieces = new ArrayList<>();
+
+        @Override
+        public boolean keepsCopies() {
+            return secure;
+        }
 
         void pullAll(StoredBody from) {
             body = from;
@@ -49,6 +68,8 @@ class StoredBodyTest {
         @Override
         public void onContent(ByteBuf content) {
             taken += content.readableBytes();
+            pieces.add(content.readableBytes());
+            checkBytes(content, first + taken);
             outstanding = false;
             content.release();
             pull();
@@ -65,14 +86,39 @@ class StoredBodyTest {
         }
     }
 
-    /** An object of which all is in RAM, in pieces. */
+    private static void checkBytes(ByteBuf content, int endsAt) {
+        int first = endsAt - content.readableBytes();
+        assertEquals((byte) (first * 31), content.getByte(content.readerIndex()), "first byte, at " + first);
+        assertEquals(
+                (byte) ((endsAt - 1) * 31), content.getByte(content.writerIndex() - 1), "last, at " + (endsAt - 1));
+    }
+
+    /** An object of which all is in RAM, as a whole. */
     private StoredObject<?> inRam() {
+        return object(bytes, LENGTH);
+    }
+
+    /** An object of which a beginning is in RAM, in pieces. */
+    private StoredObject<?> inPieces(int length) {
+        return object(null, length);
+    }
+
+    private StoredObject<?> object(@Nullable ByteBuf whole, int residentBytes) {
         return (StoredObject<?>) Proxy.newProxyInstance(
                 StoredObject.class.getClassLoader(), new Class<?>[] {StoredObject.class}, (self, method, arguments) -> {
                     return switch (method.getName()) {
                         case "residentPart" -> {
                             int from = Math.toIntExact((Long) arguments[0]);
-                            yield bytes.retainedSlice(from, Math.min((Integer) arguments[1], LENGTH - from));
+                            int length = (Integer) arguments[1];
+                            int rest = whole == null ? PIECE - from % PIECE : LENGTH;
+                            yield from >= residentBytes
+                                    ? null
+                                    : bytes.retainedSlice(from, Math.min(Math.min(length, rest), LENGTH - from));
+                        }
+                        case "residentBody" -> whole;
+                        case "read" -> {
+                            reads.add(arguments[0] + "+" + arguments[1]);
+                            yield null;
                         }
                         case "release" -> {
                             released++;
@@ -120,8 +166,69 @@ class StoredBodyTest {
     }
 
     @Test
+    void aWholeBodyIsGivenByTheMegabyte() {
+        EagerSink sink = new EagerSink();
+        give(inRam(), sink, LENGTH);
+        assertEquals(List.of(MIB, MIB, MIB, MIB, MIB, 77), sink.pieces);
+    }
+
+    @Test
+    void piecesGoTogetherAsTheClientIsSeenToTakeThem() {
+        EagerSink sink = new EagerSink();
+        give(inPieces(LENGTH), sink, LENGTH);
+        assertEquals(List.of(PIECE, 2 * PIECE, PIECE, MIB, MIB, MIB, MIB, 77), sink.pieces);
+    }
+
+    @Test
+    void whoKeepsCopiesGetsOnePieceAtATime() {
+        for (StoredObject<?> object : List.of(inRam(), inPieces(LENGTH))) {
+            EagerSink sink = new EagerSink();
+            sink.secure = true;
+            give(object, sink, MIB + 1);
+            assertEquals(List.of(PIECE, PIECE, PIECE, PIECE, 1), sink.pieces);
+        }
+    }
+
+    @Test
+    void whoIsBehindGetsFewerTogetherUntilItHasTakenSome() {
+        EagerSink sink = new EagerSink();
+        StoredBody body = new StoredBody(inPieces(LENGTH), channel.eventLoop(), sink, 0, LENGTH);
+        sink.pulling = true;
+        for (int i = 0; i < 12 && !sink.ended; i++) {
+            body.pull();
+            body.onBehind();
+            channel.runPendingTasks();
+        }
+        assertEquals(List.of(PIECE, PIECE, PIECE, PIECE), sink.pieces.subList(0, 4));
+        body.close();
+        assertEquals(1, bytes.refCnt());
+    }
+
+    @Test
+    void whatIsNotInRamEndsWhatGoesTogether() {
+        EagerSink sink = new EagerSink();
+        StoredBody body = new StoredBody(inPieces(2 * PIECE), channel.eventLoop(), sink, 0, LENGTH);
+        sink.pullAll(body);
+        assertEquals(List.of(PIECE, PIECE), sink.pieces);
+        assertEquals(List.of(2 * PIECE + "+" + PIECE), reads);
+        assertEquals(1, bytes.refCnt());
+    }
+
+    private void give(StoredObject<?> object, EagerSink sink, int length) {
+        StoredBody body = new StoredBody(object, channel.eventLoop(), sink, 0, length);
+        sink.pullAll(body);
+        while (!sink.ended) {
+            channel.runPendingTasks();
+        }
+        body.close();
+        assertEquals(length, sink.taken);
+        assertEquals(1, bytes.refCnt());
+    }
+
+    @Test
     void aPartIsReadFromItsFirstToItsLastByte() {
         EagerSink sink = new EagerSink();
+        sink.first = 1000;
         StoredBody body = new StoredBody(inRam(), channel.eventLoop(), sink, 1000, 300_001);
         sink.pullAll(body);
         assertTrue(sink.ended);
