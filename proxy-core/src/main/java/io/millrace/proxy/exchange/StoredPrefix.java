@@ -68,6 +68,12 @@ final class StoredPrefix implements ContentSink {
         }
     }
 
+    /** The tee reckons with pieces of the length that an origin's have, not with a MiB that others share. */
+    @Override
+    public boolean keepsCopies() {
+        return true;
+    }
+
     @Override
     public void onContent(ByteBuf content) {
         outstanding = false;

@@ -56,6 +56,19 @@ public final class MultipartBody implements ContentSource, ContentSink {
     }
 
     @Override
+    public void onBehind() {
+        StoredBody body = current;
+        if (body != null) {
+            body.onBehind();
+        }
+    }
+
+    @Override
+    public boolean keepsCopies() {
+        return sink.keepsCopies();
+    }
+
+    @Override
     public void onContent(ByteBuf content) {
         sink.onContent(content);
     }

@@ -3,8 +3,15 @@ package io.millrace.proxy.serve;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.RangeSelection.ByteRange;
+import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.http.TargetUri;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -120,6 +127,7 @@ class StoredBodyTest {
                             reads.add(arguments[0] + "+" + arguments[1]);
                             yield null;
                         }
+                        case "retain" -> self;
                         case "release" -> {
                             released++;
                             yield true;
@@ -212,6 +220,58 @@ class StoredBodyTest {
         assertEquals(List.of(PIECE, PIECE), sink.pieces);
         assertEquals(List.of(2 * PIECE + "+" + PIECE), reads);
         assertEquals(1, bytes.refCnt());
+    }
+
+    @Test
+    void severalRangesAreGivenLikeOne() {
+        for (boolean secure : new boolean[] {false, true}) {
+            List<Integer> pieces = new ArrayList<>();
+            ContentSink sink = (ContentSink) Proxy.newProxyInstance(
+                    ContentSink.class.getClassLoader(),
+                    new Class<?>[] {ContentSink.class},
+                    (self, method, arguments) -> switch (method.getName()) {
+                        case "keepsCopies" -> secure;
+                        case "onContent" -> {
+                            ByteBuf content = (ByteBuf) arguments[0];
+                            pieces.add(content.readableBytes());
+                            content.release();
+                            yield null;
+                        }
+                        default -> throw new AssertionError(method);
+                    });
+            ByteRanges ranges =
+                    ByteRanges.of(List.of(new ByteRange(0, 3 * MIB - 1), new ByteRange(0, 9)), head(), LENGTH);
+            MultipartBody body = new MultipartBody(ranges, inPieces(LENGTH), channel.eventLoop(), sink);
+            for (int given = 0; given < 6; given++) {
+                if (given == 5) {
+                    body.onBehind();
+                }
+                body.pull();
+                while (pieces.size() == given) {
+                    channel.runPendingTasks();
+                }
+            }
+            // The first is what stands before the range.
+            assertEquals(
+                    secure
+                            ? List.of(PIECE, PIECE, PIECE, PIECE, PIECE)
+                            : List.of(PIECE, 2 * PIECE, PIECE, 4 * PIECE, PIECE),
+                    pieces.subList(1, 6));
+            body.close();
+            assertEquals(1, bytes.refCnt());
+        }
+    }
+
+    private static StoredHead head() {
+        FieldSection fields =
+                FieldSection.builder().add("Cache-Control", "max-age=60").build();
+        TargetUri url = (TargetUri) TargetUri.parseAbsolute("http://a.example/");
+        return StoredHead.of(
+                RequestHead.of("GET", url, FieldSection.EMPTY),
+                ResponseHead.of(200, "OK", fields),
+                1000,
+                2000,
+                CacheSettings.DEFAULTS);
     }
 
     private void give(StoredObject<?> object, EagerSink sink, int length) {
