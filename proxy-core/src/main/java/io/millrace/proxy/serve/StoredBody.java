@@ -24,8 +24,11 @@ import org.jspecify.annotations.Nullable;
 public final class StoredBody implements ContentSource {
     /** What is in RAM is given in a row up to so much, the longest of the usual objects there. */
     private static final int AT_ONCE_BYTES_MAX = 1 << 20;
-    /** How much less pieces in RAM are together after what the client did not take at once. */
-    private static final int LESS = 4;
+    /**
+     * What a client takes at once, piece after piece, before pieces are joined again after it was behind: more than the kernel keeps for it (4 MiB
+     * by default), and so more than one that lags can take when the kernel has room again.
+     */
+    private static final int TAKEN_BYTES = 4 << 20;
 
     private final StoredObject<?> object;
     private final EventExecutor loop;
@@ -37,6 +40,8 @@ public final class StoredBody implements ContentSource {
     private int atOnceBytes;
     /** What pieces in RAM are together at most when they are given next. */
     private int togetherBytes = StoredObject.READ_LENGTH_MAX;
+    /** From where on that grows. */
+    private long growsFrom;
 
     private boolean reading;
     private boolean closed;
@@ -73,8 +78,9 @@ public final class StoredBody implements ContentSource {
             return;
         }
         ByteBuf content = withThoseBehind(part, Math.min(togetherBytes, AT_ONCE_BYTES_MAX - atOnceBytes));
-        togetherBytes =
-                Math.min(2 * togetherBytes, sink.keepsCopies() ? StoredObject.READ_LENGTH_MAX : AT_ONCE_BYTES_MAX);
+        if (position >= growsFrom && !sink.keepsCopies()) {
+            togetherBytes = Math.min(2 * togetherBytes, AT_ONCE_BYTES_MAX);
+        }
         atOnceBytes += content.readableBytes();
         position += content.readableBytes();
         sink.onContent(content);
@@ -113,7 +119,8 @@ public final class StoredBody implements ContentSource {
 
     @Override
     public void onBehind() {
-        togetherBytes = Math.max(StoredObject.READ_LENGTH_MAX, togetherBytes / LESS);
+        togetherBytes = StoredObject.READ_LENGTH_MAX;
+        growsFrom = position + TAKEN_BYTES;
     }
 
     private void nextTurn() {

@@ -18,6 +18,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -198,16 +199,38 @@ class StoredBodyTest {
     }
 
     @Test
-    void whoIsBehindGetsFewerTogetherUntilItHasTakenSome() {
+    void whoIsBehindGetsOnePieceAtATime() {
         EagerSink sink = new EagerSink();
         StoredBody body = new StoredBody(inPieces(LENGTH), channel.eventLoop(), sink, 0, LENGTH);
         sink.pulling = true;
-        for (int i = 0; i < 12 && !sink.ended; i++) {
+        for (int given = 0; given < 12; given++) {
             body.pull();
+            while (sink.pieces.size() == given) {
+                channel.runPendingTasks();
+            }
             body.onBehind();
+        }
+        assertEquals(Collections.nCopies(12, PIECE), sink.pieces);
+        body.close();
+        assertEquals(1, bytes.refCnt());
+    }
+
+    @Test
+    void piecesGoTogetherAgainAfterMoreThanTheKernelKeepsForAClient() {
+        EagerSink sink = new EagerSink();
+        StoredBody body = new StoredBody(inPieces(LENGTH), channel.eventLoop(), sink, 0, LENGTH);
+        sink.pulling = true;
+        body.pull();
+        body.onBehind();
+        sink.pulling = false;
+        sink.outstanding = false;
+        sink.pullAll(body);
+        while (!sink.ended) {
             channel.runPendingTasks();
         }
-        assertEquals(List.of(PIECE, PIECE, PIECE, PIECE), sink.pieces.subList(0, 4));
+        List<Integer> expected = new ArrayList<>(Collections.nCopies(18, PIECE));
+        expected.addAll(List.of(2 * PIECE, 77));
+        assertEquals(expected, sink.pieces);
         body.close();
         assertEquals(1, bytes.refCnt());
     }
