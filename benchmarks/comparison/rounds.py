@@ -69,7 +69,7 @@ def warm_up(case, server, bench, seconds):
     total, piece, quiet = 0, seconds * server.warm_factor, 0
     while True:
         compiled, began = server.compile_seconds(), time.monotonic()
-        case.load.warm_up(bench, server, min(piece, WARM_SECONDS_MAX - total) if total else piece)
+        case.load.warm_up(bench, server, piece)
         took = time.monotonic() - began
         total += took
         now = server.compile_seconds()
@@ -77,7 +77,7 @@ def warm_up(case, server, bench, seconds):
             return round(total)
         # Less than before: a thread of the compiler has ended, and nobody knows what the others did.
         quiet = quiet + 1 if 0 <= now - compiled < COMPILING * took else 0
-        if quiet == QUIET_PIECES or total >= WARM_SECONDS_MAX:
+        if quiet == QUIET_PIECES or total + piece > WARM_SECONDS_MAX:
             return round(total)
 
 
