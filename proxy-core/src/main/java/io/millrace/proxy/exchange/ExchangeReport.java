@@ -120,6 +120,7 @@ final class ExchangeReport {
         fromDisk = false;
         switched = false;
         tunnelNanos = 0;
+        endNanos = 0;
         receivedBytes = 0;
         originStatus = 0;
         originMinorVersion = 1;

@@ -28,7 +28,7 @@ class TurnTimeTest {
         long began = time.nanos();
         time.passed(began + 7_999_999);
         assertEquals(began + 7_999_999, time.nanos());
-        assertEquals(1_000_007, time.millis());
+        assertEquals(1_000_000, time.millis());
         assertEquals(1, reads);
     }
 
