@@ -9,7 +9,8 @@ import io.netty.buffer.ByteBuf;
  */
 public interface ContentSink {
     /**
-     * Whether what waits to be sent is bytes of the sink's own, as those that TLS has encrypted are, and no longer the piece, which may be shared with others.
+     * Whether what waits to be sent is bytes of the sink's own, as those that TLS has encrypted are, and no longer the piece, which may be shared with others;
+     * or whether it hands on what it keeps in pieces of its own, as a tee does. It is given no more at a time than one read has.
      * One and the same answer always, on any thread, and never a fault.
      */
     default boolean keepsCopies() {

@@ -27,18 +27,16 @@ public final class RecentHost {
         return secure;
     }
 
-    /** What the section's first Host field says, if that is what the last one said, byte for byte; else null. */
+    /** What the Host field at the line says, if that is what the last one said, byte for byte; else, and where the line is -1, null. */
     @Nullable
-    Authority ofField(FieldSection fields) {
-        int line = fields.find(FieldName.HOST);
+    Authority ofField(FieldSection fields, int line) {
         boolean same = line >= 0
                 && Arrays.equals(text, 0, length, fields.bytes(), fields.valueStart(line), fields.valueEnd(line));
         return same ? authority : null;
     }
 
-    /** Keeps what was read of the section's first Host field. */
-    void keep(FieldSection fields, Authority read) {
-        int line = fields.find(FieldName.HOST);
+    /** Keeps what was read of the Host field at the line, if there is one. */
+    void keep(FieldSection fields, int line, Authority read) {
         if (line < 0) {
             return;
         }

@@ -13,27 +13,29 @@ final class TargetParser {
     static TargetResult parse(
             Method method, byte[] bytes, int from, int to, FieldSection fields, int minorVersion, boolean secure) {
         Authority host = new Authority(secure);
-        TargetProblem problem = hostProblem(fields, minorVersion);
+        int line = fields.find(FieldName.HOST);
+        TargetProblem problem = hostProblem(fields, line, minorVersion);
         if (problem == null) {
-            problem = readHost(fields, host);
+            problem = readHost(fields, line, host);
         }
         return problem == null ? parse(method, bytes, from, to, host, minorVersion, secure) : problem;
     }
 
     static TargetResult parse(
             Method method, byte[] bytes, int from, int to, FieldSection fields, int minorVersion, RecentHost recent) {
-        TargetProblem problem = hostProblem(fields, minorVersion);
+        int line = fields.find(FieldName.HOST);
+        TargetProblem problem = hostProblem(fields, line, minorVersion);
         if (problem != null) {
             return problem;
         }
-        Authority host = recent.ofField(fields);
+        Authority host = recent.ofField(fields, line);
         if (host == null) {
             host = new Authority(recent.isSecure());
-            problem = readHost(fields, host);
+            problem = readHost(fields, line, host);
             if (problem != null) {
                 return problem;
             }
-            recent.keep(fields, host);
+            recent.keep(fields, line, host);
         }
         return parse(method, bytes, from, to, host, minorVersion, recent.isSecure());
     }
@@ -118,17 +120,15 @@ final class TargetParser {
         return new TargetUri(form, secure, authority.host(), authority.port(), target, 0, pathEnd, target.length);
     }
 
-    /** What is wrong with the number of Host fields. */
-    private static @Nullable TargetProblem hostProblem(FieldSection fields, int minorVersion) {
-        int line = fields.find(FieldName.HOST);
+    /** What is wrong with the number of Host fields, of which the first is at the line, or none where that is -1. */
+    private static @Nullable TargetProblem hostProblem(FieldSection fields, int line, int minorVersion) {
         if (line < 0) {
             return minorVersion == 0 ? null : TargetProblem.HOST_MISSING;
         }
         return fields.next(FieldName.HOST, line) >= 0 ? TargetProblem.HOST_REPEATED : null;
     }
 
-    private static @Nullable TargetProblem readHost(FieldSection fields, Authority authority) {
-        int line = fields.find(FieldName.HOST);
+    private static @Nullable TargetProblem readHost(FieldSection fields, int line, Authority authority) {
         return line < 0 ? null : authority.read(fields.bytes(), fields.valueStart(line), fields.valueEnd(line));
     }
 
