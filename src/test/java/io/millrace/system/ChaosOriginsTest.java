@@ -19,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * keep-alive clients; one at least is always well. {@code millrace.chaos.seconds} (30) and {@code millrace.chaos.clients} (100) say
  * how long and how many, {@code millrace.seed} repeats a run.
  */
+@Tag("nightly")
 class ChaosOriginsTest {
 
     private static final long SEED = Long.getLong("millrace.seed", System.nanoTime());

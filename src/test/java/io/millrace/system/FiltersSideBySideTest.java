@@ -5,11 +5,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Filters and lines of ip_allow, written and made by chance, let in the same as in Traffic Server. */
+@Tag("nightly")
 class FiltersSideBySideTest extends SideBySideFixture {
     @Test
     void filtersLetInTheSame() throws IOException {

@@ -149,7 +149,7 @@ final class MillraceProcess {
     Death hangWorker() throws IOException {
         ProcessHandle worker = worker();
         long sentAtNanos = System.nanoTime();
-        Command.run(output, List.of("kill", "-STOP", Long.toString(worker.pid())))
+        Command.run(output, List.of("sh", "-c", "kill -STOP \"$0\"", Long.toString(worker.pid())))
                 .succeeds();
         Path stat = Path.of("/proc", Long.toString(worker.pid()), "stat");
         await("the worker stands still").until(() -> Files.readString(stat).contains(") T "));

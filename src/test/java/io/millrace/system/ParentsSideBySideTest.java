@@ -3,9 +3,11 @@ package io.millrace.system;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The same parents are asked as by Traffic Server, and in the same order. */
+@Tag("nightly")
 class ParentsSideBySideTest extends SideBySideFixture {
     @Test
     void parentsAreAskedTheSame() throws IOException {

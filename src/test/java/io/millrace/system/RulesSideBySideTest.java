@@ -2,9 +2,11 @@ package io.millrace.system;
 
 import java.io.IOException;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Rules of every kind lead to the same as in Traffic Server. */
+@Tag("nightly")
 class RulesSideBySideTest extends SideBySideFixture {
     private static final List<String> RULES = List.of(
             "map http://www.example.com/ http://ORIGIN/",

@@ -2,9 +2,11 @@ package io.millrace.system;
 
 import java.io.IOException;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The same is stored as in Traffic Server, with records of several kinds and with lines of cache.config. */
+@Tag("nightly")
 class StoredSideBySideTest extends SideBySideFixture {
     private static final String HOST = "www.example.com";
 

@@ -148,7 +148,7 @@ final class CannedLauncher implements AutoCloseable {
     /** Sends a signal that {@link ProcessHandle} has no word for. */
     static void signal(long pid, String name) {
         try {
-            Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(pid))
+            Process kill = new ProcessBuilder("sh", "-c", "kill -\"$0\" \"$1\"", name, Long.toString(pid))
                     .inheritIO()
                     .start();
             if (kill.waitFor() != 0) {

@@ -176,6 +176,9 @@ public final class Inventory {
                     .entries(entriesMax)
                     .actualSegments(segments(entriesMax))
                     .allowSegmentTiering(false)
+                    // claim() writes the whole file. Without this, Chronicle Map asks for the file's mount point first,
+                    // and a chroot whose root directory is no mount point has none.
+                    .sparseFile(true)
                     .createPersistedTo(directory.resolve(FILE_NAME).toFile());
         } catch (IOException | RuntimeException | LinkageError | AssertionError | InternalError e) {
             throw new InventoryException("Chronicle Map does not open: " + e, e);

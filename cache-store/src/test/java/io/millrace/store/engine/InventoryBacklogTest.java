@@ -54,12 +54,16 @@ class InventoryBacklogTest {
 
         static Hold in(TestStore test) {
             Hold hold = new Hold();
-            while (hold.reached.getCount() > 0) {
-                CountDownLatch ended = new CountDownLatch(1);
-                test.store.list(null, hold, Runnable::run, result -> ended.countDown());
-                Listings.awaiting().until(() -> ended.getCount() == 0 || hold.reached.getCount() == 0);
-            }
+            Listings.awaiting().until(() -> hold.isReachedBy(test));
             return hold;
+        }
+
+        /** Lists once: false when the listing ended without an entry. */
+        private boolean isReachedBy(TestStore test) {
+            CountDownLatch ended = new CountDownLatch(1);
+            test.store.list(null, this, Runnable::run, result -> ended.countDown());
+            Listings.awaiting().until(() -> ended.getCount() == 0 || reached.getCount() == 0);
+            return reached.getCount() == 0;
         }
 
         @Override
