@@ -3,6 +3,7 @@ package io.millrace.proxy;
 import io.millrace.proxy.admin.ExplainSource.Explanation;
 import io.millrace.proxy.admin.ExplainSource.Step;
 import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.LifetimeRules;
 import io.millrace.proxy.caching.NoStoreReason;
 import io.millrace.proxy.caching.Reuse;
 import io.millrace.proxy.caching.StoredHead;
@@ -227,7 +228,10 @@ final class ExplanationText {
         } else if (reuse instanceof Reuse.Validate validate) {
             validate(validate.reason(), head, settings);
         } else if (reuse instanceof Reuse.NotUsable not) {
-            step("reuse", "not for this request: " + not.reason().text(), null);
+            step(
+                    "reuse",
+                    "not for this request: " + not.reason().text(),
+                    not.reason() == Reuse.NotUsableReason.AUTHORIZATION ? "cache.reuse_with_authorization" : null);
         } else if (reuse instanceof Reuse.Invalidated invalidated) {
             step(
                     "reuse",
@@ -244,6 +248,7 @@ final class ExplanationText {
                     case STALE, NO_CACHE -> FreshnessText.deciding(head, settings);
                     case REQUEST_NO_CACHE, REQUEST_MAX_AGE, REQUEST_MIN_FRESH -> control();
                     case WHEN_TO_REVALIDATE -> "cache.when_to_revalidate";
+                    case AUTHORIZATION -> "cache.reuse_with_authorization";
                 };
         String validators = head.hasValidator() ? "" : "; without a validator it is fetched anew";
         long onError = head.staleIfErrorSeconds();
@@ -300,6 +305,22 @@ final class ExplanationText {
                     case LIFETIME -> "a lifetime";
                 };
         step("storing", "the answer is stored if it allows it and has " + needs, "cache.required_headers");
+        guess(settings.lifetimes().guessedWithCookies());
+    }
+
+    /** Which lifetimes are not guessed because of what the request has. */
+    private void guess(LifetimeRules.GuessedWithCookies policy) {
+        boolean authorized = request.fields().contains(FieldName.AUTHORIZATION);
+        boolean withCookie = request.fields().contains(FieldName.COOKIE);
+        if (policy == LifetimeRules.GuessedWithCookies.ALL || !(authorized || withCookie)) {
+            return;
+        }
+        boolean all = authorized || policy == LifetimeRules.GuessedWithCookies.NONE;
+        step(
+                "guess",
+                "no lifetime is guessed" + (all ? "" : " for text, JSON and XML") + ", as the request has "
+                        + (authorized ? "Authorization" : "Cookie"),
+                "cache.guessed_lifetime_with_cookies");
     }
 
     private void origin() {

@@ -60,6 +60,7 @@ record FreshnessText(CacheSettings settings, @Nullable String cacheRules, Stored
                                 + " of the time between Last-Modified and Date"
                         : "a guess, the shortest, as there is no Last-Modified";
             case NEGATIVE -> "negative caching";
+            case WITHHELD -> "no guess, as the request had Cookie or Authorization or the answer Set-Cookie";
             case NONE -> "nothing that says one";
         };
     }
@@ -79,6 +80,7 @@ record FreshnessText(CacheSettings settings, @Nullable String cacheRules, Stored
         return switch (head.lifetimeSource()) {
             case HEURISTIC -> "Last-Modified: " + head.fields().get(FieldName.LAST_MODIFIED);
             case NEGATIVE -> "cache.negative_caching.lifetime";
+            case WITHHELD -> "cache.guessed_lifetime_with_cookies";
             case SHARED_MAX_AGE, MAX_AGE, EXPIRES, NONE -> deciding(head, settings);
         };
     }

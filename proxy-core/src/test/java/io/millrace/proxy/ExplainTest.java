@@ -86,6 +86,34 @@ class ExplainTest {
         assertEquals(0, proxy.origin().requests());
     }
 
+    @Test
+    void lifetimeThatIsNotGuessedBecauseOfCookiesHasItsReason() throws Exception {
+        start("Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT\r\nSet-Cookie: a=b\r\n");
+        Explanation before = explain("/a", new Field("Cookie", "a=b"));
+        assertEquals(
+                "no lifetime is guessed for text, JSON and XML, as the request has Cookie",
+                texts(before).get("guess"));
+        assertEquals("cache.guessed_lifetime_with_cookies", by(before, "guess"));
+        proxy.getAndSettle("/a");
+        Explanation after = explain("/a");
+        assertEquals("validate", after.outcome());
+        assertEquals(
+                "0 s by no guess, as the request had Cookie or Authorization or the answer Set-Cookie",
+                texts(after).get("lifetime"));
+        assertEquals("cache.guessed_lifetime_with_cookies", by(after, "lifetime"));
+    }
+
+    @Test
+    void storedResponseThatDoesNotAnswerAuthorizationHasItsReason() throws Exception {
+        start("Cache-Control: max-age=60\r\n", config -> config.set("cache.reuse_with_authorization", "if_allowed"));
+        proxy.getAndSettle("/a");
+        Explanation explained = explain("/a", new Field("Authorization", "x"));
+        assertEquals("fetch", explained.outcome());
+        assertEquals("not for this request: authorization", texts(explained).get("reuse"));
+        assertEquals("cache.reuse_with_authorization", by(explained, "reuse"));
+        assertEquals("hit", explain("/a").outcome());
+    }
+
     /** RFC 9111 s4.2: lifetime minus age, each with the field that it is from. */
     @Test
     void whatIsFreshAnswersWithTheArithmetic() throws Exception {

@@ -43,6 +43,13 @@ class LiveLifetimeTest {
                 .turns(true, false, () -> live.isFetchedTwice(live.fresh()));
     }
 
+    @LiveKey("cache.guessed_lifetime_with_cookies")
+    void guessedLifetimeWithCookies() throws Exception {
+        live.answers(TEN_DAYS_OLD + "Set-Cookie: a=b\r\n")
+                .file("cache: {guessed_lifetime_with_cookies: <all|not_text>}")
+                .turns(false, true, () -> live.isFetchedTwice(live.fresh()));
+    }
+
     @LiveKey("cache.targeted_cache_control")
     void targetedCacheControl() throws Exception {
         live.answers("CDN-Cache-Control: max-age=10\r\nEdge-Control: max-age=20\r\n")

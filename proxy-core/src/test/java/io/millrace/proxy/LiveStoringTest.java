@@ -58,6 +58,28 @@ class LiveStoringTest {
         live.file("cache: {enabled: <true|false>}").turns(false, true, this::isFetchedTwice);
     }
 
+    @LiveKey("cache.unshared_fields")
+    void unsharedFields() throws Exception {
+        live.answers("Cache-Control: max-age=60\r\nX-User: bob\r\n")
+                .file("cache: {unshared_fields: [<X-Other|X-User>]}")
+                .turns(true, false, () -> {
+                    String path = live.fresh();
+                    live.get(path);
+                    return live.get(path).head().contains("X-User: bob");
+                });
+    }
+
+    @LiveKey("cache.reuse_with_authorization")
+    void reuseWithAuthorization() throws Exception {
+        live.file("cache: {reuse_with_authorization: <always|if_allowed>}").turns(false, true, () -> {
+            String path = live.fresh();
+            live.get(path);
+            int before = live.proxy().origin().requests();
+            live.get(path, "Authorization: x\r\n");
+            return live.proxy().origin().requests() > before;
+        });
+    }
+
     @LiveKey("cache.max_object_size")
     void maxObjectSize() throws Exception {
         behindTheGate("Cache-Control: max-age=60\r\n", 2000)

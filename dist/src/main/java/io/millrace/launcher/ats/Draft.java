@@ -38,9 +38,13 @@ final class Draft {
     /** Writes what Traffic Server does without any setting, where that differs and nothing was set. */
     void setDefault(String key, String text, String record) {
         if (root.find(key) == null && !isDefault(key, text)) {
-            DraftNode node = text.startsWith("[") ? root.putWords(key, List.of()) : root.put(key, text);
+            DraftNode node = text.startsWith("[") ? root.putWords(key, wordsIn(text)) : root.put(key, text);
             node.remark("Traffic Server's default (" + record + "); without this line " + ours(key));
         }
+    }
+
+    private static List<String> wordsIn(String list) {
+        return RecordTable.split(list.substring(1, list.length() - 1));
     }
 
     static boolean isDefault(String key, String text) {

@@ -46,7 +46,7 @@ final class RecordTable {
                 case SIZE -> Quantity.size(Quantity.integer(value));
                 case INTEGER -> Long.toString(Quantity.integer(value));
                 case DECIMAL -> Quantity.decimal(value);
-                case FLAG -> Quantity.integer(value) == 0 ? "false" : "true";
+                case FLAG -> flag(key, Quantity.integer(value) != 0);
                 case WORD -> word(key, Quantity.integer(value));
                 case TEXT -> value;
                 case LIST -> "[]";
@@ -57,6 +57,13 @@ final class RecordTable {
         @Nullable
         List<String> words(String value) {
             return kind != Kind.LIST ? null : split(value);
+        }
+
+        /** Of a key that has two words instead of true and false the first stands for 0. */
+        private static String flag(String key, boolean set) throws BadValueException {
+            ConfigKey<?> known = ConfigCatalog.find(key);
+            boolean words = known != null && known.type().words() != null;
+            return words ? word(key, set ? 1 : 0) : Boolean.toString(set);
         }
 
         private static String word(String key, long number) throws BadValueException {
@@ -148,7 +155,13 @@ final class RecordTable {
     }
 
     private static void storing() {
-        add("http.cache.ignore_authentication", Kind.FLAG, "0", "cache.ignore_authentication");
+        noted(
+                "http.cache.ignore_authentication",
+                Kind.FLAG,
+                "0",
+                "answers to requests with Authorization are stored only with public, s-maxage or must-revalidate, whatever it says",
+                "cache.ignore_authentication",
+                "cache.reuse_with_authorization");
         add("http.cache.cache_responses_to_cookies", Kind.WORD, "1", "cache.cache_responses_to_cookies");
         add("http.cache.cache_urls_that_look_dynamic", Kind.FLAG, "1", "cache.cache_urls_that_look_dynamic");
         noted(

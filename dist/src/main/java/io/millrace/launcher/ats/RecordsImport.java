@@ -149,6 +149,8 @@ final class RecordsImport {
             }
         }
         input.draft().setDefault("cache.heuristic_without_last_modified", "true", "what it always does");
+        input.draft().setDefault("cache.guessed_lifetime_with_cookies", "all", "what it always does");
+        input.draft().setDefault("cache.unshared_fields", "[Set-Cookie]", "it never stores Set-Cookie");
         for (RecordTable.Mapping mapping : RecordTable.all()) {
             String unset = unset(mapping);
             if (unset != null && !input.records().isSet(mapping.name())) {

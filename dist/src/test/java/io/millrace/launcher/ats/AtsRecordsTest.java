@@ -26,6 +26,9 @@ final class AtsRecordsTest extends AtsFixture {
                 "cache.ram_cache.size INT -1|'cache.ram_size'|SAME_AS_DEFAULT",
                 "http.cache.heuristic_lm_factor FLOAT 0.20|'heuristic_lm_factor: 0.2'|MAPPED",
                 "http.negative_caching_list STRING 404 410|'list: [404, 410]'|MAPPED",
+                "http.cache.ignore_authentication INT 0|'reuse_with_authorization: if_allowed'|MAPPED",
+                "http.cache.ignore_authentication INT 0|'ignore_authentication: false'|MAPPED",
+                "http.cache.ignore_authentication INT 1|'cache.reuse_with_authorization'|SAME_AS_DEFAULT",
                 "http.insert_response_via_str INT 3|'response: full'|MAPPED",
                 "http.response_server_enabled INT 0|'via.server'|SAME_AS_DEFAULT",
                 "http.per_server.connection.max INT 0|'connections_max: 1000000'|MAPPED",
@@ -55,6 +58,9 @@ final class AtsRecordsTest extends AtsFixture {
         samples.file("remap.config", "map / http://origin.example/");
         for (String text : List.of(
                 "required_headers: lifetime",
+                "reuse_with_authorization: if_allowed",
+                "guessed_lifetime_with_cookies: all",
+                "unshared_fields: [Set-Cookie]",
                 "ignore_client_no_cache: true",
                 "collapse_wait: 0",
                 "response: none",

@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Malformed forms are read so that less is reused: a response's {@code max-age} or {@code s-maxage} that is no
  * number is 0; {@code no-cache} and {@code private} whose argument is not a list of field names count as without
- * argument. In a request a malformed number is as if absent. Immutable.
+ * argument. A request's {@code max-age} that is no number, a negative one among them, is 0 too: it has the stored
+ * response validated. Its other malformed numbers are as if absent. Immutable.
  */
 public final class CacheControl {
 
@@ -63,7 +64,7 @@ public final class CacheControl {
     /** The directives of a request; Pragma counts as no-cache where Cache-Control is absent (RFC 9111 s5.4). */
     public static CacheControl ofRequest(FieldSection fields) {
         if (fields.contains(FieldName.CACHE_CONTROL)) {
-            return parse(fields, FieldName.CACHE_CONTROL, ABSENT);
+            return parse(fields, FieldName.CACHE_CONTROL);
         }
         return fields.contains(FieldName.PRAGMA) && fields.hasToken(FieldName.PRAGMA, "no-cache")
                 ? PRAGMA_NO_CACHE
@@ -83,7 +84,7 @@ public final class CacheControl {
                 return targeted;
             }
         }
-        return fields.contains(FieldName.CACHE_CONTROL) ? parse(fields, FieldName.CACHE_CONTROL, 0) : NONE;
+        return fields.contains(FieldName.CACHE_CONTROL) ? parse(fields, FieldName.CACHE_CONTROL) : NONE;
     }
 
     /** The directives of a targeted field; null when it is empty or malformed and so to be ignored (RFC 9213 s2.1). */
@@ -225,16 +226,31 @@ public final class CacheControl {
         return privateFields;
     }
 
-    private static CacheControl parse(FieldSection fields, FieldName name, long malformed) {
+    /** Whether {@code no-cache="..."} or {@code private="..."} names the line's field (RFC 9111 s5.2.2.4, s5.2.2.7). */
+    boolean names(FieldSection fields, int line) {
+        return isAmong(noCacheFields, fields, line) || isAmong(privateFields, fields, line);
+    }
+
+    /** Whether a line's field is one of those. */
+    static boolean isAmong(List<FieldName> names, FieldSection fields, int line) {
+        for (int i = 0; i < names.size(); i++) {
+            if (fields.isNamed(line, names.get(i))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static CacheControl parse(FieldSection fields, FieldName name) {
         CacheControl control = new CacheControl();
         ListCursor members = ListCursor.over(fields, name);
         while (members.next()) {
-            control.read(members.bytes(), members.start(), members.end(), malformed);
+            control.read(members.bytes(), members.start(), members.end());
         }
         return control;
     }
 
-    private void read(byte[] b, int start, int end, long malformed) {
+    private void read(byte[] b, int start, int end) {
         int nameEnd = FieldLexer.skipToken(b, start, end);
         boolean hasArgument = nameEnd < end && b[nameEnd] == '=';
         if (nameEnd == start || (nameEnd < end && !hasArgument)) {
@@ -248,9 +264,9 @@ public final class CacheControl {
         }
         // Every comparison looks at the length first, so the chain costs one byte comparison or two.
         if (is(b, start, nameEnd, "max-age")) {
-            maxAge = first(maxAge, b, from, to, malformed);
+            maxAge = first(maxAge, b, from, to, 0);
         } else if (is(b, start, nameEnd, "s-maxage")) {
-            sMaxAge = first(sMaxAge, b, from, to, malformed);
+            sMaxAge = first(sMaxAge, b, from, to, 0);
         } else if (is(b, start, nameEnd, "no-cache")) {
             List<FieldName> names = names(b, from, to);
             noCache |= names.isEmpty();

@@ -42,11 +42,13 @@ public record CacheSettings(
                 .dynamicUrls(storing.dynamicUrls())
                 .variantsMax(storing.variantsMax())
                 .post(storing.post())
+                .unsharedFields(storing.unsharedFields())
                 .pinSeconds(storing.pinSeconds())
                 .heuristicFactor(lifetimes.heuristicFactor())
                 .heuristicMinSeconds(lifetimes.heuristicMinSeconds())
                 .heuristicMaxSeconds(lifetimes.heuristicMaxSeconds())
                 .heuristicWithoutLastModified(lifetimes.heuristicWithoutLastModified())
+                .guessedWithCookies(lifetimes.guessedWithCookies())
                 .guaranteedMinSeconds(lifetimes.guaranteedMinSeconds())
                 .guaranteedMaxSeconds(lifetimes.guaranteedMaxSeconds())
                 .whenToRevalidate(lifetimes.whenToRevalidate())
@@ -63,6 +65,7 @@ public record CacheSettings(
                 .ignoreClientNoCache(requests.ignoreNoCache())
                 .ignoreClientMaxAge(requests.ignoreMaxAge())
                 .imsOnClientNoCache(requests.imsOnNoCache())
+                .authorizedReuse(requests.authorized())
                 .key(key);
     }
 
@@ -87,11 +90,13 @@ public record CacheSettings(
         private boolean dynamicUrls = true;
         private int variantsMax = 16;
         private boolean post = true;
+        private List<FieldName> unsharedFields = List.of();
         private long pinSeconds;
         private double heuristicFactor = 0.1;
         private long heuristicMinSeconds = 3_600;
         private long heuristicMaxSeconds = 86_400;
         private boolean heuristicWithoutLastModified;
+        private LifetimeRules.GuessedWithCookies guessedWithCookies = LifetimeRules.GuessedWithCookies.NOT_TEXT;
         private long guaranteedMinSeconds;
         private long guaranteedMaxSeconds;
         private LifetimeRules.WhenToRevalidate whenToRevalidate = LifetimeRules.WhenToRevalidate.DIRECTIVES;
@@ -108,6 +113,7 @@ public record CacheSettings(
         private boolean ignoreClientNoCache;
         private boolean ignoreClientMaxAge;
         private boolean imsOnClientNoCache = true;
+        private RequestRules.AuthorizedReuse authorizedReuse = RequestRules.AuthorizedReuse.ALWAYS;
         private KeyRules key = KeyRules.PLAIN;
 
         private Builder() {}
@@ -162,6 +168,11 @@ public record CacheSettings(
             return this;
         }
 
+        public Builder unsharedFields(List<FieldName> value) {
+            unsharedFields = value;
+            return this;
+        }
+
         public Builder pinSeconds(long value) {
             pinSeconds = value;
             return this;
@@ -184,6 +195,11 @@ public record CacheSettings(
 
         public Builder heuristicWithoutLastModified(boolean value) {
             heuristicWithoutLastModified = value;
+            return this;
+        }
+
+        public Builder guessedWithCookies(LifetimeRules.GuessedWithCookies value) {
+            guessedWithCookies = value;
             return this;
         }
 
@@ -267,6 +283,11 @@ public record CacheSettings(
             return this;
         }
 
+        public Builder authorizedReuse(RequestRules.AuthorizedReuse value) {
+            authorizedReuse = value;
+            return this;
+        }
+
         public Builder key(KeyRules value) {
             key = value;
             return this;
@@ -290,12 +311,14 @@ public record CacheSettings(
                             dynamicUrls,
                             variantsMax,
                             post,
+                            unsharedFields,
                             pinSeconds),
                     new LifetimeRules(
                             heuristicFactor,
                             heuristicMinSeconds,
                             heuristicMaxSeconds,
                             heuristicWithoutLastModified,
+                            guessedWithCookies,
                             guaranteedMinSeconds,
                             guaranteedMaxSeconds,
                             whenToRevalidate,
@@ -310,7 +333,7 @@ public record CacheSettings(
                             despiteSharedMaxAge,
                             onError,
                             underLoad),
-                    new RequestRules(ignoreClientNoCache, ignoreClientMaxAge, imsOnClientNoCache),
+                    new RequestRules(ignoreClientNoCache, ignoreClientMaxAge, imsOnClientNoCache, authorizedReuse),
                     key);
         }
     }

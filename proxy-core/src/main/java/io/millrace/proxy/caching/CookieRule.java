@@ -6,7 +6,7 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
 
-/** What {@link StoringRules.CookiePolicy} means for one response. No state. */
+/** What {@link StoringRules.CookiePolicy} and {@link LifetimeRules.GuessedWithCookies} mean for one response. No state. */
 final class CookieRule {
 
     private CookieRule() {}
@@ -42,6 +42,44 @@ final class CookieRule {
             case NOT_TEXT -> !text;
             case NOT_TEXT_UNLESS_PUBLIC -> !text || shared;
         };
+    }
+
+    /** Whether no lifetime is guessed for the response, since it may be about one user. */
+    static boolean withholdsGuess(LifetimeRules.GuessedWithCookies policy, RequestHead request, FieldSection response) {
+        if (policy == LifetimeRules.GuessedWithCookies.ALL) {
+            return false;
+        }
+        FieldSection asked = request.fields();
+        return response.contains(FieldName.SET_COOKIE)
+                || asked.contains(FieldName.AUTHORIZATION)
+                || (asked.contains(FieldName.COOKIE)
+                        && (policy == LifetimeRules.GuessedWithCookies.NONE || mayBeText(response)));
+    }
+
+    /**
+     * Whether the content may be text, which pages and data about a user are: {@code text/*}, JSON and XML whatever they are
+     * called, and what has no Content-Type. Images are none.
+     */
+    private static boolean mayBeText(FieldSection fields) {
+        int line = fields.find(FieldName.CONTENT_TYPE);
+        if (line < 0) {
+            return true;
+        }
+        byte[] b = fields.bytes();
+        int start = fields.valueStart(line);
+        int slash = FieldLexer.skipToken(b, start, fields.valueEnd(line));
+        boolean typed = slash > start && slash < fields.valueEnd(line) && b[slash] == '/';
+        if (!typed || FieldLexer.equalsIgnoreCase(b, start, slash, "text")) {
+            return true;
+        }
+        int end = FieldLexer.skipToken(b, slash + 1, fields.valueEnd(line));
+        return !FieldLexer.equalsIgnoreCase(b, start, slash, "image")
+                && (endsWith(b, slash + 1, end, "json") || endsWith(b, slash + 1, end, "xml"));
+    }
+
+    private static boolean endsWith(byte[] b, int start, int end, String suffix) {
+        int from = end - suffix.length();
+        return from >= start && FieldLexer.equalsIgnoreCase(b, from, end, suffix);
     }
 
     /** What the policy asks of a response, as flags of {@link StoredHead}. */

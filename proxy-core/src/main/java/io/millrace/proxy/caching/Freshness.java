@@ -3,6 +3,7 @@ package io.millrace.proxy.caching;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.HttpDates;
+import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
 
 /**
@@ -16,19 +17,29 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
      * The lifetime: {@code s-maxage}, else {@code max-age}, else Expires minus Date, where an Expires that is no date
      * is in the past and a missing Date is the time of receipt; else an operator's for the status code; else the
      * heuristic for status codes that allow it or
-     * with {@code public}, given a Last-Modified, or the operator's word that it is not needed. Beside a targeted field Expires does not count (RFC 9213 s2.2).
+     * with {@code public}, given a Last-Modified, or the operator's word that it is not needed, and that cookies or
+     * credentials do not forbid a guess. Beside a targeted field Expires does not count (RFC 9213 s2.2).
      * The operator's bounds of every lifetime hold for all of these, and a forced lifetime stands in place of them.
+     *
+     * @param request the request that the response answers
      */
-    public static Freshness of(ResponseHead response, long responseTimeMillis, CacheSettings settings) {
+    public static Freshness of(
+            RequestHead request, ResponseHead response, long responseTimeMillis, CacheSettings settings) {
         return of(
+                request,
                 response,
                 CacheControl.ofResponse(response.fields(), settings.storing().targets()),
                 responseTimeMillis,
                 settings);
     }
 
-    static Freshness of(ResponseHead response, CacheControl control, long responseTimeMillis, CacheSettings settings) {
-        Freshness own = own(response, control, responseTimeMillis, settings);
+    static Freshness of(
+            RequestHead request,
+            ResponseHead response,
+            CacheControl control,
+            long responseTimeMillis,
+            CacheSettings settings) {
+        Freshness own = own(request, response, control, responseTimeMillis, settings);
         LifetimeRules.Forced forced = settings.lifetimes().forced();
         if (forced.equals(LifetimeRules.Forced.NONE)) {
             return own;
@@ -40,16 +51,30 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
     }
 
     /** The lifetime without {@link LifetimeRules.Forced}: what a stored head keeps. */
-    static Freshness own(ResponseHead response, CacheControl control, long responseTimeMillis, CacheSettings settings) {
+    static Freshness own(
+            RequestHead request,
+            ResponseHead response,
+            CacheControl control,
+            long responseTimeMillis,
+            CacheSettings settings) {
         LifetimeRules rules = settings.lifetimes();
-        Freshness own = ofResponse(response, control, responseTimeMillis, rules);
-        boolean allowed = own.source != LifetimeSource.NONE || isGuessed(response, control);
+        Freshness own = ofResponse(request, response, control, responseTimeMillis, rules);
+        boolean allowed =
+                switch (own.source) {
+                    case NONE -> isGuessed(response, control);
+                    case WITHHELD -> false;
+                    default -> true;
+                };
         long bounded = allowed ? rules.bounded(own.lifetimeSeconds) : own.lifetimeSeconds;
         return bounded == own.lifetimeSeconds ? own : new Freshness(bounded, own.source);
     }
 
     private static Freshness ofResponse(
-            ResponseHead response, CacheControl control, long responseTimeMillis, LifetimeRules rules) {
+            RequestHead request,
+            ResponseHead response,
+            CacheControl control,
+            long responseTimeMillis,
+            LifetimeRules rules) {
         if (control.sharedMaxAgeSeconds() != CacheControl.ABSENT) {
             return new Freshness(control.sharedMaxAgeSeconds(), LifetimeSource.SHARED_MAX_AGE);
         }
@@ -58,8 +83,8 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
         }
         FieldSection fields = response.fields();
         long receivedSeconds = Math.floorDiv(responseTimeMillis, 1000L);
-        long date = dateSeconds(fields, receivedSeconds);
         if (!control.isTargeted() && fields.contains(FieldName.EXPIRES)) {
+            long date = dateSeconds(fields, receivedSeconds);
             long expires = HttpDates.parse(fields, FieldName.EXPIRES, receivedSeconds);
             long lifetime = expires == HttpDates.INVALID ? 0 : Math.max(0, expires - date);
             return new Freshness(lifetime, LifetimeSource.EXPIRES);
@@ -67,12 +92,29 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
         if (rules.negative().covers(response.status())) {
             return new Freshness(rules.negative().lifetimeSeconds(), LifetimeSource.NEGATIVE);
         }
+        return guess(request, response, control, receivedSeconds, rules);
+    }
+
+    private static Freshness guess(
+            RequestHead request,
+            ResponseHead response,
+            CacheControl control,
+            long receivedSeconds,
+            LifetimeRules rules) {
+        FieldSection fields = response.fields();
+        if (!isGuessed(response, control)) {
+            return new Freshness(0, LifetimeSource.NONE);
+        }
+        if (CookieRule.withholdsGuess(rules.guessedWithCookies(), request, fields)) {
+            return new Freshness(0, LifetimeSource.WITHHELD);
+        }
         long lastModified = HttpDates.parse(fields, FieldName.LAST_MODIFIED, receivedSeconds);
         boolean known = lastModified != HttpDates.INVALID;
         boolean error = response.status() >= 400 && response.status() != 410;
-        if (!isGuessed(response, control) || (!known && (error || !rules.heuristicWithoutLastModified()))) {
+        if (!known && (error || !rules.heuristicWithoutLastModified())) {
             return new Freshness(0, LifetimeSource.NONE);
         }
+        long date = dateSeconds(fields, receivedSeconds);
         long share = known ? (long) (Math.max(0, date - lastModified) * rules.heuristicFactor()) : 0;
         long bounded = Math.min(Math.max(share, rules.heuristicMinSeconds()), rules.heuristicMaxSeconds());
         return new Freshness(bounded, LifetimeSource.HEURISTIC);

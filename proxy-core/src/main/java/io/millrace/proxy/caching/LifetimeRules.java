@@ -8,6 +8,7 @@ package io.millrace.proxy.caching;
  * @param heuristicMinSeconds lower bound of a heuristic lifetime
  * @param heuristicMaxSeconds upper bound of a heuristic lifetime; it wins over the lower one
  * @param heuristicWithoutLastModified whether a response without Last-Modified, and no error, stays fresh for the lower bound
+ * @param guessedWithCookies which responses that have to do with cookies or credentials stay fresh by a guess
  * @param guaranteedMinSeconds lower bound of every lifetime
  * @param guaranteedMaxSeconds upper bound of every lifetime; 0 for none; it wins over the lower one
  * @param whenToRevalidate which stored responses count as fresh
@@ -19,6 +20,7 @@ public record LifetimeRules(
         long heuristicMinSeconds,
         long heuristicMaxSeconds,
         boolean heuristicWithoutLastModified,
+        GuessedWithCookies guessedWithCookies,
         long guaranteedMinSeconds,
         long guaranteedMaxSeconds,
         WhenToRevalidate whenToRevalidate,
@@ -37,6 +39,19 @@ public record LifetimeRules(
         NEVER,
         /** As their lifetime says, but none for a request with If-Modified-Since. */
         IF_MODIFIED_SINCE
+    }
+
+    /**
+     * Which responses get a heuristic lifetime where the response has Set-Cookie, or its request Cookie or Authorization. Such a
+     * response may be about one user, and nothing in it says that others may have it.
+     */
+    public enum GuessedWithCookies {
+        /** None. */
+        NONE,
+        /** Those to a request with Cookie that are not text, and have no Set-Cookie; none where the request has Authorization. */
+        NOT_TEXT,
+        /** All: cookies say nothing about caching (RFC 9111 s7.3). */
+        ALL
     }
 
     /**

@@ -12,6 +12,8 @@ public enum LifetimeSource {
     HEURISTIC(4, "heuristic"),
     /** An operator's lifetime for answers that have none ({@link LifetimeRules.NegativeCaching}). */
     NEGATIVE(5, "negative"),
+    /** A guess that is not made, as cookies or credentials are involved ({@link LifetimeRules.GuessedWithCookies}): 0. */
+    WITHHELD(6, "withheld"),
     /** Nothing: the lifetime is 0, or the least that an operator guarantees. */
     NONE(0, "none");
 

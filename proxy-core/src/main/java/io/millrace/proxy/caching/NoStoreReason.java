@@ -40,6 +40,8 @@ public enum NoStoreReason {
     STATUS("status"),
     /** Neither a lifetime above 0 nor a validator: it could never be reused. */
     NO_LIFETIME("no-lifetime"),
+    /** As {@link #NO_LIFETIME}, of what might have one without cookies or credentials ({@link LifetimeRules#guessedWithCookies}). */
+    GUESS_WITHHELD("guess-withheld"),
     /** The fields that {@link StoringRules#requiredHeaders} asks for are missing. */
     REQUIRED_HEADERS("required-headers"),
     /** The content is longer than {@link StoringRules#maxObjectBytes}. */

@@ -25,9 +25,6 @@ public record PartialContent(
         boolean storable,
         boolean asTold) {
 
-    /** Of the stored fields these are never taken over into the whole. */
-    private static final FieldName[] NOT_COMBINED = {FieldName.DATE, FieldName.CONTENT_RANGE, FieldName.CONTENT_LENGTH};
-
     /**
      * Reads the head of a 206.
      *
@@ -99,25 +96,22 @@ public record PartialContent(
         return range;
     }
 
-    /** The stored head of the whole, put together of a stored part and this one: this one's fields win (RFC 9111 s3.4). */
+    /**
+     * The stored head of the whole, put together of a stored part and this one: this one's fields win, except those that are for
+     * the client that asked (RFC 9111 s3.4).
+     */
     public StoredHead combinedWith(
             RequestHead request,
             StoredHead stored,
             long requestTimeMillis,
             long responseTimeMillis,
             CacheSettings settings) {
-        FieldSection.Builder fields = FieldSection.builder();
-        FieldSection old = stored.fields();
-        FieldSection fresh = representation.fields();
-        for (int line = 0; line < old.size(); line++) {
-            FieldName name = FieldName.of(old.bytes(), old.nameStart(line), old.nameEnd(line));
-            boolean replaced = name == null || fresh.contains(name) || WireHeads.isOneOf(old, line, NOT_COMBINED);
-            if (!replaced) {
-                fields.addLine(old, line);
-            }
-        }
-        ResponseHead head = ResponseHead.of(200, "OK", fields.addAll(fresh).build());
-        return StoredHead.of(request, head, requestTimeMillis, responseTimeMillis, settings)
+        FieldSection.Builder old = FieldSection.builder().addAll(stored.fields());
+        old.remove(FieldName.CONTENT_RANGE);
+        old.remove(FieldName.CONTENT_LENGTH);
+        FieldSection fields = Validation.updatedFields(old.build(), representation.fields());
+        ResponseHead head = ResponseHead.of(200, "OK", fields);
+        return stored.updated(request, head, requestTimeMillis, responseTimeMillis, settings)
                 .withContentLength(range.length())
                 .withPin(stored.pinnedUntilSeconds());
     }

@@ -48,7 +48,9 @@ public sealed interface Reuse {
         /** It stays fresh for less than the request's {@code min-fresh} (s5.2.1.3). */
         REQUEST_MIN_FRESH("request-min-fresh"),
         /** An operator wants it validated ({@link LifetimeRules#whenToRevalidate}). */
-        WHEN_TO_REVALIDATE("when-to-revalidate");
+        WHEN_TO_REVALIDATE("when-to-revalidate"),
+        /** The request has Authorization, and the response must be validated then ({@link RequestRules#authorized}). */
+        AUTHORIZATION("authorization");
 
         private final String text;
 
@@ -74,6 +76,8 @@ public sealed interface Reuse {
         VARY("vary"),
         /** Cookies keep it from being used ({@link StoringRules#cookies}). */
         COOKIES("cookies"),
+        /** The request has Authorization, and nothing in the response lets it answer then ({@link RequestRules#authorized}). */
+        AUTHORIZATION("authorization"),
         /** The request says {@code no-cache} and is to be fetched anew ({@link RequestRules#imsOnNoCache}). */
         REQUEST_NO_CACHE("request-no-cache");
 
@@ -129,6 +133,9 @@ public sealed interface Reuse {
         if (stored.isNoCache()) {
             return new Validate(ValidateReason.NO_CACHE);
         }
+        if (isRestricted(request, settings) && mustBeValidated(stored)) {
+            return new Validate(ValidateReason.AUTHORIZATION);
+        }
         CacheControl control = CacheControl.ofRequest(request.fields());
         if (control.isNoCache() && !settings.requests().ignoreNoCache()) {
             return settings.requests().imsOnNoCache()
@@ -171,10 +178,34 @@ public sealed interface Reuse {
         if (!CookieRule.allows(settings.storing().cookies(), request, stored)) {
             return new NotUsable(NotUsableReason.COOKIES);
         }
+        if (isRestricted(request, settings) && !mustBeValidated(stored) && !isForAnybody(stored)) {
+            return new NotUsable(NotUsableReason.AUTHORIZATION);
+        }
         // Stored before an operator had it selected by more than its Vary: nobody can tell whom it is for.
         Variance selectors = settings.key().selectors();
         boolean selectable = selectors.isNone() || selectors.isWithin(stored.variance());
         return selectable && stored.selects(request.fields()) ? null : new NotUsable(NotUsableReason.VARY);
+    }
+
+    /** Whether the request has Authorization and gets only what a stored response allows then. */
+    private static boolean isRestricted(RequestHead request, CacheSettings settings) {
+        return settings.requests().authorized() == RequestRules.AuthorizedReuse.IF_ALLOWED
+                && request.fields().contains(FieldName.AUTHORIZATION);
+    }
+
+    private static boolean mustBeValidated(StoredHead stored) {
+        return stored.isMustRevalidate() || stored.isProxyRevalidate();
+    }
+
+    private static boolean isForAnybody(StoredHead stored) {
+        return stored.isPublic() || stored.lifetimeSource() == LifetimeSource.SHARED_MAX_AGE;
+    }
+
+    /** Whether a response that is about to be stored is no answer to a request with Authorization without asking the origin. */
+    static boolean isAuthorizationInTheWay(RequestHead request, CacheControl control, CacheSettings settings) {
+        boolean allowed = control.isPublic() || control.sharedMaxAgeSeconds() != CacheControl.ABSENT;
+        return isRestricted(request, settings)
+                && (!allowed || control.isMustRevalidate() || control.isProxyRevalidate());
     }
 
     private static boolean isRevalidated(LifetimeRules.WhenToRevalidate when, RequestHead request, StoredHead stored) {
@@ -187,7 +218,7 @@ public sealed interface Reuse {
     }
 
     private static Reuse ofStale(StoredHead stored, CacheControl control, long staleSeconds, CacheSettings settings) {
-        if (stored.isMustRevalidate() || stored.isProxyRevalidate()) {
+        if (mustBeValidated(stored) || stored.lifetimeSource() == LifetimeSource.WITHHELD) {
             return new Validate(ValidateReason.STALE);
         }
         boolean limitsAge = control.maxAgeSeconds() != CacheControl.ABSENT

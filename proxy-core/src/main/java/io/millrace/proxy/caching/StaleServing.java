@@ -26,6 +26,8 @@ public sealed interface StaleServing {
         PROXY_REVALIDATE("proxy-revalidate"),
         /** The response's lifetime is an {@code s-maxage}, which means {@code proxy-revalidate} (s5.2.2.10). */
         SHARED_MAX_AGE("s-maxage"),
+        /** It may be about one user, and has no lifetime for that reason ({@link LifetimeRules#guessedWithCookies}). */
+        COOKIES("cookies"),
         /** It is an error itself that an operator had stored ({@link LifetimeRules.NegativeCaching}). */
         NEGATIVE("negative"),
         /** It has been stale for longer than is allowed. */
@@ -108,6 +110,16 @@ public sealed interface StaleServing {
         if (limitsAge && control.staleIfErrorSeconds() == CacheControl.ABSENT) {
             return RefusalReason.REQUEST_AGE;
         }
+        return refusal(stored, control.staleIfErrorSeconds(), nowMillis, settings, staleSinceMillis);
+    }
+
+    /**
+     * Why the stored response by itself must not be served, whatever a request wants.
+     *
+     * @param takenSeconds what the request's {@code stale-if-error} allows, {@link CacheControl#ABSENT} without
+     */
+    private static @Nullable RefusalReason refusal(
+            StoredHead stored, long takenSeconds, long nowMillis, CacheSettings settings, long staleSinceMillis) {
         if (stored.isNoCache()) {
             return RefusalReason.NO_CACHE;
         }
@@ -120,6 +132,9 @@ public sealed interface StaleServing {
         if (stored.lifetimeSource() == LifetimeSource.NEGATIVE) {
             return RefusalReason.NEGATIVE;
         }
+        if (stored.lifetimeSource() == LifetimeSource.WITHHELD) {
+            return RefusalReason.COOKIES;
+        }
         boolean granted = stored.staleIfErrorSeconds() != StoredHead.UNKNOWN;
         boolean banned = stored.lifetimeSource() == LifetimeSource.SHARED_MAX_AGE
                 && !settings.stale().despiteSharedMaxAge();
@@ -128,7 +143,31 @@ public sealed interface StaleServing {
         }
         long staleSeconds = staleSeconds(stored, nowMillis, settings, staleSinceMillis);
         long limit = granted ? stored.staleIfErrorSeconds() : settings.stale().maxStaleSeconds();
-        return staleSeconds > Math.max(limit, control.staleIfErrorSeconds()) ? RefusalReason.TOO_STALE : null;
+        return staleSeconds > Math.max(limit, takenSeconds) ? RefusalReason.TOO_STALE : null;
+    }
+
+    /**
+     * Whether an answer to a validation counts as a failure of the origin while the stored response may still be served to
+     * somebody: fresh, stale because of the failure, or stale while it is validated. Such an answer is not stored: it would
+     * replace the response that stands in for it.
+     *
+     * @param staleSinceMillis as in {@link #of}
+     */
+    static boolean isMasked(
+            int status, StoredHead stored, long nowMillis, CacheSettings settings, long staleSinceMillis) {
+        if (!isErrorStatus(status, settings) || isErrorStatus(stored.status(), settings)) {
+            return false;
+        }
+        if (refusal(stored, CacheControl.ABSENT, nowMillis, settings, staleSinceMillis) == null) {
+            return true;
+        }
+        long staleSeconds = staleSeconds(stored, nowMillis, settings, staleSinceMillis);
+        boolean validatedAside = staleSinceMillis < 0
+                && !stored.isMustRevalidate()
+                && !stored.isProxyRevalidate()
+                && stored.lifetimeSource() != LifetimeSource.WITHHELD
+                && staleSeconds < stored.staleWhileRevalidateSeconds();
+        return !stored.isNoCache() && (staleSeconds < 0 || validatedAside);
     }
 
     /** For how long it has been stale, as of {@link #of}; negative while it is fresh. */

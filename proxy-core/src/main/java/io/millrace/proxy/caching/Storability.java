@@ -67,7 +67,9 @@ public sealed interface Storability {
         TargetUri described = location == null ? null : request.target().resolve(location);
         boolean answersGet = described != null
                 && CacheKey.of(described).equals(CacheKey.of(request.target()))
-                && Freshness.of(response, responseTimeMillis, settings).source().isExplicit();
+                && Freshness.of(request, response, responseTimeMillis, settings)
+                        .source()
+                        .isExplicit();
         return answersGet ? null : NoStoreReason.METHOD;
     }
 
@@ -96,7 +98,7 @@ public sealed interface Storability {
         if (CacheGroups.areTooMany(response.fields())) {
             return NoStoreReason.CACHE_GROUPS;
         }
-        reason = ofLifetime(response, control, responseTimeMillis, settings);
+        reason = ofLifetime(request, response, control, responseTimeMillis, settings);
         return reason == null && !settings.storing().allowsLength(declaredLength(response.fields()))
                 ? NoStoreReason.TOO_LARGE
                 : reason;
@@ -137,9 +139,13 @@ public sealed interface Storability {
     }
 
     private static @Nullable NoStoreReason ofLifetime(
-            ResponseHead response, CacheControl control, long responseTimeMillis, CacheSettings settings) {
+            RequestHead request,
+            ResponseHead response,
+            CacheControl control,
+            long responseTimeMillis,
+            CacheSettings settings) {
         FieldSection fields = response.fields();
-        Freshness freshness = Freshness.of(response, control, responseTimeMillis, settings);
+        Freshness freshness = Freshness.of(request, response, control, responseTimeMillis, settings);
         boolean allowed = freshness.source().isExplicit()
                 || freshness.source() == LifetimeSource.NEGATIVE
                 || control.isPublic()
@@ -168,7 +174,12 @@ public sealed interface Storability {
         }
         boolean validatable = modified || fields.contains(FieldName.ETAG);
         boolean usable = !validated && (freshness.lifetimeSeconds() > 0 || servesStale);
-        return usable || validatable ? null : NoStoreReason.NO_LIFETIME;
+        if (usable || validatable) {
+            return null;
+        }
+        boolean guessable = freshness.source() == LifetimeSource.WITHHELD
+                && settings.lifetimes().heuristicWithoutLastModified();
+        return guessable ? NoStoreReason.GUESS_WITHHELD : NoStoreReason.NO_LIFETIME;
     }
 
     private static long declaredLength(FieldSection fields) {

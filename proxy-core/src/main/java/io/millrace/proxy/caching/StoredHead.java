@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * Content-Length: 500 CRLF                     where the length is known
  * </pre>
  *
- * It lacks hop-by-hop fields, those of proxy authentication, Age, and the fields that {@code no-cache="..."} or {@code
- * private="..."} name; the writer appends Age, Via, Cache-Status and Connection.
+ * It lacks hop-by-hop fields, those of proxy authentication, Age, the fields that {@code no-cache="..."}, {@code
+ * private="..."} or an operator name, and Set-Cookie where the response may not be shared without asking; the writer appends Age, Via, Cache-Status and Connection.
  *
  * <p>Lifetimes are those of the settings at the time of storing. Immutable.
  */
@@ -124,6 +124,24 @@ public final class StoredHead {
             long responseTimeMillis,
             CacheSettings settings) {
         return new StoredHeadBuilder()
+                .response(request, response, requestTimeMillis, responseTimeMillis, settings)
+                .build();
+    }
+
+    /**
+     * The head of a stored response after an update that came for one client, a 304 or another part: as {@link #of}, but without
+     * Set-Cookie, unless this has it already.
+     *
+     * @param response with the fields that are stored from now on
+     */
+    public StoredHead updated(
+            RequestHead request,
+            ResponseHead response,
+            long requestTimeMillis,
+            long responseTimeMillis,
+            CacheSettings settings) {
+        return new StoredHeadBuilder()
+                .updating(this)
                 .response(request, response, requestTimeMillis, responseTimeMillis, settings)
                 .build();
     }
@@ -274,7 +292,12 @@ public final class StoredHead {
         return (flags & NO_CACHE) != 0;
     }
 
-    /** Whether it carries Set-Cookie. */
+    /** Whether it says {@code public}. */
+    boolean isPublic() {
+        return (flags & PUBLIC) != 0;
+    }
+
+    /** Whether the response came with Set-Cookie, be it kept in the stored fields or not. */
     public boolean hasSetCookie() {
         return (flags & SET_COOKIE) != 0;
     }

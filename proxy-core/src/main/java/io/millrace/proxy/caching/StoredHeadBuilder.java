@@ -9,6 +9,7 @@ import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.TargetUri;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 
 /** Collects the parts of a {@link StoredHead}. Confined to one thread. */
 final class StoredHeadBuilder {
@@ -17,7 +18,7 @@ final class StoredHeadBuilder {
     private static final long VALIDATABLE_SECONDS = 30L * 86_400;
 
     /** Never stored: RFC 9111 s3.1, and Age, which is made anew for every answer. */
-    private static final FieldName[] NOT_STORED = {
+    static final FieldName[] NOT_STORED = {
         FieldName.AGE,
         FieldName.PROXY_AUTHENTICATE,
         FieldName.PROXY_AUTHENTICATION_INFO,
@@ -29,6 +30,8 @@ final class StoredHeadBuilder {
     private static final int REASON_LENGTH_MAX = 256;
 
     private static final byte[] NO_BYTES = {};
+
+    private boolean cookiesMayBeShared = true;
 
     boolean varyMarker;
     int status;
@@ -80,7 +83,7 @@ final class StoredHeadBuilder {
         FieldSection fields = response.fields();
         CacheControl control =
                 CacheControl.ofResponse(fields, settings.storing().targets());
-        Freshness freshness = Freshness.own(response, control, responseMillis, settings);
+        Freshness freshness = Freshness.own(request, response, control, responseMillis, settings);
         long receivedSeconds = Math.floorDiv(responseMillis, 1000L);
         status = response.status();
         requestTimeMillis = requestMillis;
@@ -99,13 +102,13 @@ final class StoredHeadBuilder {
         variance = settings.key().variance(fields);
         varyValues = variance.valuesOf(request.fields());
         groups = CacheGroups.hashes(request.target(), fields);
-        long forcedSeconds =
-                Freshness.of(response, control, responseMillis, settings).lifetimeSeconds();
+        long forcedSeconds = Freshness.of(request, response, control, responseMillis, settings)
+                .lifetimeSeconds();
         keepUntilSeconds = keepUntil(fields, Math.max(lifetimeSeconds, forcedSeconds), settings);
         long pinSeconds = settings.storing().pinSeconds();
         pinnedUntil(pinSeconds == 0 ? 0 : receivedSeconds + pinSeconds);
         byte[] statusLine = statusLine(response);
-        setWire(statusLine, storedFields(fields, control, receivedSeconds));
+        setWire(statusLine, storedFields(fields, control, receivedSeconds, settings));
         return this;
     }
 
@@ -217,14 +220,38 @@ final class StoredHeadBuilder {
         etagEnd = tagged ? shift + fields.valueEnd(line) : -1;
     }
 
-    private FieldSection storedFields(FieldSection fields, CacheControl control, long receivedSeconds) {
+    /**
+     * Says that the response is an update of a stored one: Set-Cookie is for the client that was answered, unless the stored one
+     * has it too.
+     */
+    StoredHeadBuilder updating(StoredHead before) {
+        cookiesMayBeShared = before.fields().contains(FieldName.SET_COOKIE);
+        return this;
+    }
+
+    /**
+     * Whether Set-Cookie is stored: only where the origin itself lets others have the response for a while without asking, or an
+     * operator takes cookies to say nothing about caching.
+     */
+    private boolean sharesCookies(CacheSettings settings) {
+        boolean meant = lifetimeSource.isExplicit()
+                || settings.lifetimes().guessedWithCookies() == LifetimeRules.GuessedWithCookies.ALL;
+        return cookiesMayBeShared && meant && lifetimeSeconds > 0 && (flags & StoredHead.NO_CACHE) == 0;
+    }
+
+    private FieldSection storedFields(
+            FieldSection fields, CacheControl control, long receivedSeconds, CacheSettings settings) {
         HopByHop hopByHop = HopByHop.of(fields);
+        boolean cookies = sharesCookies(settings);
+        List<FieldName> unsharedFields = settings.storing().unsharedFields();
         FieldSection.Builder stored = FieldSection.builderLike(fields);
         boolean dated = HttpDates.parse(fields, FieldName.DATE, receivedSeconds) != HttpDates.INVALID;
         for (int line = 0; line < fields.size(); line++) {
             boolean kept = !hopByHop.contains(fields, line)
                     && !WireHeads.isOneOf(fields, line, NOT_STORED)
-                    && !isNamedBy(control, fields, line)
+                    && !control.names(fields, line)
+                    && !CacheControl.isAmong(unsharedFields, fields, line)
+                    && (cookies || !fields.isNamed(line, FieldName.SET_COOKIE))
                     && (dated || !fields.isNamed(line, FieldName.DATE));
             if (kept) {
                 stored.addLine(fields, line);
@@ -237,21 +264,6 @@ final class StoredHeadBuilder {
             stored.add(FieldName.CONTENT_LENGTH, contentLength);
         }
         return stored.build();
-    }
-
-    /** Whether {@code no-cache="..."} or {@code private="..."} names the line's field (RFC 9111 s5.2.2.4, s5.2.2.7). */
-    private static boolean isNamedBy(CacheControl control, FieldSection fields, int line) {
-        for (FieldName name : control.noCacheFields()) {
-            if (fields.isNamed(line, name)) {
-                return true;
-            }
-        }
-        for (FieldName name : control.privateFields()) {
-            if (fields.isNamed(line, name)) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /** A 204 has no content and must not say how long it is (RFC 9110 s8.6). */

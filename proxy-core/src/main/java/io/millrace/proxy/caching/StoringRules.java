@@ -15,6 +15,8 @@ import java.util.List;
  * @param dynamicUrls whether answers to URLs that look dynamic are stored
  * @param variantsMax how many variants of a URL are kept; 0 for any number
  * @param post whether an answer to POST is stored for later GETs where it says that it is what GET would bring
+ * @param unsharedFields response fields that are for the client that asked alone, as though every response named them in
+ *     {@code private="..."}
  * @param pinSeconds how long the disk keeps what is stored whether it is asked for or not, counted from its receipt or its
  *     last validation; 0 for as long as it is worth it
  */
@@ -28,6 +30,7 @@ public record StoringRules(
         boolean dynamicUrls,
         int variantsMax,
         boolean post,
+        List<FieldName> unsharedFields,
         long pinSeconds) {
 
     /** What a 200 response must carry to be stored; the ordinals are Traffic Server's numbers. */
@@ -75,6 +78,7 @@ public record StoringRules(
      */
     public StoringRules {
         targets = List.copyOf(targets);
+        unsharedFields = List.copyOf(unsharedFields);
         Bounds.notNegative(maxObjectBytes, "maxObjectBytes");
         Bounds.notNegative(variantsMax, "variantsMax");
         Bounds.notNegative(pinSeconds, "pinSeconds");

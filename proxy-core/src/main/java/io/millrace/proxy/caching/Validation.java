@@ -15,10 +15,15 @@ public final class Validation {
     /** What a 304, or the response to a HEAD, does to a stored response. Immutable. */
     public sealed interface Outcome {}
 
-    /** It is freshened: store this head in place of the old one, and serve from it. */
-    public record Freshened(StoredHead head) implements Outcome {}
+    /**
+     * It is freshened.
+     *
+     * @param head to be stored in place of the old one, and for every client but the one that asked
+     * @param answer for the client on whose behalf the origin was asked, with the fields that are for no other
+     */
+    public record Freshened(StoredHead head, StoredHead answer) implements Outcome {}
 
-    /** It is valid and answers this request with this head, but the origin does not allow to store the head. */
+    /** It is valid and answers this request, and no other, with this head: the origin does not allow to store the head. */
     public record Unstorable(StoredHead head, NoStoreReason reason) implements Outcome {
 
         /**
@@ -111,7 +116,7 @@ public final class Validation {
 
     /**
      * What the origin's 304 does to the stored response that was validated (RFC 9111 s4.3.4, s3.2): its fields replace
-     * the stored ones of the same name, except those that describe the stored bytes.
+     * the stored ones of the same name, except those that describe the stored bytes and those that are for one client.
      *
      * @param request the client's request, whose values of newly named Vary fields are kept
      */
@@ -158,32 +163,72 @@ public final class Validation {
             long requestTimeMillis,
             long responseTimeMillis,
             CacheSettings settings) {
-        FieldSection updated = update.fields();
-        FieldSection old = stored.fields();
-        HopByHop hopByHop = HopByHop.of(updated);
+        FieldSection merged = updatedFields(stored.fields(), update.fields());
+        ResponseHead response = ResponseHead.of(stored.status(), stored.reason(), merged);
+        StoredHead head = stored.updated(request, response, requestTimeMillis, responseTimeMillis, settings)
+                .withContentLength(stored.contentLength())
+                .withPin(stored.pinnedUntilSeconds());
+        StoredHead answer = forAsker(head, update.fields(), settings);
+        NoStoreReason reason = Storability.ofResponse(request, response, responseTimeMillis, settings);
+        return reason == null || reason == NoStoreReason.NO_LIFETIME || reason == NoStoreReason.GUESS_WITHHELD
+                ? new Freshened(head, answer)
+                : new Unstorable(answer, reason);
+    }
+
+    /** The stored fields after an update: its fields replace those of the same name (RFC 9111 s3.2). */
+    static FieldSection updatedFields(FieldSection old, FieldSection update) {
+        HopByHop hopByHop = HopByHop.of(update);
         FieldSection.Builder merged = FieldSection.builder();
         for (int line = 0; line < old.size(); line++) {
             FieldName name = FieldName.of(old.bytes(), old.nameStart(line), old.nameEnd(line));
-            boolean replaced = name != null && updated.contains(name) && !hopByHop.contains(name);
+            boolean replaced = name != null && update.contains(name) && !hopByHop.contains(name);
             // The old Date must not make the new answer look old; a new one is made where the update has none.
             boolean dropped = old.isNamed(line, FieldName.DATE);
             if (!dropped && (!replaced || WireHeads.isOneOf(old, line, NOT_UPDATED))) {
                 merged.addLine(old, line);
             }
         }
-        for (int line = 0; line < updated.size(); line++) {
-            if (!hopByHop.contains(updated, line) && !WireHeads.isOneOf(updated, line, NOT_UPDATED)) {
-                merged.addLine(updated, line);
+        for (int line = 0; line < update.size(); line++) {
+            if (!hopByHop.contains(update, line) && !WireHeads.isOneOf(update, line, NOT_UPDATED)) {
+                merged.addLine(update, line);
             }
         }
-        ResponseHead response = ResponseHead.of(stored.status(), stored.reason(), merged.build());
-        StoredHead head = StoredHead.of(request, response, requestTimeMillis, responseTimeMillis, settings)
-                .withContentLength(stored.contentLength())
-                .withPin(stored.pinnedUntilSeconds());
-        NoStoreReason reason = Storability.ofResponse(request, response, responseTimeMillis, settings);
-        return reason == null || reason == NoStoreReason.NO_LIFETIME
-                ? new Freshened(head)
-                : new Unstorable(head, reason);
+        return merged.build();
+    }
+
+    /**
+     * The head for the client on whose behalf a response came: what is stored of it, with those of its fields that nobody else
+     * gets, Set-Cookie and what {@code private="..."}, {@code no-cache="..."} or an operator name.
+     *
+     * @param shared the stored head, after the response
+     * @param response the response's fields as they came
+     * @return {@code shared} itself when there are none
+     */
+    public static StoredHead forAsker(StoredHead shared, FieldSection response, CacheSettings settings) {
+        FieldSection stored = shared.fields();
+        CacheControl control =
+                CacheControl.ofResponse(stored, settings.storing().targets());
+        HopByHop hopByHop = HopByHop.of(response);
+        FieldSection.Builder all = null;
+        for (int line = 0; line < response.size(); line++) {
+            boolean unshared = response.isNamed(line, FieldName.SET_COOKIE)
+                    || control.names(response, line)
+                    || CacheControl.isAmong(settings.storing().unsharedFields(), response, line);
+            if (unshared && isMissing(stored, response, line, hopByHop)) {
+                all = all == null ? FieldSection.builder().addAll(stored) : all;
+                all.addLine(response, line);
+            }
+        }
+        return all == null ? shared : shared.withFields(all.build());
+    }
+
+    private static boolean isMissing(FieldSection stored, FieldSection response, int line, HopByHop hopByHop) {
+        FieldName name = FieldName.of(response.bytes(), response.nameStart(line), response.nameEnd(line));
+        return name != null
+                && !stored.contains(name)
+                && !hopByHop.contains(response, line)
+                && !WireHeads.isOneOf(response, line, NOT_UPDATED)
+                && !WireHeads.isOneOf(response, line, StoredHeadBuilder.NOT_STORED);
     }
 
     /** Whether a validator of the answer says that it is about the stored representation; with none it says nothing. */

@@ -5,6 +5,7 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,10 +26,15 @@ public sealed interface WaiterReuse {
         METHOD("method"),
         /** The response is not stored (see {@link Storability}), private among the reasons. */
         NOT_STORABLE("not-storable"),
-        /** It says {@code private} or {@code no-cache} for some of its fields, or {@code no-cache} for all. */
+        /**
+         * It says {@code private} or {@code no-cache} for some of its fields, or {@code no-cache} for all; or it has a field that
+         * an operator does not share ({@link StoringRules#unsharedFields}).
+         */
         RESTRICTED("restricted"),
         /** It sets a cookie, which may be the leader's own. */
         SET_COOKIE("set-cookie"),
+        /** The waiter has Authorization, and nothing in the response lets it answer then ({@link RequestRules#authorized}). */
+        AUTHORIZATION("authorization"),
         /** The waiter's values of the Vary fields differ from the leader's. */
         VARY("vary"),
         /** It was stale when it arrived. */
@@ -84,24 +90,37 @@ public sealed interface WaiterReuse {
                 CacheControl.ofResponse(fields, settings.storing().targets());
         boolean restricted = control.isNoCache()
                 || !control.noCacheFields().isEmpty()
-                || !control.privateFields().isEmpty();
+                || !control.privateFields().isEmpty()
+                || isAnyIn(fields, settings.storing().unsharedFields());
         if (restricted) {
             return NotSharedReason.RESTRICTED;
         }
         if (fields.contains(FieldName.SET_COOKIE)) {
             return NotSharedReason.SET_COOKIE;
         }
+        if (Reuse.isAuthorizationInTheWay(waiter, control, settings)) {
+            return NotSharedReason.AUTHORIZATION;
+        }
         Variance variance = settings.key().variance(fields);
         if (!variance.matches(variance.valuesOf(leader.fields()), waiter.fields())) {
             return NotSharedReason.VARY;
         }
         long age = CurrentAge.initialMillis(fields, responseTimeMillis, responseTimeMillis) / 1000;
-        long lifetime =
-                Freshness.of(response, control, responseTimeMillis, settings).lifetimeSeconds();
+        long lifetime = Freshness.of(leader, response, control, responseTimeMillis, settings)
+                .lifetimeSeconds();
         if (lifetime <= age) {
             return NotSharedReason.STALE;
         }
         return isTakenBy(waiter, age, lifetime, settings) ? null : NotSharedReason.WAITER_CACHE_CONTROL;
+    }
+
+    private static boolean isAnyIn(FieldSection fields, List<FieldName> names) {
+        for (int i = 0; i < names.size(); i++) {
+            if (fields.contains(names.get(i))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static boolean isTakenBy(RequestHead waiter, long age, long lifetime, CacheSettings settings) {

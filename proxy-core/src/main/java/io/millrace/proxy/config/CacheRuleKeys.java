@@ -3,6 +3,7 @@ package io.millrace.proxy.config;
 import static io.millrace.proxy.config.ConfigKey.draft;
 
 import io.millrace.proxy.caching.LifetimeRules;
+import io.millrace.proxy.caching.RequestRules;
 import io.millrace.proxy.caching.StoringRules;
 import java.time.Duration;
 import java.util.List;
@@ -52,6 +53,26 @@ public final class CacheRuleKeys {
             .perRule()
             .like("proxy.config.http.cache.ignore_authentication")
             .says("Whether a response with WWW-Authenticate is stored like any other; false never stores one.");
+    public static final ConfigKey<RequestRules.AuthorizedReuse> REUSE_WITH_AUTHORIZATION = draft(
+                    "cache.reuse_with_authorization", ValueType.word(RequestRules.AuthorizedReuse.class, true))
+            .defaultsTo(RequestRules.AuthorizedReuse.ALWAYS)
+            .perRule()
+            .like("proxy.config.http.cache.ignore_authentication")
+            .says("Which stored responses answer a request with Authorization: those with public or s-maxage, while"
+                    + " those with must-revalidate or proxy-revalidate are validated each time and all others are not"
+                    + " used; or all, as RFC 9111 s3.5 allows.");
+    public static final ConfigKey<LifetimeRules.GuessedWithCookies> GUESSED_LIFETIME_WITH_COOKIES = draft(
+                    "cache.guessed_lifetime_with_cookies",
+                    ValueType.word(LifetimeRules.GuessedWithCookies.class, false))
+            .defaultsTo(LifetimeRules.GuessedWithCookies.NOT_TEXT)
+            .perRule()
+            .says("Which responses with Set-Cookie, or to a request with Cookie or Authorization, get a heuristic"
+                    + " lifetime: none; those to a request with Cookie alone that are no text, JSON or XML; all.");
+    public static final ConfigKey<List<String>> UNSHARED_FIELDS = draft("cache.unshared_fields", ValueType.FIELD_NAMES)
+            .defaultsTo(List.of())
+            .perRule()
+            .says("Response fields that only the client gets that asked the origin, as though every response named"
+                    + " them in private=\"...\": they are neither stored nor shared.");
     public static final ConfigKey<StoringRules.CookiePolicy> RESPONSES_TO_COOKIES = draft(
                     "cache.cache_responses_to_cookies", ValueType.word(StoringRules.CookiePolicy.class, true))
             .defaultsTo(StoringRules.CookiePolicy.ALL)

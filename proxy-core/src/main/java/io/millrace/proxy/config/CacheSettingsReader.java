@@ -22,7 +22,8 @@ final class CacheSettingsReader {
                 .enabled(values.get(ConfigKeys.CACHE_ENABLED))
                 .ignoreClientNoCache(values.get(ConfigKeys.CACHE_IGNORE_CLIENT_NO_CACHE))
                 .ignoreClientMaxAge(values.get(ConfigKeys.CACHE_IGNORE_CLIENT_MAX_AGE))
-                .imsOnClientNoCache(values.get(CacheRuleKeys.IMS_ON_CLIENT_NO_CACHE));
+                .imsOnClientNoCache(values.get(CacheRuleKeys.IMS_ON_CLIENT_NO_CACHE))
+                .authorizedReuse(values.get(CacheRuleKeys.REUSE_WITH_AUTHORIZATION));
         storing(values, settings);
         lifetimes(values, settings);
         stale(values, settings);
@@ -51,7 +52,9 @@ final class CacheSettingsReader {
 
     private static void storing(ConfigValues values, CacheSettings.Builder settings) {
         List<String> targets = values.get(CacheRuleKeys.TARGETED_CACHE_CONTROL);
+        List<String> unsharedFields = values.get(CacheRuleKeys.UNSHARED_FIELDS);
         settings.targets(targets.stream().map(FieldName::of).toList())
+                .unsharedFields(unsharedFields.stream().map(FieldName::of).toList())
                 .maxObjectBytes(values.get(ConfigKeys.CACHE_MAX_OBJECT_SIZE))
                 .requiredHeaders(values.get(ConfigKeys.CACHE_REQUIRED_HEADERS))
                 .ignoreServerNoCache(values.get(CacheRuleKeys.IGNORE_SERVER_NO_CACHE))
@@ -67,6 +70,7 @@ final class CacheSettingsReader {
                 .heuristicMinSeconds(seconds(values, ConfigKeys.CACHE_HEURISTIC_MIN_LIFETIME))
                 .heuristicMaxSeconds(seconds(values, ConfigKeys.CACHE_HEURISTIC_MAX_LIFETIME))
                 .heuristicWithoutLastModified(values.get(ConfigKeys.CACHE_HEURISTIC_WITHOUT_LAST_MODIFIED))
+                .guessedWithCookies(values.get(CacheRuleKeys.GUESSED_LIFETIME_WITH_COOKIES))
                 .guaranteedMinSeconds(seconds(values, CacheRuleKeys.GUARANTEED_MIN_LIFETIME))
                 .guaranteedMaxSeconds(seconds(values, CacheRuleKeys.GUARANTEED_MAX_LIFETIME))
                 .whenToRevalidate(values.get(CacheRuleKeys.WHEN_TO_REVALIDATE))

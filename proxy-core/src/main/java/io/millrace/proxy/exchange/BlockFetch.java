@@ -4,6 +4,7 @@ import io.millrace.proxy.caching.PartialContent;
 import io.millrace.proxy.caching.Storability;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.StrongValidator;
+import io.millrace.proxy.caching.Validation;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.OriginResponseHandler;
@@ -30,8 +31,12 @@ final class BlockFetch implements OriginResponseHandler {
         /** The origin answered. */
         void onStatus(int status);
 
-        /** The blocks are on their way. */
-        void onBlocksComing();
+        /**
+         * The blocks are on their way.
+         *
+         * @param answer the head for the client on whose behalf they were asked for, null when it has nothing of its own in it
+         */
+        void onBlocksComing(@Nullable StoredHead answer);
 
         /** All came. */
         void onBlocksEnd();
@@ -140,7 +145,8 @@ final class BlockFetch implements OriginResponseHandler {
             }
         } else if (head.status() == 200 && framing.contentLength() == object.length()) {
             // The origin ignores ranges: what comes before the missing blocks is dropped.
-            StoredHead whole = StoredHead.of(plan.request(), head, requestMillis, nowMillis, plan.cacheSettings());
+            StoredHead whole =
+                    object.head().updated(plan.request(), head, requestMillis, nowMillis, plan.cacheSettings());
             same = StrongValidator.isSame(object.head(), whole);
             if (same && isStorable(head, nowMillis)) {
                 from = 0;
@@ -157,7 +163,8 @@ final class BlockFetch implements OriginResponseHandler {
         }
         home.store().update(object, plan.stamped(update, object.head()));
         fill = new BlockFill(home.loop(), writer, from, claim.position(), until, this::onFlow);
-        end.onBlocksComing();
+        StoredHead answer = Validation.forAsker(update, head.fields(), plan.cacheSettings());
+        end.onBlocksComing(answer.equals(update) ? null : answer);
     }
 
     private boolean isStorable(ResponseHead head, long nowMillis) {

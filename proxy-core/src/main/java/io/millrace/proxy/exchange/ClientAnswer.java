@@ -1,8 +1,10 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.ContentRange;
 import io.millrace.proxy.caching.PartialContent;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.Validation;
 import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.OutboundHead;
@@ -36,6 +38,7 @@ final class ClientAnswer {
     private final BodyPump pump;
 
     private @Nullable Mapped mapped;
+    private @Nullable CacheSettings settings;
     private @Nullable Missing whole;
     private boolean headSent;
 
@@ -50,6 +53,7 @@ final class ClientAnswer {
     /** What was decided now says which rule the answer is by. */
     void decided(Decision decision) {
         mapped = decision.isMapped() ? decision.mapped() : null;
+        settings = decision.isMapped() ? decision.cacheSettings() : null;
     }
 
     boolean isHeadSent() {
@@ -203,7 +207,10 @@ final class ClientAnswer {
                 whole = new Missing(response.keptUnder(), stored, 0, response.length(), response.length());
             }
         } else {
-            head = selection.fill(home.outbound(), toClient(home, stored, request, mapped), response.length());
+            StoredHead own = settings == null
+                    ? stored
+                    : Validation.forAsker(stored, response.head().fields(), settings);
+            head = selection.fill(home.outbound(), toClient(home, own, request, mapped), response.length());
             ResponseHeads.addAge(head, response, home.clock().millis());
             remember(selection, response.keptUnder(), stored, response.length());
             withContent &= selection.hasContent();

@@ -73,6 +73,7 @@ final class Decision {
     private @Nullable StoreKey key;
     private @Nullable StoredHead marker;
     private @Nullable StoredObject<StoredHead> object;
+    private @Nullable StoredHead standIn;
     private boolean validatingAside;
     private boolean readFromDisk;
     private boolean underLoad;
@@ -106,6 +107,7 @@ final class Decision {
         key = null;
         marker = null;
         object = null;
+        standIn = null;
         validatingAside = false;
         readFromDisk = false;
         underLoad = false;
@@ -129,6 +131,17 @@ final class Decision {
     @Nullable
     StoredObject<StoredHead> find(CacheStore<StoredHead> store, StoreKey wanted) {
         return residents == null ? store.get(wanted) : residents.find(store, wanted);
+    }
+
+    /** Under the key lies a response that this request does not get as it is: should the origin fail, it may serve others. */
+    void standIn(StoredHead stored) {
+        standIn = stored;
+    }
+
+    /** The head of the stored response that an error must not replace; null without one. */
+    @Nullable
+    StoredHead standIn() {
+        return standIn;
     }
 
     /** What was found is of no use. */

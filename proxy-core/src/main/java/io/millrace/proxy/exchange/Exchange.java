@@ -2,6 +2,7 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.StaleServing;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.Validation;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.SwitchedConnection;
 import io.millrace.proxy.fill.ResponseTee;
@@ -284,7 +285,11 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
         partial.readBlocksOf(from);
         report.answeredBy(from.host());
         report.storedInBlocks(response);
-        sendBlocks(object, object.head(), collapsed);
+        StoredHead head = collapsed
+                ? object.head()
+                : Validation.forAsker(
+                        object.head(), response.head().fields(), current().cacheSettings());
+        sendBlocks(object, head, collapsed);
     }
 
     @Override

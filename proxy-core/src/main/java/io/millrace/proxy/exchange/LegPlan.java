@@ -33,6 +33,7 @@ final class LegPlan {
     private final @Nullable StoreKey collapseKey;
     private final boolean mayStore;
     private final @Nullable String upgrade;
+    private final @Nullable StoredHead standIn;
     private @Nullable RangeRequest range;
     private @Nullable StoredObject<StoredHead> stale;
     private @Nullable AccessRules told;
@@ -59,6 +60,7 @@ final class LegPlan {
         this.mayStore = mayStore;
         this.upgrade = decision.upgrade();
         this.stale = stale;
+        this.standIn = stale == null ? decision.standIn() : stale.head();
     }
 
     /** The request goes as it came, its conditions and ranges included, and nobody joins. */
@@ -218,6 +220,12 @@ final class LegPlan {
     @Nullable
     StoredObject<StoredHead> comparedToHead() {
         return mayStore ? null : stale;
+    }
+
+    /** The head of the stored response that an error must not replace, also when the object is given up; null without one. */
+    @Nullable
+    StoredHead standIn() {
+        return standIn;
     }
 
     /** The stored part whose rest is asked for; borrowed. */

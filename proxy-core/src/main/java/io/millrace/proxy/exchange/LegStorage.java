@@ -6,6 +6,7 @@ import io.millrace.proxy.caching.Invalidations;
 import io.millrace.proxy.caching.NoStoreReason;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.PartialContent;
+import io.millrace.proxy.caching.StaleServing;
 import io.millrace.proxy.caching.Storability;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.StrongValidator;
@@ -169,6 +170,10 @@ final class LegStorage {
             home.counters().increment(Counter.FILLS_NOT_STORABLE);
             return false;
         }
+        if (isMasked(head.status(), nowMillis)) {
+            home.counters().increment(Counter.FILLS_NOT_STORABLE);
+            return false;
+        }
         StoreKey key = plan.key();
         if (Storability.of(plan.request(), head, nowMillis, plan.cacheSettings())
                 instanceof Storability.NotStorable not) {
@@ -191,6 +196,18 @@ final class LegStorage {
         return true;
     }
 
+    /** Whether the answer is an error of the origin's for which a stored response may stand in: it is to stay there. */
+    private boolean isMasked(int status, long nowMillis) {
+        StoredHead standIn = plan.standIn();
+        return standIn != null
+                && StaleServing.isMasked(
+                        status,
+                        standIn,
+                        nowMillis,
+                        plan.cacheSettings(),
+                        home.invalidations().staleSinceMillis(plan.keyUrl(), standIn));
+    }
+
     /** Whether a field that selects the response was among the client's and was not sent: the origin answered to another request. */
     private boolean isSelectedByUnsent(Variance variance) {
         return !variance.isNone() && OriginRequests.isAnySelectorWithheld(plan, variance);
@@ -204,6 +221,7 @@ final class LegStorage {
         return head.status() < 400
                 && reason != NoStoreReason.AUTHORIZATION
                 && reason != NoStoreReason.COOKIES
+                && reason != NoStoreReason.GUESS_WITHHELD
                 && reason != Storability.ofRequest(plan.request(), plan.cacheSettings());
     }
 
@@ -234,7 +252,8 @@ final class LegStorage {
         StoredHead whole = plan.stamped(
                 content.combinedWith(plan.request(), firstPart.head(), requestMillis, nowMillis, plan.cacheSettings()),
                 firstPart.head());
-        ResponseHead answer = ResponseHead.of(200, "OK", whole.fields());
+        StoredHead own = Validation.forAsker(whole, content.representation().fields(), plan.cacheSettings());
+        ResponseHead answer = ResponseHead.of(200, "OK", own.fields());
         FetchedResponse response = new FetchedResponse(
                 206, answer, answer, SelectableHead.of(whole), null, true, null, first.length(), nowMillis);
         ObjectWriter<StoredHead> writer = isPurged() ? null : open(whole, first.length());
@@ -294,12 +313,20 @@ final class LegStorage {
     }
 
     /**
+     * What a 304 makes of a stored response.
+     *
+     * @param shared the head for everybody, null where nobody but the client that asked may have it
+     * @param answer the head for the client on whose behalf the origin was asked
+     */
+    record Confirmation(@Nullable StoredHead shared, StoredHead answer) {}
+
+    /**
      * Freshens the stored response with the origin's 304.
      *
-     * @return the head that answers now, null when the 304 speaks of another representation (RFC 9111 s4.3.4)
+     * @return null when the 304 speaks of another representation (RFC 9111 s4.3.4)
      */
     @Nullable
-    StoredHead freshen(StoredObject<StoredHead> stale, ResponseHead notModified, long requestMillis) {
+    Confirmation freshen(StoredObject<StoredHead> stale, ResponseHead notModified, long requestMillis) {
         Validation.Outcome outcome = Validation.freshen(
                 plan.request(),
                 stale.head(),
@@ -310,13 +337,13 @@ final class LegStorage {
         if (outcome instanceof Validation.Freshened freshened) {
             StoredHead head = plan.stamped(freshened.head(), stale.head());
             update(stale, head);
-            return head;
+            return new Confirmation(head, plan.stamped(freshened.answer(), stale.head()));
         }
         if (outcome instanceof Validation.Unstorable unstorable) {
             if (unstorable.isRemoved()) {
                 home.store().discard(stale);
             }
-            return unstorable.head();
+            return new Confirmation(null, unstorable.head());
         }
         return null;
     }

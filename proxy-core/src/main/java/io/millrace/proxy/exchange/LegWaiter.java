@@ -52,7 +52,12 @@ interface LegWaiter {
      */
     void onBlocks(OriginLeg from, FetchedResponse response, StoredObject<StoredHead> object, boolean collapsed);
 
-    /** The origin confirmed the stored response; the waiter owns the object's reference. */
+    /**
+     * The origin confirmed the stored response; the waiter owns the object's reference.
+     *
+     * @param refreshed the head for this waiter: that of the client on whose behalf the origin was asked may have fields that no
+     *     other gets
+     */
     void onConfirmed(OriginLeg from, StoredObject<StoredHead> object, StoredHead refreshed, boolean collapsed);
 
     /** The response is not for this waiter, or came to its end before the waiter joined: look again, or fetch alone. */

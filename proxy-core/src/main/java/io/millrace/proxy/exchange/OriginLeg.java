@@ -286,32 +286,46 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
     }
 
     private void validated(StoredObject<StoredHead> stale, ResponseHead head) {
-        StoredHead refreshed = storage.freshen(stale, head, requestMillis);
-        if (refreshed != null) {
-            confirm(stale, refreshed, head);
+        LegStorage.Confirmation confirmation = storage.freshen(stale, head, requestMillis);
+        if (confirmation != null) {
+            confirm(stale, confirmation, head);
         } else {
             // About another representation: once it is read, ask without conditions.
             fetchAgain = true;
         }
     }
 
-    /** Tells everybody who waits; a cookie in the 304 is for the one whose request was sent. */
-    private void confirm(StoredObject<StoredHead> stale, StoredHead refreshed, ResponseHead notModified) {
-        boolean shared = !notModified.fields().contains(FieldName.SET_COOKIE);
+    /** Tells everybody who waits: the one whose request was sent gets all of it, the others what may be shared. */
+    private void confirm(
+            StoredObject<StoredHead> stale, LegStorage.Confirmation confirmation, ResponseHead notModified) {
+        StoredHead shared = confirmation.shared();
         for (LegWaiter waiter : waiters.takeAll()) {
-            boolean collapsed = !waiters.isLeader(waiter);
-            if (collapsed && home.invalidations().of(plan.keyUrl(), refreshed) != null) {
+            if (waiters.isLeader(waiter)) {
+                confirm(waiter, stale, confirmation.answer(), false);
+            } else if (home.invalidations().of(plan.keyUrl(), confirmation.answer()) != null) {
                 waiters.tell(waiter, w -> w.onNotShared(this, LegWaiter.NotShared.ENDED));
-                continue;
-            }
-            if (collapsed && !shared) {
+            } else if (shared == null || !isFor(waiter, shared, notModified)) {
                 waiters.tell(waiter, w -> w.onNotShared(this, LegWaiter.NotShared.REFUSED));
-                continue;
+            } else {
+                confirm(waiter, stale, shared, true);
             }
-            StoredObject<StoredHead> object = stale.retain();
-            waiters.tell(waiter, w -> w.onConfirmed(this, object, refreshed, collapsed));
         }
         end();
+    }
+
+    private void confirm(LegWaiter waiter, StoredObject<StoredHead> stale, StoredHead head, boolean collapsed) {
+        StoredObject<StoredHead> object = stale.retain();
+        waiters.tell(waiter, w -> w.onConfirmed(this, object, head, collapsed));
+    }
+
+    /** Whether a response that was validated for another client answers a waiter: not with the cookie that the other one got. */
+    private boolean isFor(LegWaiter waiter, StoredHead shared, ResponseHead notModified) {
+        boolean cookie = notModified.fields().contains(FieldName.SET_COOKIE)
+                && shared.fields().contains(FieldName.SET_COOKIE);
+        Reuse reuse = Reuse.of(waiter.request(), shared, home.clock().millis(), plan.cacheSettings());
+        boolean ownValidation =
+                reuse instanceof Reuse.Validate validate && validate.reason() == Reuse.ValidateReason.AUTHORIZATION;
+        return !cookie && !ownValidation && !(reuse instanceof Reuse.NotUsable);
     }
 
     /** The rest of a stored part came; where it does not fit, the whole is asked for. */

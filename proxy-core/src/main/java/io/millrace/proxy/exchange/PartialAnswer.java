@@ -102,7 +102,7 @@ final class PartialAnswer {
                 preparing = null;
                 state.enter(
                         ExchangePhase.SENDING_STORED, collapsed ? ExchangeOutcome.COLLAPSED : ExchangeOutcome.FETCHED);
-                answer.sendPartial(body, selection, stored, length);
+                answer.sendPartial(body, selection, body.headOver(stored), length);
             }
 
             @Override

@@ -59,6 +59,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
     private @Nullable ObjectWriter<StoredHead> writer;
     private @Nullable BlockFetch fetch;
     private @Nullable Ready ready;
+    private @Nullable StoredHead ownHead;
     private long position;
     private int failures;
     private int losses;
@@ -106,6 +107,16 @@ final class PartialBody implements ContentSource, BlockFetch.End {
     void prepare(Ready whoAsks) {
         ready = whoAsks;
         advance();
+    }
+
+    /**
+     * The head for the client, once this is ready: where a fetch of this brought fields that are for this client alone, it has
+     * them.
+     *
+     * @param stored what it is otherwise
+     */
+    StoredHead headOver(StoredHead stored) {
+        return ownHead == null ? stored : ownHead;
     }
 
     @Override
@@ -222,7 +233,10 @@ final class PartialBody implements ContentSource, BlockFetch.End {
     }
 
     @Override
-    public void onBlocksComing() {
+    public void onBlocksComing(@Nullable StoredHead answer) {
+        if (ready != null) {
+            ownHead = answer;
+        }
         tellReady();
         if (closed) {
             return;

@@ -320,8 +320,15 @@ final class RequestDecider {
             decision.letGo(object);
             return miss(decision, ForwardReason.URI_MISS);
         }
+        if (reuse instanceof Reuse.NotUsable no) {
+            if (no.reason() != Reuse.NotUsableReason.VARY) {
+                decision.standIn(object.head());
+            }
+            decision.letGo(object);
+            return miss(decision, reasonOf(no.reason()));
+        }
         decision.letGo(object);
-        return miss(decision, reuse instanceof Reuse.NotUsable no ? reasonOf(no.reason()) : ForwardReason.MISS);
+        return miss(decision, ForwardReason.MISS);
     }
 
     /**
@@ -342,7 +349,7 @@ final class RequestDecider {
     private static ForwardReason reasonOf(Reuse.NotUsableReason why) {
         return switch (why) {
             case VARY -> ForwardReason.VARY_MISS;
-            case REQUEST_NO_CACHE -> ForwardReason.REQUEST;
+            case REQUEST_NO_CACHE, AUTHORIZATION -> ForwardReason.REQUEST;
             case DISABLED, METHOD, REQUEST_CONTENT, COOKIES -> ForwardReason.MISS;
         };
     }
@@ -370,7 +377,7 @@ final class RequestDecider {
     private static ForwardReason reasonOf(Reuse.ValidateReason why) {
         return switch (why) {
             case STALE, NO_CACHE, WHEN_TO_REVALIDATE -> ForwardReason.STALE;
-            case REQUEST_NO_CACHE, REQUEST_MAX_AGE, REQUEST_MIN_FRESH -> ForwardReason.REQUEST;
+            case REQUEST_NO_CACHE, REQUEST_MAX_AGE, REQUEST_MIN_FRESH, AUTHORIZATION -> ForwardReason.REQUEST;
         };
     }
 
@@ -382,6 +389,7 @@ final class RequestDecider {
         if (decision.request().method() == Method.HEAD) {
             return decision.forward(Decision.Kind.PASS, reason).serve(Decision.Kind.PASS, object);
         }
+        decision.standIn(object.head());
         return decision.forward(Decision.Kind.VALIDATE, reason).serve(Decision.Kind.VALIDATE, object);
     }
 

@@ -24,7 +24,7 @@ final class ForcedLifetimeTest {
         if (storability instanceof Storability.NotStorable not) {
             return not.reason().text();
         }
-        return Long.toString(Freshness.of(response, NOW, settings).lifetimeSeconds());
+        return Long.toString(Freshness.of(Heads.get(), response, NOW, settings).lifetimeSeconds());
     }
 
     @ParameterizedTest(name = "revalidate after 60 s: {0} with \"{1}\" is fresh for, or not stored because of, {2}")

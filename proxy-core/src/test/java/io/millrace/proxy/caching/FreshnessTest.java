@@ -36,7 +36,8 @@ final class FreshnessTest {
             })
     void lifetimeIsThatOfTheFirstSource(String fields, long seconds, LifetimeSource source) {
         assertEquals(
-                new Freshness(seconds, source), Freshness.of(Heads.response(200, fields), NOW, CacheSettings.DEFAULTS));
+                new Freshness(seconds, source),
+                Freshness.of(Heads.get(), Heads.response(200, fields), NOW, CacheSettings.DEFAULTS));
     }
 
     @ParameterizedTest(name = "RFC 9111 4.2.2: last modified {0} s before Date lives {1} s")
@@ -55,7 +56,7 @@ final class FreshnessTest {
         String modified = "Last-Modified: {" + -agoSeconds + "}";
         assertEquals(
                 new Freshness(lifetime, LifetimeSource.HEURISTIC),
-                Freshness.of(Heads.response(200, modified), NOW, CacheSettings.DEFAULTS));
+                Freshness.of(Heads.get(), Heads.response(200, modified), NOW, CacheSettings.DEFAULTS));
     }
 
     @Test
@@ -83,12 +84,12 @@ final class FreshnessTest {
     void heuristicWithoutLastModified(int status, long lifetime) {
         CacheSettings settings =
                 CacheSettings.builder().heuristicWithoutLastModified(true).build();
-        Freshness found = Freshness.of(Heads.response(status, ""), NOW, settings);
+        Freshness found = Freshness.of(Heads.get(), Heads.response(status, ""), NOW, settings);
         assertEquals(lifetime, found.lifetimeSeconds());
         assertEquals(lifetime == 0 ? LifetimeSource.NONE : LifetimeSource.HEURISTIC, found.source());
         assertEquals(
                 LifetimeSource.NONE,
-                Freshness.of(Heads.response(status, ""), NOW, CacheSettings.DEFAULTS)
+                Freshness.of(Heads.get(), Heads.response(status, ""), NOW, CacheSettings.DEFAULTS)
                         .source());
         assertEquals(settings.lifetimes(), settings.toBuilder().build().lifetimes());
     }
@@ -106,29 +107,80 @@ final class FreshnessTest {
         assertEquals(LifetimeSource.HEURISTIC, sourceOf(status, "Cache-Control: public"));
     }
 
+    @ParameterizedTest(name = "guessed_lifetime_with_cookies {0}: request {1}, response {2}: {3}")
+    @CsvSource(
+            delimiter = '|',
+            nullValues = "-",
+            value = {
+                "NOT_TEXT | -                | -                                   | HEURISTIC",
+                "NOT_TEXT | -                | Content-Type: text/html             | HEURISTIC",
+                "NOT_TEXT | -                | Set-Cookie: a=1^Content-Type: image/png | WITHHELD",
+                "NOT_TEXT | Authorization: x | Content-Type: image/png             | WITHHELD",
+                "NOT_TEXT | Authorization: x | Content-Type: image/png^Cache-Control: public | WITHHELD",
+                "NOT_TEXT | Cookie: a=1      | Content-Type: text/html             | WITHHELD",
+                "NOT_TEXT | Cookie: a=1      | Content-Type: TEXT/css; charset=x   | WITHHELD",
+                "NOT_TEXT | Cookie: a=1      | Content-Type: application/json      | WITHHELD",
+                "NOT_TEXT | Cookie: a=1      | Content-Type: application/vnd.a+JSON;v=1 | WITHHELD",
+                "NOT_TEXT | Cookie: a=1      | Content-Type: application/xhtml+xml | WITHHELD",
+                "NOT_TEXT | Cookie: a=1      | Content-Type: text                  | WITHHELD",
+                "NOT_TEXT | Cookie: a=1      | -                                   | WITHHELD",
+                "NOT_TEXT | Cookie: a=1      | Content-Type: image/png             | HEURISTIC",
+                "NOT_TEXT | Cookie: a=1      | Content-Type: image/svg+xml         | HEURISTIC",
+                "NOT_TEXT | Cookie: a=1      | Content-Type: application/zip       | HEURISTIC",
+                "NOT_TEXT | Cookie: a=1      | Cache-Control: max-age=5            | MAX_AGE",
+                "NOT_TEXT | Cookie: a=1      | Expires: {5}^Set-Cookie: a=1        | EXPIRES",
+                "NONE     | -                | Content-Type: text/html             | HEURISTIC",
+                "NONE     | Cookie: a=1      | Content-Type: image/png             | WITHHELD",
+                "NONE     | -                | Set-Cookie: a=1                     | WITHHELD",
+                "NONE     | Authorization: x | -                                   | WITHHELD",
+                "ALL      | Cookie: a=1^Authorization: x | Set-Cookie: a=1^Content-Type: text/html | HEURISTIC"
+            })
+    void lifetimeIsGuessedWithCookiesAsConfigured(
+            LifetimeRules.GuessedWithCookies policy, String request, String response, LifetimeSource source) {
+        CacheSettings settings = CacheSettings.builder()
+                .guessedWithCookies(policy)
+                .guaranteedMinSeconds(7)
+                .build();
+        Freshness found = Freshness.of(
+                Heads.get(request == null ? "" : request),
+                Heads.response(200, "Last-Modified: {-86400}", response == null ? "" : response),
+                NOW,
+                settings);
+        assertEquals(source, found.source());
+        assertEquals(source == LifetimeSource.WITHHELD, found.lifetimeSeconds() == 0);
+    }
+
     @Test
     void missingOrInvalidDateIsTheTimeOfReceipt_RFC9110_6_6_1() {
         assertEquals(
                 100,
-                Freshness.of(Heads.bare(200, "Expires: {100}"), NOW, CacheSettings.DEFAULTS)
+                Freshness.of(Heads.get(), Heads.bare(200, "Expires: {100}"), NOW, CacheSettings.DEFAULTS)
                         .lifetimeSeconds());
         assertEquals(
                 100,
-                Freshness.of(Heads.bare(200, "Date: yesterday^Expires: {100}"), NOW, CacheSettings.DEFAULTS)
+                Freshness.of(
+                                Heads.get(),
+                                Heads.bare(200, "Date: yesterday^Expires: {100}"),
+                                NOW,
+                                CacheSettings.DEFAULTS)
                         .lifetimeSeconds());
         assertEquals(
                 150,
-                Freshness.of(Heads.bare(200, "Date: {-50}^Expires: {100}"), NOW, CacheSettings.DEFAULTS)
+                Freshness.of(Heads.get(), Heads.bare(200, "Date: {-50}^Expires: {100}"), NOW, CacheSettings.DEFAULTS)
                         .lifetimeSeconds());
     }
 
     private static LifetimeSource sourceOf(int status, String field) {
-        return Freshness.of(Heads.response(status, "Last-Modified: {-86400}", field), NOW, CacheSettings.DEFAULTS)
+        return Freshness.of(
+                        Heads.get(),
+                        Heads.response(status, "Last-Modified: {-86400}", field),
+                        NOW,
+                        CacheSettings.DEFAULTS)
                 .source();
     }
 
     private static long lifetime(CacheSettings settings, long agoSeconds) {
-        return Freshness.of(Heads.response(200, "Last-Modified: {" + -agoSeconds + "}"), NOW, settings)
+        return Freshness.of(Heads.get(), Heads.response(200, "Last-Modified: {" + -agoSeconds + "}"), NOW, settings)
                 .lifetimeSeconds();
     }
 }

@@ -78,7 +78,8 @@ final class KnobsTest {
                 .build();
         assertEquals(
                 seconds,
-                Freshness.of(Heads.response(200, response), NOW, settings).lifetimeSeconds());
+                Freshness.of(Heads.get(), Heads.response(200, response), NOW, settings)
+                        .lifetimeSeconds());
     }
 
     @Test
@@ -309,7 +310,7 @@ final class KnobsTest {
     }
 
     private static Freshness freshness(CacheSettings settings, int status, String... lines) {
-        return Freshness.of(Heads.response(status, lines), NOW, settings);
+        return Freshness.of(Heads.get(), Heads.response(status, lines), NOW, settings);
     }
 
     private static NoStoreReason reason(Storability storability) {

@@ -28,7 +28,12 @@ final class ReuseTest {
                 "max-age=60                             | 0    | Cache-Control: max-age=0    | request-max-age",
                 "max-age=60                             | 10   | Cache-Control: max-age=10   | fresh",
                 "max-age=60                             | 11   | Cache-Control: max-age=10   | request-max-age",
-                "max-age=60                             | 11   | Cache-Control: max-age=x    | fresh",
+                "max-age=60                             | 0    | Cache-Control: max-age=x    | request-max-age",
+                "max-age=60                             | 0    | Cache-Control: max-age=-300 | request-max-age",
+                "max-age=60                             | 0    | Cache-Control: max-age=     | request-max-age",
+                "max-age=60                             | 0    | Cache-Control: max-age      | request-max-age",
+                "max-age=60                             | 0    | Cache-Control: max-age=1.5  | request-max-age",
+                "max-age=60                             | 0    | Cache-Control: min-fresh=x, max-stale=-1 | fresh",
                 "max-age=60                             | 10   | Cache-Control: min-fresh=50 | fresh",
                 "max-age=60                             | 11   | Cache-Control: min-fresh=50 | request-min-fresh",
                 "max-age=60                             | 70   | Cache-Control: max-stale    | serve-stale",
@@ -132,6 +137,29 @@ final class ReuseTest {
         assertEquals("fresh", textOf(reuse(Heads.get("foo: 1 "), stored)));
         assertEquals("vary", textOf(reuse(Heads.get("Foo: 2"), stored)));
         assertEquals("vary", textOf(reuse(Heads.get(), stored)));
+    }
+
+    @ParameterizedTest(name = "reuse_with_authorization if_allowed: {1} for a stored response with {0}")
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "max-age=60                          | authorization, not used",
+                "max-age=60, public                  | fresh",
+                "s-maxage=60                         | fresh",
+                "max-age=60, must-revalidate         | authorization, validated",
+                "s-maxage=60, proxy-revalidate       | authorization, validated"
+            })
+    void requestWithAuthorizationGetsWhatAllowsIt(String control, String expected) {
+        CacheSettings allowed = CacheSettings.builder()
+                .authorizedReuse(RequestRules.AuthorizedReuse.IF_ALLOWED)
+                .build();
+        StoredHead stored = Heads.stored("Cache-Control: " + control);
+        Reuse reuse = Reuse.of(Heads.get("Authorization: x"), stored, NOW, allowed);
+        String how =
+                reuse instanceof Reuse.Validate ? ", validated" : reuse instanceof Reuse.NotUsable ? ", not used" : "";
+        assertEquals(expected, textOf(reuse) + how);
+        assertEquals("fresh", textOf(Reuse.of(Heads.get(), stored, NOW, allowed)));
+        assertEquals("fresh", textOf(reuse(Heads.get("Authorization: x"), stored)));
     }
 
     private static Reuse reuse(RequestHead request, StoredHead stored) {

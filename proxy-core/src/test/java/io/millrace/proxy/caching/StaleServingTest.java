@@ -3,8 +3,10 @@ package io.millrace.proxy.caching;
 import static io.millrace.proxy.caching.Heads.NOW;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -70,6 +72,52 @@ final class StaleServingTest {
         for (int status : new int[] {200, 304, 404, 410, 501, 505}) {
             assertFalse(StaleServing.isErrorStatus(status, CacheSettings.DEFAULTS));
         }
+    }
+
+    @Test
+    void responseWithoutAGuessedLifetimeIsNotServedStale() {
+        StoredHead stored = StoredHead.of(
+                Heads.get("Cookie: a=1"),
+                Heads.response(
+                        200,
+                        "Content-Type: text/html^Last-Modified: {-86400}^Cache-Control: stale-while-revalidate=60"),
+                NOW,
+                NOW,
+                CacheSettings.DEFAULTS);
+        assertEquals("cookies", textOf(StaleServing.of(Heads.get(), stored, NOW + 1_000, CacheSettings.DEFAULTS)));
+        for (String control : List.of("", "Cache-Control: max-stale=60")) {
+            assertEquals(
+                    Reuse.ValidateReason.STALE,
+                    assertInstanceOf(
+                                    Reuse.Validate.class,
+                                    Reuse.of(Heads.get(control), stored, NOW + 1_000, CacheSettings.DEFAULTS))
+                            .reason());
+        }
+    }
+
+    @ParameterizedTest(name = "{0} to a validation of [{1}] aged {2} s is masked: {3}")
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "503 | max-age=60                             | 70     | true",
+                "500 | max-age=60                             | 604861 | false",
+                "404 | max-age=60                             | 70     | false",
+                "503 | max-age=60                             | 10     | true",
+                "503 | max-age=60, must-revalidate            | 10     | true",
+                "503 | max-age=60, must-revalidate            | 70     | false",
+                "503 | max-age=60, no-cache                   | 10     | false",
+                "503 | s-maxage=60                            | 70     | false",
+                "503 | s-maxage=60, stale-while-revalidate=20 | 70     | true",
+                "503 | s-maxage=60, stale-while-revalidate=20 | 80     | false",
+                "503 | max-age=60, stale-if-error=20          | 70     | true",
+                "503 | max-age=60, stale-if-error=0           | 70     | false"
+            })
+    void errorIsMaskedWhileTheStoredResponseMayBeServed(int status, String control, long ageSeconds, boolean masked) {
+        StoredHead stored = Heads.stored("Cache-Control: " + control);
+        long now = NOW + ageSeconds * 1000;
+        assertEquals(masked, StaleServing.isMasked(status, stored, now, CacheSettings.DEFAULTS, -1));
+        StoredHead error = Heads.stored(Heads.response(503, "Cache-Control: " + control));
+        assertFalse(StaleServing.isMasked(status, error, now, CacheSettings.DEFAULTS, -1));
     }
 
     private static String textOf(StaleServing decision) {

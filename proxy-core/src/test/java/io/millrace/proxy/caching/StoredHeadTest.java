@@ -15,7 +15,10 @@ import io.millrace.proxy.http.ResponseHead;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 final class StoredHeadTest {
 
@@ -25,11 +28,11 @@ final class StoredHeadTest {
                 200,
                 "Date: {0}^etag: \"a\"^X-A: caf\u00e9^Connection: x-hop, close^X-Hop: 1^Keep-Alive: 5",
                 "Proxy-Authenticate: x^Proxy-Authentication-Info: x^Proxy-Authorization: x^Proxy-Connection: x",
-                "TE: x^Trailer: x^Upgrade: x^Age: 5^Set-Cookie: a=b^Set-Cookie: c=d^Content-Length: 007"));
+                "TE: x^Trailer: x^Upgrade: x^Age: 5^Set-Cookie: a=b^Set-Cookie: c=d^Content-Length: 007^Expires: {9}"));
         assertEquals(
                 "HTTP/1.1 200 Some Reason\r\nDate: " + Heads.date(0)
                         + "\r\netag: \"a\"\r\nX-A: caf\u00e9\r\nSet-Cookie: a=b\r\nSet-Cookie: c=d\r\n"
-                        + "Content-Length: 7\r\n",
+                        + "Expires: " + Heads.date(9) + "\r\nContent-Length: 7\r\n",
                 wire(stored));
         assertEquals("\"a\"", stored.entityTag());
         assertEquals(7, stored.contentLength());
@@ -37,6 +40,40 @@ final class StoredHeadTest {
         assertEquals("Some Reason", stored.reason());
         assertEquals(200, stored.status());
         assertEquals(5, stored.currentAgeSeconds(NOW));
+    }
+
+    /** Without asking the origin nobody else may have the response, so nobody else gets its cookie. */
+    @ParameterizedTest(name = "Set-Cookie beside {0} is stored: {1}")
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "Cache-Control: max-age=1                              | true",
+                "Expires: {1}                                          | true",
+                "Cache-Control: max-age=0                              | false",
+                "Cache-Control: no-cache, max-age=60^ETag: x           | false",
+                "Last-Modified: {-86400}                               | false",
+                "Cache-Control: private=\"set-cookie\", max-age=60     | false"
+            })
+    void cookieIsStoredWithAnExplicitLifetimeOnly(String fields, boolean stored) {
+        StoredHead head = Heads.stored("Set-Cookie: a=b", fields);
+        assertEquals(stored, head.fields().contains(FieldName.SET_COOKIE));
+        assertTrue(head.hasSetCookie());
+    }
+
+    @Test
+    void fieldsThatAnOperatorDoesNotShareAreNotStored() {
+        CacheSettings settings = CacheSettings.builder()
+                .unsharedFields(List.of(FieldName.of("X-User"), FieldName.SET_COOKIE))
+                .build();
+        StoredHead head = StoredHead.of(
+                Heads.get(),
+                Heads.response(200, "Cache-Control: max-age=60^x-user: bob^Set-Cookie: a=b^X-All: 1"),
+                NOW,
+                NOW,
+                settings);
+        assertEquals(
+                "Date: " + Heads.date(0) + "\nCache-Control: max-age=60\nX-All: 1\n",
+                head.fields().toString());
     }
 
     @Test

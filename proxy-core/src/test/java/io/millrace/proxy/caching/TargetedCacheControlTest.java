@@ -59,8 +59,10 @@ final class TargetedCacheControlTest {
                 Heads.response(200, "CDN-Cache-Control: " + targeted, "Cache-Control: " + control, "Expires: {5}");
         boolean storable =
                 Storability.of(Heads.get(), response, NOW, CacheSettings.DEFAULTS) instanceof Storability.Storable;
-        long actual =
-                storable ? Freshness.of(response, NOW, CacheSettings.DEFAULTS).lifetimeSeconds() : -1;
+        long actual = storable
+                ? Freshness.of(Heads.get(), response, NOW, CacheSettings.DEFAULTS)
+                        .lifetimeSeconds()
+                : -1;
         assertEquals(lifetimeSeconds, actual);
     }
 
@@ -80,7 +82,7 @@ final class TargetedCacheControlTest {
         ResponseHead response = Heads.response(200, "CDN-Cache-Control: public", "Expires: {5}");
         assertEquals(
                 LifetimeSource.NONE,
-                Freshness.of(response, NOW, CacheSettings.DEFAULTS).source());
+                Freshness.of(Heads.get(), response, NOW, CacheSettings.DEFAULTS).source());
     }
 
     @Test
@@ -110,6 +112,7 @@ final class TargetedCacheControlTest {
     }
 
     private static long lifetime(CacheSettings settings, String lines) {
-        return Freshness.of(Heads.response(200, lines), NOW, settings).lifetimeSeconds();
+        return Freshness.of(Heads.get(), Heads.response(200, lines), NOW, settings)
+                .lifetimeSeconds();
     }
 }

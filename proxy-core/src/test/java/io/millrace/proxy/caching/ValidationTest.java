@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
+import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -59,6 +60,39 @@ final class ValidationTest {
         assertEquals(LATER, fresh.responseTimeMillis());
         assertEquals(NOW_SECONDS + 99, fresh.dateSeconds());
         assertTrue(fresh.isFresh(LATER));
+    }
+
+    @ParameterizedTest(name = "304 with {1} for {0}: stored {2}, the client that asked gets {3}")
+    @CsvSource(
+            delimiter = '|',
+            nullValues = "-",
+            value = {
+                "max-age=1                              | Set-Cookie: a=1                                    | -       | a=1, -",
+                "max-age=1^Set-Cookie: a=0              | Set-Cookie: a=1                                    | a=1, -  | a=1, -",
+                "max-age=1^Set-Cookie: a=0              | X: y                                               | a=0, -  | a=0, -",
+                "max-age=1^Set-Cookie: a=0              | Cache-Control: no-cache^Set-Cookie: a=1            | -       | a=1, -",
+                "max-age=1, private=\"x-user\"          | X-User: b                                          | -       | -, b",
+                "max-age=1, no-cache=\"x-user\"         | X-User: b^Set-Cookie: a=1                          | -       | a=1, b",
+                "max-age=1^X-User: a                    | Cache-Control: max-age=1, private=x-user^X-User: b | -       | -, b",
+                "max-age=1, private=\"x-user\"          | Connection: x-user, set-cookie^X-User: b^Set-Cookie: a=1 | - | a=1, -",
+                "max-age=1                              | X-User: b                                          | -, b    | -, b"
+            })
+    void fieldsForOneClientAreNotMerged(String before, String update, String stored, String answered) {
+        StoredHead old = Heads.stored("ETag: \"a\"^Cache-Control: " + before);
+        RequestHead head = Heads.request("HEAD", "http://a.example/x");
+        for (Validation.Outcome outcome : List.of(
+                freshen(old, update),
+                Validation.ofHead(head, old, Heads.bare(200, update), LATER, LATER, CacheSettings.DEFAULTS))) {
+            Validation.Freshened freshened = assertInstanceOf(Validation.Freshened.class, outcome);
+            assertEquals(stored == null ? "-, -" : stored, ofOneClient(freshened.head()));
+            assertEquals(answered, ofOneClient(freshened.answer()));
+        }
+    }
+
+    private static String ofOneClient(StoredHead head) {
+        String cookie = head.fields().get(FieldName.SET_COOKIE);
+        String user = head.fields().get(FieldName.of("X-User"));
+        return (cookie == null ? "-" : cookie) + ", " + (user == null ? "-" : user);
     }
 
     @Test

@@ -3,7 +3,9 @@ package io.millrace.proxy.caching;
 import static io.millrace.proxy.caching.Heads.NOW;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.RequestHead;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -51,6 +53,53 @@ final class WaiterReuseTest {
         RequestHead leader = Heads.get("Authorization: x");
         assertEquals("not-storable", textOf(Heads.get("Authorization: x"), leader, "Cache-Control: max-age=60"));
         assertEquals("shared", textOf(Heads.get(), leader, "Cache-Control: max-age=60, public"));
+    }
+
+    @ParameterizedTest(name = "with reuse_with_authorization if_allowed {0} answers a waiter with Authorization: {1}")
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "max-age=60                  | authorization",
+                "max-age=60, public          | shared",
+                "s-maxage=60                 | shared",
+                "s-maxage=60, must-revalidate | authorization"
+            })
+    void waiterWithAuthorizationGetsWhatAllowsIt(String control, String expected) {
+        CacheSettings allowed = CacheSettings.builder()
+                .authorizedReuse(RequestRules.AuthorizedReuse.IF_ALLOWED)
+                .build();
+        assertEquals(
+                expected,
+                textOf(WaiterReuse.of(
+                        Heads.get("Authorization: x"),
+                        Heads.get(),
+                        Heads.response(200, "Cache-Control: " + control),
+                        NOW,
+                        allowed)));
+    }
+
+    @Test
+    void guessForALeaderWithCookiesIsNoLifetimeForWaiters() {
+        String modified = "Last-Modified: {-99}^Content-Type: text/html";
+        assertEquals("stale", textOf(Heads.get(), Heads.get("Cookie: a=1"), modified));
+        assertEquals("shared", textOf(Heads.get("Cookie: a=1"), Heads.get(), modified));
+    }
+
+    @Test
+    void fieldThatAnOperatorDoesNotShareKeepsTheResponse() {
+        CacheSettings settings = CacheSettings.builder()
+                .unsharedFields(List.of(FieldName.of("X-User")))
+                .build();
+        for (String user : List.of("X-User", "X-Other")) {
+            assertEquals(
+                    user.equals("X-User") ? "restricted" : "shared",
+                    textOf(WaiterReuse.of(
+                            Heads.get(),
+                            Heads.get(),
+                            Heads.response(200, "Cache-Control: max-age=60", user + ": bob"),
+                            NOW,
+                            settings)));
+        }
     }
 
     @Test
