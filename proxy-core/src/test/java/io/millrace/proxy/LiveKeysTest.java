@@ -28,6 +28,7 @@ class LiveKeysTest {
             LiveCacheKeyTest.class,
             LiveCacheRulesTest.class,
             LiveOverloadTest.class,
+            LiveMemoryTest.class,
             LiveOriginsTest.class,
             LiveHealthTest.class,
             LiveConnectionsTest.class,

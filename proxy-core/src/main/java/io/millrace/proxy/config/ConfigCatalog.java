@@ -214,6 +214,8 @@ public final class ConfigCatalog {
             ProxyProtocolKeys.HEADER_MAX,
             LIMITS_CONNECTIONS,
             LIMITS_REQUESTS_PER_CONNECTION,
+            LIMITS_MEMORY_IN_FLIGHT,
+            LIMITS_RESPONSE_RATE_MIN,
             ORIGIN_CONNECTIONS_MAX,
             ORIGIN_QUEUE_MAX,
             ORIGIN_QUEUE_WAIT,

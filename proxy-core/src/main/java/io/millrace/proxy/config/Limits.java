@@ -10,6 +10,8 @@ package io.millrace.proxy.config;
  * @param proxyProtocolHeaderBytes longest PROXY header
  * @param connections client connections at the same time
  * @param requestsPerConnection requests after which a client's connection is closed; 0 for no limit
+ * @param memoryInFlightBytes bytes in flight at the same time; 0 for what the JVM has memory for
+ * @param responseRateMin bytes a second that a client has to take of a response; 0 for none
  */
 public record Limits(
         int requestLineBytes,
@@ -18,7 +20,9 @@ public record Limits(
         long requestBodyBytes,
         int proxyProtocolHeaderBytes,
         int connections,
-        int requestsPerConnection) {
+        int requestsPerConnection,
+        long memoryInFlightBytes,
+        long responseRateMin) {
     static Limits from(ConfigValues values) {
         return new Limits(
                 Math.toIntExact(values.get(ConfigKeys.LIMITS_REQUEST_LINE)),
@@ -27,6 +31,8 @@ public record Limits(
                 values.get(ConfigKeys.LIMITS_REQUEST_BODY),
                 Math.toIntExact(values.get(ProxyProtocolKeys.HEADER_MAX)),
                 values.get(ConfigKeys.LIMITS_CONNECTIONS),
-                values.get(ConfigKeys.LIMITS_REQUESTS_PER_CONNECTION));
+                values.get(ConfigKeys.LIMITS_REQUESTS_PER_CONNECTION),
+                values.get(ConfigKeys.LIMITS_MEMORY_IN_FLIGHT),
+                values.get(ConfigKeys.LIMITS_RESPONSE_RATE_MIN));
     }
 }

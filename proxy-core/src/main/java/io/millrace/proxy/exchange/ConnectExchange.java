@@ -69,6 +69,10 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
             answer(decision.deniedStatus(), decision.reason(), ExchangeOutcome.DENIED, decision.allow());
             return;
         }
+        if (!home.memory().admitsFetch()) {
+            refuseForMemory();
+            return;
+        }
         String host = request.target().host();
         String plain = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
         report.connecting(plain);
@@ -103,6 +107,10 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         } catch (RuntimeException | Error e) {
             onFault(e);
         }
+    }
+
+    private void refuseForMemory() {
+        onFailure(new OriginFailure(OriginFailure.Reason.MEMORY, "limits.memory_in_flight is used up", true));
     }
 
     private void answer(int status, String text, ExchangeOutcome outcome, @Nullable String allow) {

@@ -11,6 +11,8 @@ import io.millrace.proxy.http.ContentSink;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.memory.SlowClients;
+import io.millrace.proxy.memory.SlowReason;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.net.RequestHandler;
@@ -64,7 +66,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
         this.contentLength = contentLength;
         this.report = new ExchangeReport(home, stream, request);
         this.plans = new FetchPlans(home, request, stream.connection(), contentLength);
-        this.pump = new BodyPump(stream, this);
+        this.pump = new BodyPump(stream, this, home.memory()::took);
         this.answer = new ClientAnswer(home, stream, request, report, pump);
         this.partial = new PartialAnswer(home, stream, request, state, report, plans, pump, answer, this);
         this.origin = new OriginSide(home, stream, state, plans, this, contentLength);
@@ -500,6 +502,16 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
     @Override
     public void onWritable() {
         pump.pump();
+    }
+
+    @Override
+    public SlowClients.OriginDemand originDemand() {
+        return origin.demand();
+    }
+
+    @Override
+    public void onClientTooSlow(SlowReason reason) {
+        report.tooSlow(reason);
     }
 
     @Override

@@ -12,6 +12,7 @@ import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.lookup.Collapser;
 import io.millrace.proxy.lookup.UncacheableKeys;
+import io.millrace.proxy.memory.LoopMemory;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientStream;
@@ -104,6 +105,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     private final DirectHits directHits;
     private final OutboundHead outbound = new OutboundHead();
     private final ViaCodes viaCodes = new ViaCodes();
+    private final LoopMemory memory;
 
     /**
      * @param origins this loop's own
@@ -112,6 +114,22 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
      */
     public ExchangeLoop(
             EventLoop loop, Shared shared, OriginClient origins, LoopCounters counters, @Nullable AccessLogRing log) {
+        this(loop, shared, origins, counters, log, LoopMemory.unlimited());
+    }
+
+    /**
+     * As the other, within a budget for bytes in flight.
+     *
+     * @param memory this loop's own view of it
+     */
+    public ExchangeLoop(
+            EventLoop loop,
+            Shared shared,
+            OriginClient origins,
+            LoopCounters counters,
+            @Nullable AccessLogRing log,
+            LoopMemory memory) {
+        this.memory = memory;
         this.loop = loop;
         this.shared = shared;
         this.origins = origins;
@@ -277,6 +295,11 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     /** The invalidations in force. */
     Invalidations invalidations() {
         return shared.invalidator().invalidations();
+    }
+
+    /** The loop's view of the budget for bytes in flight. */
+    LoopMemory memory() {
+        return memory;
     }
 
     WallClock clock() {

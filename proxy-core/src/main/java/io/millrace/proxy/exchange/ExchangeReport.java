@@ -10,6 +10,7 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.memory.SlowReason;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientStream;
@@ -209,6 +210,11 @@ final class ExchangeReport {
         }
         detail = failure.reason().text();
         logOutcome = FailureCounters.outcomeOf(failure.reason());
+    }
+
+    /** The client is closed, since it takes the response too slowly. */
+    void tooSlow(SlowReason reason) {
+        detail = reason.text();
     }
 
     /** More of the request came than is taken, or too late. */

@@ -17,6 +17,7 @@ final class FailureCounters {
             case CONNECT_TIMEOUT -> Counter.ORIGIN_FAILURES_CONNECT_TIMEOUT;
             case TLS -> Counter.ORIGIN_FAILURES_TLS;
             case QUEUE_FULL, QUEUE_TIMEOUT -> Counter.ORIGIN_FAILURES_LIMIT;
+            case MEMORY -> Counter.ORIGIN_FAILURES_MEMORY;
             case NONE_UP -> Counter.ORIGIN_FAILURES_NONE_UP;
             case FIRST_BYTE_TIMEOUT -> Counter.ORIGIN_FAILURES_FIRST_BYTE_TIMEOUT;
             case IDLE_TIMEOUT, REQUEST_TIMEOUT -> Counter.ORIGIN_FAILURES_IDLE_TIMEOUT;
@@ -29,7 +30,7 @@ final class FailureCounters {
         return switch (reason) {
             case DNS -> LogOutcome.DNS_FAILED;
             case DESTINATION -> LogOutcome.DENIED;
-            case CONNECT_REFUSED, CONNECT_TIMEOUT, TLS, QUEUE_FULL, NONE_UP -> LogOutcome.CONNECT_FAILED;
+            case CONNECT_REFUSED, CONNECT_TIMEOUT, TLS, QUEUE_FULL, MEMORY, NONE_UP -> LogOutcome.CONNECT_FAILED;
             case QUEUE_TIMEOUT, FIRST_BYTE_TIMEOUT, IDLE_TIMEOUT, REQUEST_TIMEOUT -> LogOutcome.ORIGIN_TIMEOUT;
             case RESET, TRUNCATED, BAD_RESPONSE -> LogOutcome.ORIGIN_READ_FAILED;
             case CANCELLED, INTERNAL -> LogOutcome.FAILED;

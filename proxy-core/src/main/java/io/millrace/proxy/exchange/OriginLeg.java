@@ -15,6 +15,7 @@ import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.memory.SlowClients;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.overload.OverloadGauge;
 import io.millrace.proxy.serve.Selection;
@@ -73,7 +74,37 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
         send();
     }
 
+    /** Sends the request, where there is memory for its response. */
     private void send() {
+        if (home.memory().admitsFetch()) {
+            sendNow();
+        } else if (plan.contentLength() == 0) {
+            // What closes slow clients for it runs before.
+            home.loop().execute(() -> {
+                if (state == State.ENDED) {
+                    return;
+                }
+                if (home.memory().admitsFetch()) {
+                    sendNow();
+                } else {
+                    refuse();
+                }
+            });
+        } else {
+            home.loop().execute(() -> {
+                if (state != State.ENDED) {
+                    refuse();
+                }
+            });
+        }
+    }
+
+    private void refuse() {
+        onFailure(new OriginFailure(
+                OriginFailure.Reason.MEMORY, "limits.memory_in_flight is used up; the origin was not asked", true));
+    }
+
+    private void sendNow() {
         requestMillis = home.clock().millis();
         requestNanos = System.nanoTime();
         home.counters()
@@ -496,6 +527,17 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
         } else {
             home.loop().execute(content::leaveBlocks);
         }
+    }
+
+    /**
+     * How much others want the origin connection while the response waits for its readers.
+     *
+     * @param asker the loop of the exchange that asks: others than this leg's do not see its call
+     */
+    SlowClients.OriginDemand demand(ExchangeLoop asker) {
+        return asker.loop() != home.loop() || call == null || content.isFlowing()
+                ? SlowClients.OriginDemand.NONE
+                : call.demand();
     }
 
     private void cancelCall() {

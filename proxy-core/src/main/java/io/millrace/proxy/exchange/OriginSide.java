@@ -1,6 +1,7 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.fetch.OriginCall;
+import io.millrace.proxy.memory.SlowClients;
 import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.store.StoreKey;
@@ -161,6 +162,11 @@ final class OriginSide {
         if (!call.isRequestWritable()) {
             stream.readContent(false);
         }
+    }
+
+    /** How much others want the origin connection that the response holds. */
+    SlowClients.OriginDemand demand() {
+        return leg == null ? SlowClients.OriginDemand.NONE : leg.demand(home);
     }
 
     /** The origin takes more. */

@@ -10,6 +10,7 @@ import io.millrace.proxy.fetch.SwitchedConnection;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.memory.SlowClients;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.origin.GroupTries;
 import io.millrace.proxy.origin.KeyHash;
@@ -314,6 +315,11 @@ final class OriginTries implements OriginCall, GroupTries.Key {
     @Override
     public boolean isRequestWritable() {
         return !ended && held.isEmpty() && current != null && current.call != null && current.call.isRequestWritable();
+    }
+
+    @Override
+    public SlowClients.OriginDemand demand() {
+        return current == null || current.call == null ? SlowClients.OriginDemand.NONE : current.call.demand();
     }
 
     @Override

@@ -323,6 +323,9 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
             fail(OriginFailure.Reason.TLS, text(root));
         } else if (root instanceof IOException) {
             fail(OriginFailure.Reason.RESET, text(root));
+        } else if (root instanceof OutOfMemoryError) {
+            // Counted and logged where the allocation failed.
+            fail(OriginFailure.Reason.MEMORY, "no memory to receive the response");
         } else {
             LOG.warn("{}: fetch given up after a fault", channel, root);
             fail(OriginFailure.Reason.INTERNAL, root.toString());

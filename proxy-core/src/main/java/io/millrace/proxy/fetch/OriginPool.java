@@ -1,5 +1,6 @@
 package io.millrace.proxy.fetch;
 
+import io.millrace.proxy.memory.SlowClients;
 import io.netty.channel.EventLoop;
 import java.net.InetAddress;
 import java.util.ArrayDeque;
@@ -29,6 +30,9 @@ final class OriginPool {
             return new Key(origin, tlsName, request.addresses(), request.isTunnel());
         }
     }
+
+    /** An origin with all but one of so many parts of its connections in use is crowded. */
+    private static final int CROWDED_PARTS = 8;
 
     private final PooledOriginClient client;
     private final Key key;
@@ -259,6 +263,16 @@ final class OriginPool {
         return connecting + active + idle.size() >= settings.connectionsMax();
     }
 
+    /** How much others want a connection that carries a call. */
+    SlowClients.OriginDemand demand(FetchSettings settings) {
+        if (!waiting.isEmpty()) {
+            return SlowClients.OriginDemand.AWAITED;
+        }
+        return (long) CROWDED_PARTS * (connecting + active) >= (long) (CROWDED_PARTS - 1) * settings.connectionsMax()
+                ? SlowClients.OriginDemand.CROWDED
+                : SlowClients.OriginDemand.NONE;
+    }
+
     private void connect(PooledCall call) {
         connecting++;
         statistics.connectionsConnecting++;
@@ -281,6 +295,7 @@ final class OriginPool {
         call.waitUntil(waitingDeadline.now() + settings.queueTimeoutNanos());
         waiting.addLast(call);
         statistics.callsWaiting++;
+        client.onWaiting();
         if (waitingDeadline.remainingNanos() > settings.queueTimeoutNanos()) {
             waitingDeadline.set(settings.queueTimeoutNanos());
         }

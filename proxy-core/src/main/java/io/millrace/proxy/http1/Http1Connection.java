@@ -2,6 +2,8 @@ package io.millrace.proxy.http1;
 
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http1.ConnectionDeadline.Waiting;
+import io.millrace.proxy.memory.SlowClients;
+import io.millrace.proxy.memory.SlowReason;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientTunnel;
@@ -34,7 +36,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Confined to one event loop.
  */
-public final class Http1Connection extends ChannelInboundHandlerAdapter implements ConnectionSet.Member {
+public final class Http1Connection extends ChannelInboundHandlerAdapter
+        implements ConnectionSet.Member, SlowClients.Client {
     private static final Logger log = LoggerFactory.getLogger(Http1Connection.class);
 
     private final Supplier<Http1Settings> settings;
@@ -173,7 +176,9 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         if (!connections.add(this)) {
             closing = true;
             channel.close();
+            return;
         }
+        Transport.limitUnsent(channel);
     }
 
     /** Answers the requests with which the bytes begin, where that can be done without the decoder, which is empty; borrows them. */
@@ -445,6 +450,9 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
                 || cause instanceof NotYetConnectedException
                 || cause.getCause() instanceof javax.net.ssl.SSLException) {
             log.debug("{}: connection failed", ctx.channel(), cause);
+        } else if (cause instanceof OutOfMemoryError) {
+            // Counted and logged where the allocation failed.
+            log.debug("{}: connection closed for want of memory", ctx.channel());
         } else {
             log.warn("{}: connection closed after a fault", ctx.channel(), cause);
         }
@@ -463,16 +471,81 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
         Http1Stream current = stream;
         boolean content = deadline.isFor(Waiting.CONTENT);
+        if (output.look(nowNanos) && !content && isTooSlow(nowNanos)) {
+            return;
+        }
         if (deadline.isFor(Waiting.RESPONSE) || (!content && output.isSending())) {
             deadline.restart();
-            if (output.isStuck(nowNanos, settings().sendTimeoutNanos())) {
-                closeNow();
-            }
         } else if (content && current != null && !current.wantsContent() && !current.isResponseEnded()) {
             deadline.restart();
         } else if (deadline.isOver(nowNanos, settings())) {
             onTimeout(current);
         }
+    }
+
+    /** Closes the connection when its client takes nothing for too long, or too little. */
+    private boolean isTooSlow(long nowNanos) {
+        SlowReason reason = null;
+        SlowClients slow = connections.slowClients();
+        if (output.isStuck(nowNanos, settings().sendTimeoutNanos())) {
+            reason = SlowReason.TIMEOUT;
+        } else if (slow != null && output.isBelow(slow.rateMin(), nowNanos)) {
+            reason = SlowReason.RATE;
+        }
+        if (reason == null) {
+            return false;
+        }
+        if (slow == null) {
+            closeSlow(reason);
+        } else {
+            slow.close(this, reason);
+        }
+        return true;
+    }
+
+    @Override
+    public void addIfBehind(SlowClients slow, long nowNanos) {
+        if (slot >= 0 && !isLeavingChannel() && output.look(nowNanos)) {
+            slow.add(this);
+        }
+    }
+
+    private boolean isLeavingChannel() {
+        return visit != null && visit.isLeaving();
+    }
+
+    @Override
+    public long silentNanos(long nowNanos) {
+        return output.silentNanos(nowNanos);
+    }
+
+    @Override
+    public long behindNanos(long nowNanos) {
+        return output.behindNanos(nowNanos);
+    }
+
+    @Override
+    public long bytesPerSecond(long nowNanos) {
+        // What a tunnel sends is not counted here.
+        return tunnel == null ? output.bytesPerSecond(nowNanos) : Long.MAX_VALUE;
+    }
+
+    @Override
+    public SlowClients.OriginDemand originDemand() {
+        return stream == null ? SlowClients.OriginDemand.NONE : stream.originDemand();
+    }
+
+    /** By a reset: the kernel would keep its bytes for the client for minutes otherwise. */
+    @Override
+    public void closeSlow(SlowReason reason) {
+        if (tunnel != null) {
+            tunnel.onClientTooSlow();
+        } else if (stream != null) {
+            stream.onTooSlow(reason);
+        }
+        reset();
+        // The channel tells its end later; what the response holds is to be free at once.
+        onGone();
     }
 
     private void onTimeout(@Nullable Http1Stream current) {

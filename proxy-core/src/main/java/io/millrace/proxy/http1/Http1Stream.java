@@ -3,6 +3,8 @@ package io.millrace.proxy.http1;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http1.Http1HeadWriter.Framing;
 import io.millrace.proxy.http1.Http1HeadWriter.Persistence;
+import io.millrace.proxy.memory.SlowClients;
+import io.millrace.proxy.memory.SlowReason;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientStream;
@@ -134,6 +136,16 @@ final class Http1Stream implements ClientStream {
 
     void closeAfter() {
         close = true;
+    }
+
+    SlowClients.OriginDemand originDemand() {
+        return handler == null || responseEnded ? SlowClients.OriginDemand.NONE : handler.originDemand();
+    }
+
+    void onTooSlow(SlowReason reason) {
+        if (handler != null && !responseEnded) {
+            handler.onClientTooSlow(reason);
+        }
     }
 
     // the response's side

@@ -15,6 +15,9 @@ public interface ClientTunnel {
     /** Looks at its deadlines: called at each tick of the {@link ConnectionSet}. */
     void onTick(long nowNanos);
 
+    /** Ends it at once, since the client does not take what is sent to it. */
+    void onClientTooSlow();
+
     /** Ends it at once. */
     void close();
 }

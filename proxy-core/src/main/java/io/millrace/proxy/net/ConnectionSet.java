@@ -1,5 +1,6 @@
 package io.millrace.proxy.net;
 
+import io.millrace.proxy.memory.SlowClients;
 import io.netty.channel.EventLoop;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,6 +45,9 @@ public final class ConnectionSet {
         /** Closes at once. */
         void onClose();
 
+        /** Adds itself to the clients that have bytes to take, where that is so. */
+        default void addIfBehind(SlowClients slow, long nowNanos) {}
+
         /** The place in the set, kept by the set. */
         int slot();
 
@@ -63,6 +67,9 @@ public final class ConnectionSet {
     @Nullable
     private Runnable onEmpty;
 
+    @Nullable
+    private SlowClients slowClients;
+
     private io.netty.util.concurrent.@Nullable Future<?> ticking;
 
     /** The same with a limit that stays. */
@@ -78,6 +85,29 @@ public final class ConnectionSet {
         this.loop = loop;
         this.limit = limit;
         this.onRefused = onRefused;
+    }
+
+    /** Has slow clients closed where something is scarce. Before the first connection. */
+    public void closeSlow(SlowClients slow) {
+        slowClients = slow;
+    }
+
+    /** What slow clients are held to; null where nothing closes them for scarcity. */
+    public @Nullable SlowClients slowClients() {
+        return slowClients;
+    }
+
+    /** Closes slow clients now, as far as something is scarce. On the loop, and not from within a connection's event. */
+    public void closeSlowNow() {
+        SlowClients slow = slowClients;
+        if (slow == null) {
+            return;
+        }
+        long nowNanos = System.nanoTime();
+        for (Member member : members) {
+            member.addIfBehind(slow, nowNanos);
+        }
+        slow.closeSome(nowNanos);
     }
 
     /** Begins to look at deadlines. Called once, from any thread. */
@@ -193,6 +223,7 @@ public final class ConnectionSet {
                 tick(members.get(i), nowNanos);
             }
         }
+        closeSlowSafely();
     }
 
     /** A fault of one connection must not keep the others from being told; false when there was one. */
@@ -203,6 +234,15 @@ public final class ConnectionSet {
         } catch (RuntimeException e) {
             log.error("a connection's fault at its end", e);
             return false;
+        }
+    }
+
+    /** A fault must not end the deadlines of all. */
+    private void closeSlowSafely() {
+        try {
+            closeSlowNow();
+        } catch (RuntimeException e) {
+            log.error("slow clients stay open after a fault", e);
         }
     }
 

@@ -162,7 +162,18 @@ public enum Counter {
     ORIGIN_FAILURES_MALFORMED(MetricFamily.ORIGIN_FAILURES, "the response is not valid HTTP", "malformed"),
     ORIGIN_FAILURES_HEADER_TOO_LARGE(MetricFamily.ORIGIN_FAILURES, "over limits.response_header", "header-too-large"),
     ORIGIN_FAILURES_LIMIT(MetricFamily.ORIGIN_FAILURES, "over origin.connections_max", "limit"),
-    ORIGIN_FAILURES_NONE_UP(MetricFamily.ORIGIN_FAILURES, "no host of the group is up", "none-up");
+    ORIGIN_FAILURES_NONE_UP(MetricFamily.ORIGIN_FAILURES, "no host of the group is up", "none-up"),
+    ORIGIN_FAILURES_MEMORY(
+            MetricFamily.ORIGIN_FAILURES, "not asked, since the memory for bytes in flight was used up", "memory-full"),
+
+    SLOW_CLIENTS_TIMEOUT(MetricFamily.SLOW_CLIENTS, "took nothing for timeouts.client_body", "send-timeout"),
+    SLOW_CLIENTS_RATE(MetricFamily.SLOW_CLIENTS, "took less than limits.response_rate_min", "send-rate"),
+    SLOW_CLIENTS_MEMORY(
+            MetricFamily.SLOW_CLIENTS, "slow while the memory for bytes in flight was scarce", "slow-memory"),
+    SLOW_CLIENTS_ORIGIN(
+            MetricFamily.SLOW_CLIENTS,
+            "took nothing, and held one of the last connections to an origin",
+            "slow-origin");
 
     private static final Counter[] RESPONSES_BY_CLASS = {
         RESPONSES_NONE, RESPONSES_1XX, RESPONSES_2XX, RESPONSES_3XX, RESPONSES_4XX, RESPONSES_5XX

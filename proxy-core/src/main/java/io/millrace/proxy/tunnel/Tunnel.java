@@ -115,6 +115,11 @@ public final class Tunnel implements ClientTunnel {
     }
 
     @Override
+    public void onClientTooSlow() {
+        end(End.CLIENT_BROKEN);
+    }
+
+    @Override
     public void close() {
         end(End.STOPPED);
     }
