@@ -51,8 +51,8 @@ final class ConfigForwardProxyTest {
                         + " set parent_is_proxy: true there, or name another group"),
                 errors("forward_proxy: {origins: egress}" + group + "false}]"));
         assertEquals(
-                List.of("t.yaml:3:17: forward_proxy.origins: no group of origins is named 'egres';"
-                        + " did you mean 'egress'?"),
+                List.of("t.yaml:3:17: forward_proxy.origins: no group of origins is named 'egres' "
+                        + "(did you mean egress?)"),
                 errors("forward_proxy: {origins: egres}" + group + "true}]"));
     }
 
