@@ -89,6 +89,7 @@ public final class ConfigCatalog {
             ForwardProxyKeys.CONNECT_PORTS,
             ForwardProxyKeys.DENY_DESTINATIONS,
             ForwardProxyKeys.ALLOW_DESTINATIONS,
+            ForwardProxyKeys.ORIGINS,
             VIA_NAME,
             VIA_RESPONSE,
             VIA_REQUEST,

@@ -75,7 +75,7 @@ public record RemapRuleConfig(
                 AccessConfig.list(effective, ConfigKeys.METHODS),
                 purgers(effective),
                 CacheConfig.from(effective),
-                element.find(RemapKeys.ORIGINS),
+                forwarding ? general.find(ForwardProxyKeys.ORIGINS) : element.find(RemapKeys.ORIGINS),
                 forwarding,
                 element.origin());
     }

@@ -18,6 +18,7 @@ import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.serve.LocalAnswers;
 import io.millrace.proxy.tunnel.Tunnel;
 import io.netty.buffer.ByteBuf;
+import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,6 +42,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
     private final TunnelAnswer tunnel;
 
     private @Nullable OriginCall call;
+    private @Nullable ConnectTries tries;
     private boolean over;
 
     private ConnectExchange(ExchangeLoop home, ClientStream stream, RequestHead request) {
@@ -78,12 +80,19 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         report.connecting(plain);
         ExchangeSettings settings = home.settings();
         Origin origin = Origin.http(plain, request.target().port());
+        String group = settings.forward().origins();
+        if (group != null) {
+            InetAddress client = stream.connection().remoteAddress().getAddress();
+            tries = ConnectTries.start(home, request, client, origin, group, this);
+            return;
+        }
         call = home.origins().fetch(OriginRequest.tunnel(origin, settings.fetch(), settings.forward()), this);
     }
 
     @Override
     public void onSwitched(ResponseHead head, SwitchedConnection connection) {
         try {
+            report.answeredBy(tries == null ? null : tries.host());
             tunnel.connect(connection);
         } catch (RuntimeException | Error e) {
             connection.close();
@@ -94,7 +103,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
     @Override
     public void onFailure(OriginFailure failure) {
         home.counters().increment(FailureCounters.of(failure.reason()));
-        report.failed(failure, null);
+        report.failed(failure, tries == null ? null : tries.host());
         try {
             boolean denied = failure.reason() == OriginFailure.Reason.DESTINATION;
             answer(
@@ -157,6 +166,9 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         home.counters().increment(Counter.CLIENT_FAILURES_ABORTED);
         if (call != null) {
             call.cancel();
+        }
+        if (tries != null) {
+            tries.cancel();
         }
         report.end(ExchangeOutcome.CLIENT_GONE, 0);
     }

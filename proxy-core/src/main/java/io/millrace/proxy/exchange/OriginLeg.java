@@ -349,14 +349,15 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
         waiters.tell(waiter, w -> w.onConfirmed(this, object, head, collapsed));
     }
 
-    /** Whether a response that was validated for another client answers a waiter: not with the cookie that the other one got. */
+    /**
+     * Whether a response that was validated for another client answers a waiter: not with the cookie that the other one got, and not
+     * where each use is to be validated for itself (RFC 9111 s4).
+     */
     private boolean isFor(LegWaiter waiter, StoredHead shared, ResponseHead notModified) {
         boolean cookie = notModified.fields().contains(FieldName.SET_COOKIE)
                 && shared.fields().contains(FieldName.SET_COOKIE);
         Reuse reuse = Reuse.of(waiter.request(), shared, home.clock().millis(), plan.cacheSettings());
-        boolean ownValidation =
-                reuse instanceof Reuse.Validate validate && validate.reason() == Reuse.ValidateReason.AUTHORIZATION;
-        return !cookie && !ownValidation && !(reuse instanceof Reuse.NotUsable);
+        return !cookie && !(reuse instanceof Reuse.Validate) && !(reuse instanceof Reuse.NotUsable);
     }
 
     /** The rest of a stored part came; where it does not fit, the whole is asked for. */

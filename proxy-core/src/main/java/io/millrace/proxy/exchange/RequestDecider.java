@@ -93,14 +93,14 @@ final class RequestDecider {
         }
         if (request.method() == Method.CONNECT) {
             return forwards.connect(
-                    decision,
-                    contentLength,
-                    access.client(request, client.remoteIp()),
-                    settings.forward().access());
+                    decision, contentLength, access.client(request, client.remoteIp()), settings.forward());
         }
         if (ForwardDecider.isForForwarding(request, found, settings.forward().access())) {
             if (!settings.forward().access().isClient(access.client(request, client.remoteIp()))) {
                 return forwards.deniedToClient(decision);
+            }
+            if (ForwardDecider.isAddressDenied(request.target(), settings.forward())) {
+                return forwards.deniedDestination(decision);
             }
             found = settings.remap().forwarded(request.target());
         }
