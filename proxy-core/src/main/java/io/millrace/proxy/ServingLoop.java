@@ -180,8 +180,8 @@ final class ServingLoop {
     /** Sets an accepted connection up: the PROXY header where there may be one, TLS where it is spoken, then HTTP/1.1. */
     private ChannelInitializer<Channel> initializer(
             @Nullable SslContext tls, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
-        AnnouncedClients announced =
-                new AnnouncedClients(counters, (channel, client) -> serveAnnounced(channel, tls, client));
+        AnnouncedClients announced = new AnnouncedClients(
+                counters, (channel, client, secure) -> serveAnnounced(channel, tls, client, secure));
         return new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel channel) {
@@ -208,11 +208,13 @@ final class ServingLoop {
     }
 
     /** Serves a connection whose client a PROXY header has named, or null where none did. */
-    private void serveAnnounced(Channel channel, @Nullable SslContext tls, @Nullable InetSocketAddress client) {
+    private void serveAnnounced(
+            Channel channel, @Nullable SslContext tls, @Nullable InetSocketAddress client, boolean announcedSecure) {
         ClientConnection facts = new ClientConnection(
                 client == null ? (InetSocketAddress) channel.remoteAddress() : client,
                 (InetSocketAddress) channel.localAddress(),
-                tls != null);
+                tls != null,
+                announcedSecure);
         if (tls != null) {
             DirectAnswers answers = addTls(channel, tls);
             Http1Connection.install(channel, facts, http1, exchanges, connections, answers);

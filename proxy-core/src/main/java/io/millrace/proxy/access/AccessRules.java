@@ -10,6 +10,7 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.IpAddress;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.net.ClientConnection;
 import java.net.InetAddress;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -113,6 +114,16 @@ public final class AccessRules {
             }
         }
         return false;
+    }
+
+    /**
+     * Whether the client of a request is secured by TLS as https demands (RFC 9110 s7.4): up to here, or up to a trusted proxy that says so.
+     *
+     * @param client the connection that the request came on
+     */
+    public boolean isSecured(FieldSection fields, ClientConnection client) {
+        return client.isSecureForClient()
+                || (isTrusted(client.remoteAddress().getAddress()) && ForwardedScheme.isHttps(fields));
     }
 
     /**

@@ -14,6 +14,7 @@ public final class ClientConnection {
     private final InetSocketAddress remoteAddress;
     private final InetSocketAddress localAddress;
     private final boolean secure;
+    private final boolean announcedSecure;
     private @Nullable IpAddress remoteIp;
     private @Nullable IpAddress localIp;
 
@@ -23,9 +24,21 @@ public final class ClientConnection {
      * @param secure whether TLS protects it
      */
     public ClientConnection(InetSocketAddress remoteAddress, InetSocketAddress localAddress, boolean secure) {
+        this(remoteAddress, localAddress, secure, false);
+    }
+
+    /**
+     * @param remoteAddress the client's end
+     * @param localAddress our end
+     * @param secure whether TLS protects it
+     * @param announcedSecure whether a trusted PROXY header says that the client connected to the sender over TLS
+     */
+    public ClientConnection(
+            InetSocketAddress remoteAddress, InetSocketAddress localAddress, boolean secure, boolean announcedSecure) {
         this.remoteAddress = remoteAddress;
         this.localAddress = localAddress;
         this.secure = secure;
+        this.announcedSecure = announcedSecure;
     }
 
     /** The client's end. */
@@ -41,6 +54,11 @@ public final class ClientConnection {
     /** Whether TLS protects it. */
     public boolean secure() {
         return secure;
+    }
+
+    /** Whether TLS protects the client's side: here, or at the sender of a trusted PROXY header. */
+    public boolean isSecureForClient() {
+        return secure || announcedSecure;
     }
 
     /** The client's end, for comparisons; null when it is no IP address. */

@@ -89,6 +89,10 @@ public enum Counter {
             MetricFamily.DENIED_REQUESTS,
             "to be forwarded, to an address that forward_proxy does not allow",
             "forward-destination"),
+    DENIED_SCHEME(
+            MetricFamily.DENIED_REQUESTS,
+            "an https URL that a rule maps, over a connection that nobody says is secured by TLS",
+            "scheme"),
     DENIED_PURGE(MetricFamily.DENIED_REQUESTS, "PURGE from an address that purge.allow does not have", "purge"),
     DENIED_FILTER(
             MetricFamily.DENIED_REQUESTS, "by a filter; millrace_filter_denied_requests_total names it", "filter"),
