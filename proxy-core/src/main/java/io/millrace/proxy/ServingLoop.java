@@ -64,10 +64,15 @@ final class ServingLoop {
         this.allocator = allocator;
         this.counters = counters;
         this.origins = OriginClient.builder(loop).allocator(allocator).dns(dns).build();
-        this.connections = new ConnectionSet(loop, limit::ofLoop, () -> {
-            counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_LIMIT);
-            limit.refused();
-        });
+        this.connections = new ConnectionSet(
+                loop,
+                limit::ofLoop,
+                () -> {
+                    counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_LIMIT);
+                    limit.refused();
+                },
+                new CountedConnections(
+                        shared.clients(), () -> shared.settings().get().clients(), counters));
         this.exchanges = new ExchangeLoop(loop, shared, origins, counters, log);
         this.http1 = http1;
         this.fastLaneOpen = fastLaneOpen;

@@ -42,6 +42,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private final ConnectionSet connections;
     private final RequestIntake intake;
     private final ConnectionDeadline deadline;
+    private final ContentRate contentRate = new ContentRate();
     /** The stay in this channel of a connection of the fast lane; null for one that began as a channel. */
     private final @Nullable ChannelVisit visit;
     /** Answers hits in front of the decoder; null for none. */
@@ -223,12 +224,13 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     }
 
     /** The decoder got bytes: where a request begins, its time begins. */
-    void onBytes() {
+    void onBytes(int count) {
         anyBytes = true;
         if (deadline.isFor(Waiting.KEEP_ALIVE)) {
             deadline.await(Waiting.HEADER);
         } else if (deadline.isFor(Waiting.CONTENT)) {
             deadline.restart();
+            contentRate.received(count);
         }
     }
 
@@ -288,6 +290,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             next.closeAfter();
         }
         deadline.await(reading.contentLength() == 0 ? Waiting.RESPONSE : Waiting.CONTENT);
+        contentRate.begin();
         next.handler(
                 decided == null ? receiver.onRequest(next, head, reading.contentLength()) : decided.resume(next, head));
     }
@@ -468,11 +471,19 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             if (output.isStuck(nowNanos, settings().sendTimeoutNanos())) {
                 closeNow();
             }
+        } else if (content && current != null && isTooSlow(current, nowNanos)) {
+            current.failRequest(BadRequest.CONTENT_RATE);
         } else if (content && current != null && !current.wantsContent() && !current.isResponseEnded()) {
             deadline.restart();
         } else if (deadline.isOver(nowNanos, settings())) {
             onTimeout(current);
         }
+    }
+
+    private boolean isTooSlow(Http1Stream current, long nowNanos) {
+        Http1Settings now = settings();
+        return contentRate.isTooSlow(
+                nowNanos, current.isContentAwaited(), now.contentRateMin(), now.contentRateWindowNanos());
     }
 
     private void onTimeout(@Nullable Http1Stream current) {
@@ -546,6 +557,10 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         return deadline;
     }
 
+    ContentRate contentRate() {
+        return contentRate;
+    }
+
     ConnectionOutput output() {
         return output;
     }
@@ -557,6 +572,11 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     /** Those in force. */
     Http1Settings settings() {
         return settings.get();
+    }
+
+    @Override
+    public ClientConnection client() {
+        return facts;
     }
 
     ClientConnection facts() {
