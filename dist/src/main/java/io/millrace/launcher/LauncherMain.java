@@ -5,6 +5,7 @@ import io.millrace.worker.control.ProcessLog;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.util.Objects;
 import java.nio.charset.StandardCharsets;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -46,7 +47,7 @@ public final class LauncherMain {
             }
             if (exception instanceof IOException || exception instanceof UncheckedIOException) {
                 IOException cause = exception instanceof UncheckedIOException unchecked
-                        ? unchecked.getCause()
+                        ? Objects.requireNonNull(unchecked.getCause())
                         : (IOException) exception;
                 command.getErr().println("millrace: " + FileFailure.text(cause));
                 return ExitCode.FAILED;

@@ -303,6 +303,8 @@ public final class ProxyServer implements AutoCloseable {
                 config.timeouts().clientHeaderNanos(),
                 config.timeouts().clientKeepAliveNanos(),
                 config.timeouts().clientBodyNanos(),
+                config.limits().requestBodyRate(),
+                config.timeouts().clientBodyWindowNanos(),
                 config.timeouts().clientBodyNanos());
         return new Live(
                 config,

@@ -90,10 +90,15 @@ final class ServingLoop {
                 .receiveBuffers(new ReceiveBuffers(this.memory))
                 .onWaiting(this::closeSlowSoon)
                 .build();
-        this.connections = new ConnectionSet(loop, limit::ofLoop, () -> {
-            counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_LIMIT);
-            limit.refused();
-        });
+        this.connections = new ConnectionSet(
+                loop,
+                limit::ofLoop,
+                () -> {
+                    counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_LIMIT);
+                    limit.refused();
+                },
+                new CountedConnections(
+                        shared.clients(), () -> shared.settings().get().clients(), counters));
         this.connections.closeSlow(new SlowClients(this.memory, memory.loops(), memory.rateMin(), reason -> {
             counters.increment(ConnectionMemory.counterOf(reason));
             memory.shared().onClosed(reason);

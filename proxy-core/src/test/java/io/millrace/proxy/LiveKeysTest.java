@@ -32,6 +32,7 @@ class LiveKeysTest {
             LiveOriginsTest.class,
             LiveHealthTest.class,
             LiveConnectionsTest.class,
+            LiveClientLimitsTest.class,
             LiveTunnelsTest.class,
             LiveOriginConnectionsTest.class,
             LiveDnsTest.class,

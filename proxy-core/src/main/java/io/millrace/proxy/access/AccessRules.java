@@ -35,18 +35,21 @@ public final class AccessRules {
     private final PurgeAccess purges;
     private final AddressRange[] trusted;
     private final ForwardedField[] told;
+    private final ForwardedClient named;
 
     private AccessRules(
             RequestFilters filters,
             MethodPolicy[] methods,
             PurgeAccess purges,
             AddressRange[] trusted,
-            ForwardedField[] told) {
+            ForwardedField[] told,
+            ForwardedClient named) {
         this.filters = filters;
         this.methods = methods;
         this.purges = purges;
         this.trusted = trusted;
         this.told = told;
+        this.named = named;
     }
 
     /** What a configuration means. */
@@ -63,7 +66,8 @@ public final class AccessRules {
                 methods,
                 PurgeAccess.of(config),
                 access.trustedProxies().toArray(new AddressRange[0]),
-                access.forwardedFields().toArray(new ForwardedField[0]));
+                access.forwardedFields().toArray(new ForwardedField[0]),
+                new ForwardedClient(access.trusted()));
     }
 
     /** Whether there are filters at all; without, {@link #denial} need not be asked. */
@@ -92,6 +96,16 @@ public final class AccessRules {
      */
     public @Nullable IpAddress client(RequestHead request, @Nullable IpAddress peer) {
         return filters.client(request, peer);
+    }
+
+    /**
+     * The client that a trusted proxy names in X-Forwarded-For, or the peer.
+     *
+     * @param peer who sent the request, null when not known
+     * @return null when not known
+     */
+    public @Nullable IpAddress namedClient(RequestHead request, @Nullable IpAddress peer) {
+        return named.of(request.fields(), peer);
     }
 
     /** The methods of a rule. */

@@ -1,5 +1,6 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.clients.ClientCounts.Kind;
 import io.millrace.proxy.fetch.Origin;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;
@@ -40,6 +41,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
     private final RequestHead request;
     private final ExchangeReport report;
     private final TunnelAnswer tunnel;
+    private final ClientShare share;
 
     private @Nullable OriginCall call;
     private @Nullable ConnectTries tries;
@@ -50,6 +52,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         this.stream = stream;
         this.request = request;
         this.report = new ExchangeReport(home, stream, request);
+        this.share = new ClientShare(home);
         this.tunnel = new TunnelAnswer(home, stream, request, report, this);
     }
 
@@ -73,6 +76,11 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         }
         if (!home.memory().admitsFetch()) {
             refuseForMemory();
+            return;
+        }
+        if (!share.take(Kind.TUNNELS, request, stream)) {
+            report.limited(Kind.TUNNELS.text());
+            answer(429, ClientShare.text(Kind.TUNNELS), ExchangeOutcome.DENIED, null);
             return;
         }
         String host = request.target().host();
@@ -135,6 +143,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         report.refusedAs(outcome, null);
         report.addToLocal(head);
         over = true;
+        share.give();
         report.headSent(status);
         stream.writeHead(head.close());
         stream.write(content);
@@ -145,6 +154,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
     @Override
     public void onTunnelEnd(Tunnel.End how) {
         over = true;
+        share.give();
         report.end(ExchangeOutcome.TUNNELLED, tunnel.bytesToClient());
     }
 
@@ -152,6 +162,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         log.error("CONNECT to {} failed", request.target().host(), fault);
         if (!over) {
             over = true;
+            share.give();
             stream.abort();
             report.end(ExchangeOutcome.INTERNAL, 0);
         }
@@ -163,6 +174,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
             return;
         }
         over = true;
+        share.give();
         home.counters().increment(Counter.CLIENT_FAILURES_ABORTED);
         if (call != null) {
             call.cancel();

@@ -4,6 +4,7 @@ import io.millrace.proxy.caching.CacheGroups;
 import io.millrace.proxy.caching.Invalidation;
 import io.millrace.proxy.caching.Invalidations;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.clients.ClientAdmission;
 import io.millrace.proxy.fetch.OriginClient;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.OutboundHead;
@@ -62,6 +63,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
      * @param invalidator invalidates more than that
      * @param groups the groups of origins
      * @param overload which rules have more to do than they can
+     * @param clients admits what single clients begin
      * @param clock the time of day
      * @param settings the settings in force, a new snapshot after each reload
      */
@@ -73,6 +75,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
             Invalidator invalidator,
             OriginGroups groups,
             Overload overload,
+            ClientAdmission clients,
             WallClock clock,
             Supplier<ExchangeSettings> settings) {
 
@@ -89,6 +92,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
                     invalidator,
                     new OriginGroups(),
                     new Overload(),
+                    new ClientAdmission(),
                     clock,
                     settings);
         }
@@ -106,6 +110,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     private final OutboundHead outbound = new OutboundHead();
     private final ViaCodes viaCodes = new ViaCodes();
     private final LoopMemory memory;
+    private final HeldContent.Budget heldContent = new HeldContent.Budget();
 
     /**
      * @param origins this loop's own
@@ -264,6 +269,10 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
         return shared.overload();
     }
 
+    ClientAdmission clients() {
+        return shared.clients();
+    }
+
     LoopOrigins groups() {
         return groups;
     }
@@ -330,6 +339,11 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     /** The loop's reusable letters of Via. */
     ViaCodes viaCodes() {
         return viaCodes;
+    }
+
+    /** What requests of this loop hold of their content before they have a connection. */
+    HeldContent.Budget heldContent() {
+        return heldContent;
     }
 
     /** The loop's reusable response head: filled and handed to a stream without anything in between. */

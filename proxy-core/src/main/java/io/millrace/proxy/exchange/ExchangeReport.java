@@ -222,6 +222,11 @@ final class ExchangeReport {
         detail = reason.text();
     }
 
+    /** The client has as much in progress as it may; {@code limit} is a stable word. */
+    void limited(String limit) {
+        detail = limit;
+    }
+
     /** What was stored could not be used as it was, as an invalidation has outdated it. */
     private void outdated(Outdated by) {
         detail = by.detail();

@@ -25,6 +25,8 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
         TLS("tls"),
         /** As many calls as allowed were already waiting for a connection to this origin. */
         QUEUE_FULL("queue-full"),
+        /** The origin has as many tunnels as it may. */
+        TUNNEL_LIMIT("tunnel-limit"),
         /** The call waited for one of the origin's connections for as long as it may. */
         QUEUE_TIMEOUT("queue-timeout"),
         /** The request was sent, and no complete response head came in time. */
@@ -61,12 +63,16 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
 
         /** Whether this side could not send the request, so that 503 describes it best (RFC 9110 s15.6.4). */
         public boolean isUnavailable() {
-            return this == MEMORY || this == NONE_UP || this == QUEUE_FULL || this == QUEUE_TIMEOUT;
+            return this == MEMORY
+                    || this == NONE_UP
+                    || this == QUEUE_FULL
+                    || this == QUEUE_TIMEOUT
+                    || this == TUNNEL_LIMIT;
         }
 
-        /** Whether it is the origin's, or the way's to it, and not this program's own. */
+        /** Whether it is the origin's, or the way's to it, and neither this program's own nor a limit that says nothing of ordinary requests. */
         public boolean isOrigins() {
-            return this != CANCELLED && this != INTERNAL && this != MEMORY;
+            return this != CANCELLED && this != INTERNAL && this != MEMORY && this != TUNNEL_LIMIT;
         }
 
         /** Whether the origin was too slow, so that 504 describes it better than 502 (RFC 9110 s15.6.5). */
@@ -78,6 +84,7 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
                         CONNECT_REFUSED,
                         TLS,
                         QUEUE_FULL,
+                        TUNNEL_LIMIT,
                         RESET,
                         TRUNCATED,
                         BAD_RESPONSE,

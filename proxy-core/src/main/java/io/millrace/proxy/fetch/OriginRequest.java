@@ -141,6 +141,11 @@ public final class OriginRequest {
         return method == Method.CONNECT;
     }
 
+    /** Whether its connection is a tunnel, or is one as soon as the origin agrees to an upgrade. */
+    boolean mayBecomeTunnel() {
+        return tunnel || upgrade != null;
+    }
+
     /** Whether its connection may serve no other request: it may leave HTTP, or it begins with a client's address. */
     boolean isAlone() {
         return tunnel || upgrade != null || preface != null || isConnect();

@@ -45,6 +45,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
     private final ConnectionSet connections;
     private final RequestIntake intake;
     private final ConnectionDeadline deadline;
+    private final ContentRate contentRate = new ContentRate();
     /** The stay in this channel of a connection of the fast lane; null for one that began as a channel. */
     private final @Nullable ChannelVisit visit;
     /** Answers hits in front of the decoder; null for none. */
@@ -228,12 +229,13 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
     }
 
     /** The decoder got bytes: where a request begins, its time begins. */
-    void onBytes() {
+    void onBytes(int count) {
         anyBytes = true;
         if (deadline.isFor(Waiting.KEEP_ALIVE)) {
             deadline.await(Waiting.HEADER);
         } else if (deadline.isFor(Waiting.CONTENT)) {
             deadline.restart();
+            contentRate.received(count);
         }
     }
 
@@ -293,6 +295,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
             next.closeAfter();
         }
         deadline.await(reading.contentLength() == 0 ? Waiting.RESPONSE : Waiting.CONTENT);
+        contentRate.begin();
         next.handler(
                 decided == null ? receiver.onRequest(next, head, reading.contentLength()) : decided.resume(next, head));
     }
@@ -476,6 +479,8 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
         }
         if (deadline.isFor(Waiting.RESPONSE) || (!content && output.isSending())) {
             deadline.restart();
+        } else if (content && current != null && isUploadTooSlow(current, nowNanos)) {
+            current.failRequest(BadRequest.CONTENT_RATE);
         } else if (content && current != null && !current.wantsContent() && !current.isResponseEnded()) {
             deadline.restart();
         } else if (deadline.isOver(nowNanos, settings())) {
@@ -546,6 +551,12 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
         reset();
         // The channel tells its end later; what the response holds is to be free at once.
         onGone();
+    }
+
+    private boolean isUploadTooSlow(Http1Stream current, long nowNanos) {
+        Http1Settings now = settings();
+        return contentRate.isTooSlow(
+                nowNanos, current.isContentAwaited(), now.contentRateMin(), now.contentRateWindowNanos());
     }
 
     private void onTimeout(@Nullable Http1Stream current) {
@@ -619,6 +630,10 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
         return deadline;
     }
 
+    ContentRate contentRate() {
+        return contentRate;
+    }
+
     ConnectionOutput output() {
         return output;
     }
@@ -630,6 +645,11 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
     /** Those in force. */
     Http1Settings settings() {
         return settings.get();
+    }
+
+    @Override
+    public ClientConnection client() {
+        return facts;
     }
 
     ClientConnection facts() {

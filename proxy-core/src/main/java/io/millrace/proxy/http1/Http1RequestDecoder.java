@@ -82,7 +82,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
                 bytes.release();
                 return;
             }
-            connection.onBytes();
+            connection.onBytes(bytes.readableBytes());
         }
         super.channelRead(ctx, message);
     }
@@ -192,7 +192,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
             return;
         }
         if (actualReadableBytes() > 0) {
-            connection.onBytes();
+            connection.onBytes(actualReadableBytes());
         }
         try {
             channelRead(ctx, Unpooled.EMPTY_BUFFER);

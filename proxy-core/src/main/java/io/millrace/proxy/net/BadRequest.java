@@ -23,7 +23,9 @@ public enum BadRequest {
     /** The head did not arrive within timeouts.client_header. */
     HEADER_TIMEOUT(408, "request header not whole within timeouts.client_header"),
     /** The content did not go on within timeouts.client_body. */
-    CONTENT_TIMEOUT(408, "request content did not go on within timeouts.client_body");
+    CONTENT_TIMEOUT(408, "request content did not go on within timeouts.client_body"),
+    /** The content comes more slowly than limits.request_body_rate. */
+    CONTENT_RATE(408, "request content slower than limits.request_body_rate");
 
     private final int status;
     private final String text;

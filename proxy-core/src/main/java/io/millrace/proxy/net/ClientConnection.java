@@ -17,6 +17,7 @@ public final class ClientConnection {
     private final boolean announcedSecure;
     private @Nullable IpAddress remoteIp;
     private @Nullable IpAddress localIp;
+    private @Nullable IpAddress countedAs;
 
     /**
      * @param remoteAddress the client's end
@@ -75,6 +76,16 @@ public final class ClientConnection {
             localIp = ip(localAddress);
         }
         return localIp;
+    }
+
+    /** What the connection is counted by among those of its client; null when it is not counted. */
+    public @Nullable IpAddress countedAs() {
+        return countedAs;
+    }
+
+    /** Called by the one who counts. */
+    public void countedAs(@Nullable IpAddress client) {
+        countedAs = client;
     }
 
     private static @Nullable IpAddress ip(InetSocketAddress address) {

@@ -30,6 +30,26 @@ public final class ConnectionSet {
      */
     static final long IDLE_GRACE_MILLIS = 1000;
 
+    /** Counts connections by client. */
+    public interface Clients {
+        /** Nobody is counted. */
+        Clients NOT_COUNTED = new Clients() {
+            @Override
+            public boolean admit(ClientConnection connection) {
+                return true;
+            }
+
+            @Override
+            public void left(ClientConnection connection) {}
+        };
+
+        /** A connection comes; false when its client has as many as it may. */
+        boolean admit(ClientConnection connection);
+
+        /** A connection that was admitted is gone. */
+        void left(ClientConnection connection);
+    }
+
     /** A connection in the set. */
     public interface Member {
         /** Looks at its deadlines. */
@@ -48,6 +68,11 @@ public final class ConnectionSet {
         /** Adds itself to the clients that have bytes to take, where that is so. */
         default void addIfBehind(SlowClients slow, long nowNanos) {}
 
+        /** What is known of the connection; null before its client is known, and then it is not counted by client. */
+        default @Nullable ClientConnection client() {
+            return null;
+        }
+
         /** The place in the set, kept by the set. */
         int slot();
 
@@ -59,6 +84,7 @@ public final class ConnectionSet {
     private final IntSupplier limit;
     private final List<Member> members = new ArrayList<>();
     private final Runnable onRefused;
+    private final Clients clients;
     private volatile int size;
     private boolean draining;
     private boolean closingAfterAnswers;
@@ -82,6 +108,16 @@ public final class ConnectionSet {
      * @param onRefused told of each connection beyond it
      */
     public ConnectionSet(EventLoop loop, IntSupplier limit, Runnable onRefused) {
+        this(loop, limit, onRefused, Clients.NOT_COUNTED);
+    }
+
+    /**
+     * As the other.
+     *
+     * @param clients counts by client
+     */
+    public ConnectionSet(EventLoop loop, IntSupplier limit, Runnable onRefused, Clients clients) {
+        this.clients = clients;
         this.loop = loop;
         this.limit = limit;
         this.onRefused = onRefused;
@@ -135,6 +171,10 @@ public final class ConnectionSet {
             onRefused.run();
             return false;
         }
+        ClientConnection client = member.client();
+        if (client != null && !clients.admit(client)) {
+            return false;
+        }
         member.slot(members.size());
         members.add(member);
         size = members.size();
@@ -151,6 +191,10 @@ public final class ConnectionSet {
         }
         member.slot(-1);
         size = members.size();
+        ClientConnection client = member.client();
+        if (client != null) {
+            clients.left(client);
+        }
         if (draining && members.isEmpty()) {
             // Not from here: a connection may leave as one member and come back at once as another.
             loop.execute(this::tellWhenEmpty);

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardWatchEventKinds;
+import java.nio.file.WatchKey;
 import java.nio.file.WatchService;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
@@ -127,8 +128,9 @@ class AdminServerTest {
             directory.register(watch, StandardWatchEventKinds.ENTRY_CREATE);
             Files.delete(socket);
             while (!Files.exists(socket)) {
-                assertNotNull(watch.poll(30, TimeUnit.SECONDS), "nothing is made again")
-                        .reset();
+                WatchKey made = watch.poll(30, TimeUnit.SECONDS);
+                assertNotNull(made, "nothing is made again");
+                made.reset();
             }
         }
         assertEquals(200, HttpExchange.get(socket, "/ok").status());

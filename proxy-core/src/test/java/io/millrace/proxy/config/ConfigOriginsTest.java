@@ -71,6 +71,7 @@ class ConfigOriginsTest {
                                 new OriginGroupConfig.Host(new RuleUrl("http", "[::1]", 81, "/"), 1, false, null)),
                         10,
                         null,
+                        null,
                         false,
                         false,
                         OriginGroupConfig.WhenAllDown.FAIL,
