@@ -442,7 +442,7 @@ public final class ConfigKeys {
                     "Bytes on their way between clients, origins and the store at the same time. When they get scarce, windows shrink, then slow"
                             + " clients are closed, then new fetches get 503; 0 is three quarters of the direct memory beside the cache.");
     public static final ConfigKey<Long> LIMITS_RESPONSE_RATE_MIN = draft("limits.response_rate_min", ValueType.SIZE)
-            .within(1L, MIB)
+            .within(16L, MIB)
             .orZero()
             .defaultsTo(KIB)
             .says(

@@ -30,7 +30,7 @@ final class BodyPump implements ContentSink {
     private final ClientStream stream;
     private final End end;
 
-    private final IntConsumer copies;
+    private final @Nullable IntConsumer copies;
 
     private @Nullable ContentSource source;
     private boolean outstanding;
@@ -40,11 +40,11 @@ final class BodyPump implements ContentSink {
     private long bytes;
 
     BodyPump(ClientStream stream, End end) {
-        this(stream, end, bytes -> {});
+        this(stream, end, null);
     }
 
-    /** @param copies is told the bytes of each piece of which the connection makes a copy */
-    BodyPump(ClientStream stream, End end, IntConsumer copies) {
+    /** @param copies is told the bytes of each piece of which the connection makes a copy; null for nobody */
+    BodyPump(ClientStream stream, End end, @Nullable IntConsumer copies) {
         this.copies = copies;
         this.stream = stream;
         this.end = end;
@@ -115,7 +115,7 @@ final class BodyPump implements ContentSink {
         outstanding = false;
         int length = content.readableBytes();
         bytes += length;
-        if (keepsCopies()) {
+        if (copies != null && keepsCopies()) {
             copies.accept(length);
         }
         try {
