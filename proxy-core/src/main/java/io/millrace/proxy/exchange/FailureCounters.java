@@ -42,6 +42,7 @@ final class FailureCounters {
             case LINE_TOO_LONG -> Counter.CLIENT_FAILURES_LINE_TOO_LONG;
             case HEADER_TOO_LARGE -> Counter.CLIENT_FAILURES_HEADER_TOO_LARGE;
             case CONTENT_TOO_LARGE -> Counter.CLIENT_FAILURES_BODY_TOO_LARGE;
+            case CONTENT_INCOMPLETE -> Counter.CLIENT_FAILURES_ABORTED;
             case HEADER_TIMEOUT, CONTENT_TIMEOUT -> Counter.CLIENT_FAILURES_TIMEOUT;
         };
     }
@@ -52,7 +53,7 @@ final class FailureCounters {
             case TRANSFER_CODING, VERSION -> LogOutcome.UNSUPPORTED;
             case HOST, TARGET -> LogOutcome.INVALID_URL;
             case CONTENT_TOO_LARGE -> LogOutcome.REQUEST_TOO_LARGE;
-            case HEADER_TIMEOUT, CONTENT_TIMEOUT -> LogOutcome.CLIENT_READ_FAILED;
+            case CONTENT_INCOMPLETE, HEADER_TIMEOUT, CONTENT_TIMEOUT -> LogOutcome.CLIENT_READ_FAILED;
         };
     }
 }
