@@ -191,6 +191,7 @@ final class ServingLoop {
             @Override
             protected void initChannel(Channel channel) {
                 channel.config().setOption(ChannelOption.ALLOCATOR, allocator);
+                channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
                 counters.increment(Counter.CLIENT_CONNECTIONS);
                 counters.increment(Counter.CLIENT_CONNECTIONS_OPENED);
                 channel.closeFuture().addListener(closed -> counters.decrement(Counter.CLIENT_CONNECTIONS));

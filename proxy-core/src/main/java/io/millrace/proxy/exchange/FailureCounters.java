@@ -46,6 +46,7 @@ final class FailureCounters {
             case HEADER_TOO_LARGE -> Counter.CLIENT_FAILURES_HEADER_TOO_LARGE;
             case CONTENT_TOO_LARGE -> Counter.CLIENT_FAILURES_BODY_TOO_LARGE;
             case CONTENT_RATE -> Counter.CLIENT_FAILURES_SLOW_BODY;
+            case CONTENT_INCOMPLETE -> Counter.CLIENT_FAILURES_ABORTED;
             case HEADER_TIMEOUT, CONTENT_TIMEOUT -> Counter.CLIENT_FAILURES_TIMEOUT;
         };
     }
@@ -56,7 +57,7 @@ final class FailureCounters {
             case TRANSFER_CODING, VERSION -> LogOutcome.UNSUPPORTED;
             case HOST, TARGET -> LogOutcome.INVALID_URL;
             case CONTENT_TOO_LARGE -> LogOutcome.REQUEST_TOO_LARGE;
-            case HEADER_TIMEOUT, CONTENT_TIMEOUT, CONTENT_RATE -> LogOutcome.CLIENT_READ_FAILED;
+            case CONTENT_INCOMPLETE, HEADER_TIMEOUT, CONTENT_TIMEOUT, CONTENT_RATE -> LogOutcome.CLIENT_READ_FAILED;
         };
     }
 }

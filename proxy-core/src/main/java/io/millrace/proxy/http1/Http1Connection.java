@@ -17,6 +17,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
@@ -60,6 +61,9 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
 
     private int slot = -1;
     private int requests;
+    /** The client has shut down its sending side. */
+    private boolean inputEnded;
+
     private boolean closing;
     private boolean anyBytes;
     /** TLS's handshake has ended with the bytes that are being read. */
@@ -255,6 +259,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
         return deadline.isFor(Waiting.KEEP_ALIVE)
                 && stream == null
                 && tunnel == null
+                && !inputEnded
                 && !closing
                 && intake.isEmpty()
                 && decoder != null
@@ -291,7 +296,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
             receiver.onBadRequest(next, problem == null ? BadRequest.SYNTAX : problem);
             return;
         }
-        if (isLastRequest()) {
+        if (isLastRequest() || (inputEnded && intake.isLastWaiting())) {
             next.closeAfter();
         }
         deadline.await(reading.contentLength() == 0 ? Waiting.RESPONSE : Waiting.CONTENT);
@@ -308,7 +313,41 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
         handshaken |= event instanceof SslHandshakeCompletionEvent completion && completion.isSuccess();
+        if (event instanceof ChannelInputShutdownEvent && !inputEnded) {
+            inputEnded = true;
+            if (tunnel == null) {
+                onInputEnd();
+            }
+        }
         context.fireUserEventTriggered(event);
+    }
+
+    /**
+     * The client has shut down its sending side. Requests that came whole are answered, then the connection is closed; content that
+     * is not whole never will be. Only a reset or a write that fails says that nobody reads the answer.
+     */
+    private void onInputEnd() {
+        Http1Stream current = stream;
+        if (closing) {
+            ConnectionEnd.closeAfterWrites(ctx);
+        } else if (current == null) {
+            closeIfDone();
+        } else if (current.isRequestEnded()) {
+            if (intake.isEmpty() && !current.isLeavingHttp() && !current.isHeadWritten()) {
+                current.closeAfter();
+            }
+        } else if (current.isResponseEnded()) {
+            lingerAndClose();
+        } else {
+            current.failRequest(BadRequest.CONTENT_INCOMPLETE);
+        }
+    }
+
+    /** Closes the connection when all requests that came before the client's end are answered. */
+    private void closeIfDone() {
+        if (stream == null && tunnel == null && intake.isEmpty()) {
+            lingerAndClose();
+        }
     }
 
     @Override
@@ -349,6 +388,10 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
         } else {
             intake.takeWaiting();
         }
+        if (inputEnded) {
+            // Behind requests that the decoder has kept.
+            ctx.executor().execute(this::closeIfDone);
+        }
         if (visit != null) {
             visit.onAnswered();
         }
@@ -367,6 +410,9 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
         output.flushNow();
         ctx.pipeline().addLast(to.clientSide());
         ctx.pipeline().remove(Http1RequestDecoder.class);
+        if (inputEnded) {
+            to.endClientInput();
+        }
     }
 
     /**
@@ -381,6 +427,10 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
         intake.drop();
         output.flushNow();
         deadline.await(Waiting.LINGER);
+        if (inputEnded) {
+            ConnectionEnd.closeAfterWrites(ctx);
+            return;
+        }
         ConnectionEnd.shutAfterWrites(ctx);
         if (ctx.pipeline().get(Http1RequestDecoder.class) != null) {
             ctx.executor().execute(() -> {
@@ -467,6 +517,10 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
         ClientTunnel other = tunnel;
         if (other != null) {
             other.onTick(nowNanos);
+            return;
+        }
+        if (inputEnded && ConnectionEnd.isReset(ctx.channel())) {
+            closeNow();
             return;
         }
         if (visit != null && visit.onTick()) {

@@ -77,6 +77,11 @@ public final class Tunnel implements ClientTunnel {
         return client;
     }
 
+    @Override
+    public void endClientInput() {
+        client.endInput();
+    }
+
     /** The end of the origin's pipeline; added once. */
     public ChannelHandler originSide() {
         return origin;
