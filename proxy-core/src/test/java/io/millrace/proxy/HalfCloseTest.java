@@ -156,7 +156,9 @@ class HalfCloseTest {
 
     @Test
     void contentThatIsNotWholeIsNotAnsweredAsIfItWere() throws Exception {
-        start();
+        proxy.start(this::answer, config -> config.set("origin.request_buffer", "0"));
+        proxy.getAndSettle("/hit");
+        proxy.getAndSettle("/long");
         RawClient client = proxy.client().send("POST /post HTTP/1.1\r\n" + HOST + "Content-Length: 5\r\n\r\nhell");
         awaitRequests(3);
         client.socket.shutdownOutput();
@@ -165,6 +167,16 @@ class HalfCloseTest {
         assertTrue(response.text().contains("before the request content was whole"), response.text());
         proxy.settle();
         assertEquals(1, proxy.counted(Counter.CLIENT_FAILURES_ABORTED));
+    }
+
+    @Test
+    void contentThatIsNotWholeIsNotSentWhereItIsHeldUntilItIs() throws Exception {
+        start();
+        RawClient client = proxy.client().send("POST /post HTTP/1.1\r\n" + HOST + "Content-Length: 5\r\n\r\nhell");
+        client.socket.shutdownOutput();
+        assertEquals(400, client.response().status());
+        proxy.settle();
+        assertEquals(2, proxy.origin().requests());
     }
 
     @Test
