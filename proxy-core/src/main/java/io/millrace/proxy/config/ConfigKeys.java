@@ -380,7 +380,7 @@ public final class ConfigKeys {
     public static final ConfigKey<Duration> TIMEOUTS_CLIENT_HEADER = timeout("timeouts.client_header", 30)
             .like("proxy.config.http.accept_no_activity_timeout")
             .says("From the first byte of a request, or from accepting a connection, to the end of the request's"
-                    + " head.");
+                    + " head. A TLS handshake has at most 10s of it.");
     public static final ConfigKey<Duration> TIMEOUTS_CLIENT_KEEP_ALIVE = timeout("timeouts.client_keep_alive", 120)
             .like("proxy.config.http.keep_alive_no_activity_timeout_in")
             .says("How long a client's connection stays open between two requests.");
@@ -392,7 +392,7 @@ public final class ConfigKeys {
             .says("To resolve the origin's name, connect, and finish the TLS handshake, for each attempt.");
     public static final ConfigKey<Duration> TIMEOUTS_ORIGIN_FIRST_BYTE = timeout("timeouts.origin_first_byte", 30)
             .like("proxy.config.http.transaction_no_activity_timeout_out")
-            .says("From the end of the request to the first byte of the origin's response.");
+            .says("From the end of the request to the end of the head of the origin's response.");
     public static final ConfigKey<Duration> TIMEOUTS_ORIGIN_IDLE = timeout("timeouts.origin_idle", 30)
             .like("proxy.config.http.transaction_no_activity_timeout_out")
             .says("Longest pause within an origin's response.");

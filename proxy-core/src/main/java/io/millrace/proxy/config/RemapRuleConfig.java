@@ -2,6 +2,7 @@ package io.millrace.proxy.config;
 
 import com.google.re2j.Pattern;
 import io.millrace.proxy.http.UpgradeFields;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -87,6 +88,22 @@ public record RemapRuleConfig(
     /** Which rules it stands with. */
     public RemapVerb.Group group() {
         return from.isWebSocket() ? RemapVerb.Group.WEBSOCKET : verb.group();
+    }
+
+    /** The expressions of a rule that was read, in whatever state it is. */
+    static List<String> expressions(ConfigValues element) {
+        List<String> expressions = new ArrayList<>();
+        for (RemapVerb verb : RemapVerb.all()) {
+            RuleUrl from = verb.isRegex() ? element.find(RemapKeys.of(verb)) : null;
+            if (from != null && from.host() != null) {
+                expressions.add(from.host());
+            }
+        }
+        List<String> referers = element.find(RemapKeys.REFERERS);
+        if (referers != null) {
+            expressions.addAll(referers);
+        }
+        return expressions;
     }
 
     private static RemapVerb verbOf(ConfigValues element) {
