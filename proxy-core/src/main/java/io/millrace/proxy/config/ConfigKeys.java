@@ -434,6 +434,21 @@ public final class ConfigKeys {
             .defaultsTo(0)
             .says("Requests after which a client's connection is closed; 0 sets no limit.");
 
+    public static final ConfigKey<Long> LIMITS_MEMORY_IN_FLIGHT = draft("limits.memory_in_flight", ValueType.SIZE)
+            .within(4 * MIB, TIB)
+            .orZero()
+            .defaultsTo(0L)
+            .says(
+                    "Bytes on their way between clients, origins and the store at the same time. When they get scarce, windows shrink, then slow"
+                            + " clients are closed, then new fetches get 503; 0 is three quarters of the direct memory beside the cache.");
+    public static final ConfigKey<Long> LIMITS_RESPONSE_RATE_MIN = draft("limits.response_rate_min", ValueType.SIZE)
+            .within(16L, MIB)
+            .orZero()
+            .defaultsTo(KIB)
+            .says(
+                    "Bytes a second that a client has to take of a response that waits for it, over 30 s or longer; 0 sets no"
+                            + " limit.");
+
     // origin
     public static final ConfigKey<Integer> ORIGIN_CONNECTIONS_MAX = draft("origin.connections_max", ValueType.INTEGER)
             .within(1, 1_000_000)

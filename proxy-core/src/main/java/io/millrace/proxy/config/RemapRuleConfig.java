@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param pristineHostHdr whether the origin gets the client's Host field
  * @param upgrade the protocols, in lower case, that a connection may switch to; empty for none
  * @param proxyProtocolOut what connections to the origin begin with
+ * @param requestBufferBytes request content that is kept before the origin is asked; 0 for none
  * @param methods the methods that pass; empty for all but TRACE and CONNECT
  * @param purgeAllow whose PURGE requests are obeyed
  * @param cache the cache settings of this rule: its own over the general ones
@@ -37,6 +38,7 @@ public record RemapRuleConfig(
         boolean pristineHostHdr,
         List<String> upgrade,
         ProxyProtocolVersion proxyProtocolOut,
+        int requestBufferBytes,
         List<String> methods,
         List<AddressRange> purgeAllow,
         CacheConfig cache,
@@ -73,10 +75,11 @@ public record RemapRuleConfig(
                 effective.get(ConfigKeys.PRISTINE_HOST_HDR),
                 upgrade(element.get(RemapKeys.of(verb)), effective),
                 effective.get(ProxyProtocolKeys.OUT),
+                Math.toIntExact(effective.get(ClientLimitKeys.REQUEST_BUFFER)),
                 AccessConfig.list(effective, ConfigKeys.METHODS),
                 purgers(effective),
                 CacheConfig.from(effective),
-                element.find(RemapKeys.ORIGINS),
+                forwarding ? general.find(ForwardProxyKeys.ORIGINS) : element.find(RemapKeys.ORIGINS),
                 forwarding,
                 element.origin());
     }
