@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.util.Objects;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
@@ -45,11 +44,9 @@ public final class LauncherMain {
                 command.getErr().println("millrace: " + launch.getMessage());
                 return launch.exitCode();
             }
-            if (exception instanceof IOException || exception instanceof UncheckedIOException) {
-                IOException cause = exception instanceof UncheckedIOException unchecked
-                        ? Objects.requireNonNull(unchecked.getCause())
-                        : (IOException) exception;
-                command.getErr().println("millrace: " + FileFailure.text(cause));
+            Throwable cause = exception instanceof UncheckedIOException ? exception.getCause() : exception;
+            if (cause instanceof IOException failure) {
+                command.getErr().println("millrace: " + FileFailure.text(failure));
                 return ExitCode.FAILED;
             }
             throw exception;

@@ -2,7 +2,6 @@ package io.millrace.proxy.admin;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -12,12 +11,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardWatchEventKinds;
-import java.nio.file.WatchKey;
 import java.nio.file.WatchService;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -128,9 +127,8 @@ class AdminServerTest {
             directory.register(watch, StandardWatchEventKinds.ENTRY_CREATE);
             Files.delete(socket);
             while (!Files.exists(socket)) {
-                WatchKey made = watch.poll(30, TimeUnit.SECONDS);
-                assertNotNull(made, "nothing is made again");
-                made.reset();
+                assertTrue(Objects.requireNonNull(watch.poll(30, TimeUnit.SECONDS), "nothing is made again")
+                        .reset());
             }
         }
         assertEquals(200, HttpExchange.get(socket, "/ok").status());

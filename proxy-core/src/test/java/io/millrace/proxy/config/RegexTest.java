@@ -59,7 +59,7 @@ final class RegexTest {
                 "(?:ab){3,}",
                 "(?:ab){0}c",
                 "(?:){1000}",
-                "(?:^*){1000}",
+                "(?:^*){500}",
                 "\\Qa{9}(\\Ec{3}",
                 "\\x{10FFFF}{5}\\x41{5}",
                 "[]{9}a]{3}[^]x]{4}[[:alpha:]\\]]{7}",
@@ -107,7 +107,7 @@ final class RegexTest {
         assertEquals(1, result.problems().size());
         String text = result.problems().get(0).text();
         assertTrue(text.contains("limit is 1000000"), text);
-        assertTrue(text.startsWith("test.yaml:1"), text);
+        assertTrue(text.startsWith("test.yaml:95:5: cache_rules[90]"), text);
     }
 
     @Test
