@@ -48,7 +48,8 @@ public final class AdminServer implements AutoCloseable {
     private final EventLoopGroup group;
     private final ThreadPoolExecutor worker;
     private final AdminRoutes routes;
-    private final Duration requestTime;
+    private final AdminTimes times;
+    private final TcpRefusals refusals = new TcpRefusals();
     private final List<Channel> listeners = new CopyOnWriteArrayList<>();
     private @Nullable UnixSocketFile socketFile;
     private volatile @Nullable Channel unixListener;
@@ -56,7 +57,7 @@ public final class AdminServer implements AutoCloseable {
 
     private AdminServer(Builder builder) {
         transport = builder.transport;
-        requestTime = builder.requestTime;
+        times = builder.times;
         group = new MultiThreadIoEventLoopGroup(
                 1, new DefaultThreadFactory("millrace-admin", true), transport.ioHandlers());
         worker = new ThreadPoolExecutor(
@@ -70,6 +71,10 @@ public final class AdminServer implements AutoCloseable {
         List<AdminResource> resources = new ArrayList<>(builder.resources);
         for (Function<AdminClient, AdminResource> forwarded : builder.forwarded) {
             resources.add(forwarded.apply(client));
+        }
+        if (builder.tcpAddress != null) {
+            resources.replaceAll(resource ->
+                    resource.path().equals(MetricsResource.PATH) ? new MetricsOfBoth(resource, refusals) : resource);
         }
         routes = new AdminRoutes(resources);
     }
@@ -137,7 +142,7 @@ public final class AdminServer implements AutoCloseable {
         return new ServerBootstrap()
                 .group(group)
                 .channelFactory(channels)
-                .childHandler(new AdminPipeline(routes, worker, guard, requestTime));
+                .childHandler(new AdminPipeline(routes, worker, guard, times, refusals));
     }
 
     private Channel bind(
@@ -178,7 +183,7 @@ public final class AdminServer implements AutoCloseable {
         private final List<AdminResource> resources = new ArrayList<>();
         private final List<Function<AdminClient, AdminResource>> forwarded = new ArrayList<>();
         private AdminTransport transport = AdminTransport.best();
-        private Duration requestTime = Duration.ofSeconds(AdminPipeline.REQUEST_SECONDS);
+        private AdminTimes times = AdminTimes.standard();
         private @Nullable Path unixSocket;
         private @Nullable InetSocketAddress tcpAddress;
         private @Nullable AdminToken token;
@@ -229,7 +234,11 @@ public final class AdminServer implements AutoCloseable {
 
         /** From the first byte of a request to its last; then it gets a 408. */
         Builder requestTime(Duration limit) {
-            requestTime = limit;
+            return times(new AdminTimes(limit, times.unproven(), times.wrongToken()));
+        }
+
+        Builder times(AdminTimes limits) {
+            times = limits;
             return this;
         }
 
