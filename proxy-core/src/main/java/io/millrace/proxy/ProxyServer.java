@@ -25,6 +25,8 @@ import io.millrace.proxy.observe.ProcessMemory;
 import io.millrace.proxy.observe.log.AccessLog;
 import io.millrace.proxy.origin.HealthChecks;
 import io.millrace.proxy.overload.OverloadWatch;
+import io.millrace.proxy.tls.ListenerTls;
+import io.millrace.proxy.tls.ServerTls;
 import io.millrace.store.CacheStore;
 import io.millrace.store.engine.StoreEngine;
 import io.netty.channel.EventLoop;
@@ -107,6 +109,7 @@ public final class ProxyServer implements AutoCloseable {
     private final OverloadWatch overloadWatch;
     private final @Nullable OriginRecords originRecords;
     private final OriginAdmin originAdmin;
+    private final ServerTls serverTls;
     private final @Nullable AdminSide admin;
 
     /** What is not live is as this says. */
@@ -120,6 +123,7 @@ public final class ProxyServer implements AutoCloseable {
         built = config;
         live = live(config, null, builder.clock().millis());
         warmOriginTls(config);
+        serverTls = new ServerTls(config, builder.clock()::millis);
         adopted = builder.adopted();
         transport = Transport.choose(config.worker().transport().name().toLowerCase(Locale.ROOT));
         int loopCount = config.worker().eventLoops() == 0
@@ -233,9 +237,8 @@ public final class ProxyServer implements AutoCloseable {
     }
 
     private Listener listen(ListenerConfig listener) throws IOException {
-        ListenerConfig.Tls tls = listener.tls();
-        SslContext context = tls == null ? null : TlsContexts.forServer(tls.certificate(), tls.key());
-        Function<EventLoop, Listener.Serving> serving = loop -> of(loop).serving(context, headersOf(listener));
+        ListenerTls tls = serverTls.listener(listener);
+        Function<EventLoop, Listener.Serving> serving = loop -> of(loop).serving(tls, headersOf(listener));
         String address = listener.address().toString();
         List<EventLoop> eventLoops = loops.stream().map(ServingLoop::loop).toList();
         List<Integer> descriptors = adopted.get(address);
@@ -278,6 +281,7 @@ public final class ProxyServer implements AutoCloseable {
         shared.groups().apply(config.originGroups(), isThisProxy, nowMillis);
         shared.overload().apply(config.remap());
         live = next;
+        serverTls.reload(config);
         originMetrics.follow(shared.groups());
         originAdmin.groupsChanged();
         store.scrubRate(config.store().scrubBytesPerSecond());
@@ -399,6 +403,7 @@ public final class ProxyServer implements AutoCloseable {
         for (ServingLoop loop : loops) {
             loop.loop().submit(loop::close).awaitUninterruptibly();
         }
+        serverTls.close();
         endOriginRecords();
         closeStore();
         // What the store's threads and the loops sent each other at the end is still taken, and its buffers with it.
