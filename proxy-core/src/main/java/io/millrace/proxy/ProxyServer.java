@@ -170,6 +170,7 @@ public final class ProxyServer implements AutoCloseable {
         ProxyMetrics.bind(metrics, store, allocator, accessLog);
         ProxyMetrics.bind(metrics, shared.invalidator());
         metrics.supplyGauge(MetricFamily.OVERLOAD_RULES, () -> shared.overload().count());
+        new TlsAdmin(serverTls, builder.clock()::millis).bind(metrics);
         originMetrics = new OriginMetrics(metrics, builder.clock());
         originMetrics.follow(shared.groups());
         Path marksFile = builder.originMarks();
@@ -543,6 +544,10 @@ public final class ProxyServer implements AutoCloseable {
 
     CacheStore<StoredHead> store() {
         return store;
+    }
+
+    ServerTls serverTls() {
+        return serverTls;
     }
 
     ExchangeLoop.Shared shared() {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.admin.CertificatesSource;
 import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.TlsConfig.UnknownName;
@@ -188,5 +189,59 @@ class CertificatesTest {
                 return false;
             }
         });
+    }
+
+    @Test
+    void operatorsSeeEveryCertificateItsStateAndItsProblem() throws Exception {
+        AUTHORITY.issue("good.example").write(directory, "good");
+        Instant soon = Instant.ofEpochMilli(ProxyExtension.START_MILLIS).plus(Duration.ofDays(13));
+        AUTHORITY.issue(START, soon, "soon.example").write(directory, "soon");
+        AUTHORITY
+                .issue(START, Instant.parse("2021-01-01T00:00:00Z"), "past.example")
+                .write(directory, "past");
+        AUTHORITY.issue("bad.example").write(directory, "bad");
+        Files.writeString(directory.resolve("bad.crt"), "rubbish");
+        start();
+        TlsAdmin admin = new TlsAdmin(proxy.proxy().serverTls(), () -> ProxyExtension.START_MILLIS);
+        assertEquals(
+                List.of("unusable", "valid", "expired", "expiring"),
+                admin.certificates().stream()
+                        .map(CertificatesSource.Certificate::state)
+                        .toList());
+        CertificatesSource.Certificate bad = admin.certificates().get(0);
+        assertEquals(directory.resolve("bad.crt") + ": has no certificate in PEM (BEGIN CERTIFICATE)", bad.problem());
+        String metrics = proxy.proxy().metricsText();
+        for (String line : List.of(
+                "millrace_tls_certificates{application=\"millrace\",state=\"valid\"} 1.0",
+                "millrace_tls_certificates{application=\"millrace\",state=\"unusable\"} 1.0",
+                "millrace_tls_certificate_faults_total{application=\"millrace\",reason=\"malformed\"} 1.0",
+                "millrace_tls_certificate_faults_total{application=\"millrace\",reason=\"expired\"} 1.0")) {
+            assertTrue(metrics.contains(line), () -> line + "\n" + metrics);
+        }
+        List<CertificatesSource.Certificate> checked = admin.check(directory.resolve("soon.crt"), null)
+                .toCompletableFuture()
+                .get()
+                .certificates();
+        assertEquals("expiring", checked.get(0).state());
+        assertEquals(List.of("soon.example"), checked.get(0).names());
+        assertEquals(
+                4,
+                admin.check(directory, null)
+                        .toCompletableFuture()
+                        .get()
+                        .certificates()
+                        .size());
+        List<CertificatesSource.Certificate> mixed = admin.check(
+                        directory.resolve("soon.crt"), directory.resolve("good.key"))
+                .toCompletableFuture()
+                .get()
+                .certificates();
+        assertEquals("unusable", mixed.get(0).state());
+        assertTrue(
+                proxy.proxy()
+                        .metricsText()
+                        .contains(
+                                "millrace_tls_certificate_faults_total{application=\"millrace\",reason=\"mismatch\"} 0.0"),
+                "a check is no fault of what is served");
     }
 }

@@ -21,6 +21,7 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.helpers.NOPLogger;
 
 /**
  * Certificates from files, read again when a file changes.
@@ -73,6 +74,7 @@ final class CertificateStore {
 
     private record Key(CertificateFiles files, List<String> names) {}
 
+    private final Logger journal;
     private final ReentrantLock lock = new ReentrantLock();
     private final LongSupplier clockMillis;
     private final CertificateReader reader = new CertificateReader();
@@ -86,8 +88,18 @@ final class CertificateStore {
     private volatile TlsReport report = TlsReport.EMPTY;
 
     CertificateStore(TlsConfig config, LongSupplier clockMillis) {
+        this(config, clockMillis, log);
+    }
+
+    private CertificateStore(TlsConfig config, LongSupplier clockMillis, Logger journal) {
         this.config = config;
         this.clockMillis = clockMillis;
+        this.journal = journal;
+    }
+
+    /** A store that only looks: what it finds is in its report and not in the log. */
+    static CertificateStore forCheck(TlsConfig config, LongSupplier clockMillis) {
+        return new CertificateStore(config, clockMillis, NOPLogger.NOP_LOGGER);
     }
 
     /** The choice of certificates now. */
@@ -188,7 +200,8 @@ final class CertificateStore {
         } catch (IOException | RuntimeException e) {
             if (brokenDirectories.put(directory, String.valueOf(e)) == null) {
                 faultsSeen.merge(Kind.UNREADABLE, 1L, Long::sum);
-                log.error("TLS: directory {} cannot be read; its certificates of before serve on: {}", directory, e);
+                journal.error(
+                        "TLS: directory {} cannot be read; its certificates of before serve on: {}", directory, e);
             }
             return entries.keySet().stream()
                     .map(Key::files)
@@ -268,12 +281,12 @@ final class CertificateStore {
         CertificateFault fault = entry.fault;
         if (entry.certificateStamp == null || fault == null) {
             if (loaded && fault == null && entry.good != null) {
-                log.info("TLS: loaded {}", entry.files.certificate());
+                journal.info("TLS: loaded {}", entry.files.certificate());
             }
             return;
         }
         faultsSeen.merge(fault.kind(), 1L, Long::sum);
-        log.error("TLS: {}: {}; {}", fault.file(), fault.getMessage(), consequence(entry, clockMillis.getAsLong()));
+        journal.error("TLS: {}: {}; {}", fault.file(), fault.getMessage(), consequence(entry, clockMillis.getAsLong()));
     }
 
     private static String consequence(Entry entry, long nowMillis) {
@@ -311,7 +324,7 @@ final class CertificateStore {
             long leftMillis = good.facts().expirySeconds() * 1000 - nowMillis;
             if (leftMillis < ALARM_MILLIS) {
                 entry.alarmedMillis = nowMillis;
-                log.warn(
+                journal.warn(
                         "TLS: certificate {} for {} {} on {}; renew it",
                         entry.files.certificate(),
                         entry.usedFor(good).isEmpty()
@@ -339,7 +352,7 @@ final class CertificateStore {
                 index);
         String name = config.defaultName();
         if (name != null && next.findExactly(name) == null && !candidates.isEmpty()) {
-            log.warn("TLS: tls.default_certificate: no certificate has the name {}; the first one is used", name);
+            journal.warn("TLS: tls.default_certificate: no certificate has the name {}; the first one is used", name);
         }
         index = next;
         for (ServerContexts each : contexts) {

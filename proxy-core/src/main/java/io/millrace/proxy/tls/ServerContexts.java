@@ -1,5 +1,6 @@
 package io.millrace.proxy.tls;
 
+import io.millrace.proxy.observe.FaultLog;
 import io.netty.handler.ssl.OpenSsl;
 import io.netty.handler.ssl.OpenSslCredential;
 import io.netty.handler.ssl.OpenSslCredentialBuilder;
@@ -17,9 +18,12 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Makes TLS contexts of certificates when they are first asked for, and keeps them.
@@ -28,8 +32,11 @@ import org.jspecify.annotations.Nullable;
  * context holds a reference of it, and releases it.
  */
 final class ServerContexts {
+    private static final Logger log = LoggerFactory.getLogger(ServerContexts.class);
+    private static final long FAULT_QUIET_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final char[] NO_PASSWORD = new char[0];
 
+    private final FaultLog faults = new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime);
     private final Executor executor;
     private final Map<CertificateSet, CompletableFuture<SslContext>> made = new ConcurrentHashMap<>();
 
@@ -79,6 +86,8 @@ final class ServerContexts {
             into.complete(build(set.certificates()));
         } catch (SSLException | RuntimeException e) {
             into.completeExceptionally(e);
+            faults.report(
+                    "TLS: context", set.certificates().get(0).files().certificate() + ": " + e.getMessage(), null);
             made.remove(set, into);
         }
     }

@@ -5,6 +5,7 @@ import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.TlsConfig;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -46,7 +47,7 @@ public final class ServerTls implements AutoCloseable {
     private @Nullable ScheduledExecutorService looking;
     private @Nullable ScheduledExecutorService making;
     private @Nullable Future<?> pause;
-    private TlsConfig config;
+    private volatile TlsConfig config;
 
     /** Loads nothing yet. */
     public ServerTls(ProxyConfig config, LongSupplier clockMillis) {
@@ -198,6 +199,33 @@ public final class ServerTls implements AutoCloseable {
             seen = Math.max(seen, report.seenMillis());
         }
         return new TlsReport(lines, directories, faults, seen);
+    }
+
+    /**
+     * Reads certificates as a start would and uses them for nothing. Blocks.
+     *
+     * @param file PEM file or directory
+     * @param key PEM file; null for that beside the file, else the file itself
+     */
+    public TlsReport check(Path file, @Nullable Path key) {
+        boolean directory = Files.isDirectory(file);
+        Path beside = beside(file);
+        Path chosen = key != null || !Files.exists(beside) ? key : beside;
+        TlsConfig.Certificates source = directory
+                ? new TlsConfig.Certificates(null, null, file, List.of())
+                : new TlsConfig.Certificates(file, chosen, null, List.of());
+        TlsConfig only = new TlsConfig(List.of(source), null, TlsConfig.UnknownName.DEFAULT, config.checkNanos());
+        CertificateStore store = CertificateStore.forCheck(only, clockMillis);
+        store.look();
+        return store.report();
+    }
+
+    /** {@code NAME.key} of {@code NAME.pem}, and {@code privkey.pem} of {@code fullchain.pem}. */
+    private static Path beside(Path file) {
+        String name = String.valueOf(file.getFileName());
+        int dot = name.lastIndexOf('.');
+        return file.resolveSibling(
+                name.equals("fullchain.pem") ? "privkey.pem" : (dot < 0 ? name : name.substring(0, dot)) + ".key");
     }
 
     /** Gives up threads and contexts; connections keep what they have. */
