@@ -2,8 +2,11 @@ package io.millrace.launcher;
 
 import io.millrace.worker.WorkerMain;
 import io.millrace.worker.control.ProcessLog;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
@@ -41,6 +44,13 @@ public final class LauncherMain {
             if (exception instanceof LaunchException launch) {
                 command.getErr().println("millrace: " + launch.getMessage());
                 return launch.exitCode();
+            }
+            if (exception instanceof IOException || exception instanceof UncheckedIOException) {
+                IOException cause = exception instanceof UncheckedIOException unchecked
+                        ? Objects.requireNonNull(unchecked.getCause())
+                        : (IOException) exception;
+                command.getErr().println("millrace: " + FileFailure.text(cause));
+                return ExitCode.FAILED;
             }
             throw exception;
         });

@@ -79,7 +79,8 @@ final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
                 .supplyGauge(
                         MetricFamily.DRAINING, () -> drain.isSet() || proxy.state() == ProxyState.DRAINING ? 1 : 0);
         MemoryMetrics memory =
-                new MemoryMetrics(() -> proxy.store().statistics().memory(), proxy.allocator());
+                new MemoryMetrics(() -> proxy.store().statistics().memory(), proxy.allocator(), () -> proxy.memory()
+                        .report(proxy.metrics()));
         server = AdminServer.builder()
                 .unixSocket(socket)
                 .resource(new StatusResource(status))

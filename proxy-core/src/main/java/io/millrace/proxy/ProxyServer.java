@@ -98,6 +98,7 @@ public final class ProxyServer implements AutoCloseable {
     private final CacheStore<StoredHead> store;
     private final @Nullable AccessLog accessLog;
     private final BufferPool allocator;
+    private final ConnectionMemory memory;
     private final MultiThreadIoEventLoopGroup group;
     private final List<ServingLoop> loops = new ArrayList<>();
     private final ExchangeLoop.Shared shared;
@@ -154,6 +155,13 @@ public final class ProxyServer implements AutoCloseable {
                 () -> live.config().limits().connections(),
                 loopCount,
                 new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
+        memory = new ConnectionMemory(
+                allocator,
+                store,
+                () -> live.config().limits().memoryInFlightBytes(),
+                new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
+        ServingLoop.Memory loopMemory = new ServingLoop.Memory(
+                memory, loopCount, () -> live.config().limits().responseRateMin());
         for (EventExecutor executor : group) {
             loops.add(new ServingLoop(
                     (EventLoop) executor,
@@ -165,10 +173,12 @@ public final class ProxyServer implements AutoCloseable {
                     () -> live.http1(),
                     connectionLimit,
                     () -> live.config().worker().fastLane(),
-                    transport.hasPlainSockets()));
+                    transport.hasPlainSockets(),
+                    loopMemory));
         }
         ProxyMetrics.bind(metrics, store, allocator, accessLog);
         ProxyMetrics.bind(metrics, shared.invalidator());
+        memory.bind(metrics);
         metrics.supplyGauge(MetricFamily.OVERLOAD_RULES, () -> shared.overload().count());
         new TlsAdmin(serverTls, builder.clock()::millis).bind(metrics);
         originMetrics = new OriginMetrics(metrics, builder.clock());
@@ -298,6 +308,8 @@ public final class ProxyServer implements AutoCloseable {
                 config.timeouts().clientHeaderNanos(),
                 config.timeouts().clientKeepAliveNanos(),
                 config.timeouts().clientBodyNanos(),
+                config.limits().requestBodyRate(),
+                config.timeouts().clientBodyWindowNanos(),
                 config.timeouts().clientBodyNanos());
         return new Live(
                 config,
@@ -548,6 +560,11 @@ public final class ProxyServer implements AutoCloseable {
 
     ServerTls serverTls() {
         return serverTls;
+    }
+
+    /** The budget for bytes in flight. */
+    ConnectionMemory memory() {
+        return memory;
     }
 
     ExchangeLoop.Shared shared() {

@@ -9,6 +9,9 @@ import io.millrace.proxy.http1.DirectAnswers;
 import io.millrace.proxy.http1.FastLane;
 import io.millrace.proxy.http1.Http1Connection;
 import io.millrace.proxy.http1.Http1Settings;
+import io.millrace.proxy.memory.LoopMemory;
+import io.millrace.proxy.memory.ReceiveBuffers;
+import io.millrace.proxy.memory.SlowClients;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ConnectionSet;
 import io.millrace.proxy.net.Listener;
@@ -25,6 +28,7 @@ import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +40,16 @@ import org.jspecify.annotations.Nullable;
 final class ServingLoop {
     /** How old the figures of origin connections may be at a scrape. */
     private static final long PUBLISH_MILLIS = 1000;
+    /** Time between two looks for slow clients that hold an origin connection which others wait for. */
+    private static final long RELIEF_MILLIS = 50;
+
+    /**
+     * What the loops share of the budget for bytes in flight.
+     *
+     * @param loops number of event loops
+     * @param rateMin bytes a second that a client has to take, 0 for none; asked whenever it counts
+     */
+    record Memory(ConnectionMemory shared, int loops, LongSupplier rateMin) {}
 
     private final EventLoop loop;
     private final ByteBufAllocator allocator;
@@ -48,6 +62,10 @@ final class ServingLoop {
     private final @Nullable FastLane fastLane;
     private final DirectAnswers direct;
     private final Runnable tlsFailed;
+    private final ConnectionMemory budget;
+    private final LoopMemory memory;
+    private boolean closingSlow;
+    private long closedSlowNanos = System.nanoTime();
     private @Nullable Future<?> publishing;
 
     ServingLoop(
@@ -60,16 +78,34 @@ final class ServingLoop {
             Supplier<Http1Settings> http1,
             ConnectionLimit limit,
             Supplier<Boolean> fastLaneOpen,
-            boolean hasPlainSockets) {
+            boolean hasPlainSockets,
+            Memory memory) {
         this.loop = loop;
         this.allocator = allocator;
         this.counters = counters;
-        this.origins = OriginClient.builder(loop).allocator(allocator).dns(dns).build();
-        this.connections = new ConnectionSet(loop, limit::ofLoop, () -> {
-            counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_LIMIT);
-            limit.refused();
-        });
-        this.exchanges = new ExchangeLoop(loop, shared, origins, counters, log);
+        this.budget = memory.shared();
+        this.memory = new LoopMemory(memory.shared().budget(), System::nanoTime);
+        this.origins = OriginClient.builder(loop)
+                .allocator(allocator)
+                .dns(dns)
+                .receiveBuffers(new ReceiveBuffers(this.memory))
+                .onWaiting(this::closeSlowSoon)
+                .build();
+        this.connections = new ConnectionSet(
+                loop,
+                limit::ofLoop,
+                () -> {
+                    counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_LIMIT);
+                    limit.refused();
+                },
+                new CountedConnections(
+                        shared.clients(), () -> shared.settings().get().clients(), counters));
+        this.connections.closeSlow(new SlowClients(this.memory, memory.loops(), memory.rateMin(), reason -> {
+            counters.increment(ConnectionMemory.counterOf(reason));
+            memory.shared().onClosed(reason);
+        }));
+        this.memory.relief(() -> loop.execute(connections::closeSlowNow));
+        this.exchanges = new ExchangeLoop(loop, shared, origins, counters, log, this.memory);
         this.http1 = http1;
         this.fastLaneOpen = fastLaneOpen;
         FastLaneCounters lane = new FastLaneCounters(counters);
@@ -81,6 +117,19 @@ final class ServingLoop {
         this.tlsFailed = () -> counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_TLS);
     }
 
+    /** Closes slow clients after the present event, for a call that waits for a connection; at most every {@value #RELIEF_MILLIS} ms. */
+    private void closeSlowSoon() {
+        long now = System.nanoTime();
+        if (!closingSlow && now - closedSlowNanos >= TimeUnit.MILLISECONDS.toNanos(RELIEF_MILLIS)) {
+            closingSlow = true;
+            loop.execute(() -> {
+                closingSlow = false;
+                closedSlowNanos = System.nanoTime();
+                connections.closeSlowNow();
+            });
+        }
+    }
+
     void start() {
         connections.start();
         publishing = loop.scheduleWithFixedDelay(this::publish, PUBLISH_MILLIS, PUBLISH_MILLIS, TimeUnit.MILLISECONDS);
@@ -88,6 +137,7 @@ final class ServingLoop {
 
     /** Carries what the origin client counts over to the counters that a scrape reads. */
     private void publish() {
+        budget.refillReserve();
         OriginStatistics now = origins.statistics();
         raise(Counter.ORIGIN_CONNECTIONS_ACTIVE, now.connectionsActive());
         raise(Counter.ORIGIN_CONNECTIONS_IDLE, now.connectionsIdle());
@@ -137,12 +187,13 @@ final class ServingLoop {
     /** Sets an accepted connection up: the PROXY header where there may be one, TLS where it is spoken, then HTTP/1.1. */
     private ChannelInitializer<Channel> initializer(
             @Nullable ListenerTls tls, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
-        AnnouncedClients announced =
-                new AnnouncedClients(counters, (channel, client) -> serveAnnounced(channel, tls, client));
+        AnnouncedClients announced = new AnnouncedClients(
+                counters, (channel, client, secure) -> serveAnnounced(channel, tls, client, secure));
         return new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel channel) {
                 channel.config().setOption(ChannelOption.ALLOCATOR, allocator);
+                channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
                 counters.increment(Counter.CLIENT_CONNECTIONS);
                 counters.increment(Counter.CLIENT_CONNECTIONS_OPENED);
                 channel.closeFuture().addListener(closed -> counters.decrement(Counter.CLIENT_CONNECTIONS));
@@ -165,11 +216,13 @@ final class ServingLoop {
     }
 
     /** Serves a connection whose client a PROXY header has named, or null where none did. */
-    private void serveAnnounced(Channel channel, @Nullable ListenerTls tls, @Nullable InetSocketAddress client) {
+    private void serveAnnounced(
+            Channel channel, @Nullable ListenerTls tls, @Nullable InetSocketAddress client, boolean announcedSecure) {
         ClientConnection facts = new ClientConnection(
                 client == null ? (InetSocketAddress) channel.remoteAddress() : client,
                 (InetSocketAddress) channel.localAddress(),
-                tls != null);
+                tls != null,
+                announcedSecure);
         if (tls != null) {
             DirectAnswers answers = addTls(channel, tls);
             Http1Connection.install(channel, facts, http1, exchanges, connections, answers);

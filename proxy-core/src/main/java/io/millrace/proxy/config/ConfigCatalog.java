@@ -61,6 +61,7 @@ public final class ConfigCatalog {
             OriginGroupKeys.HOST_BACKUP,
             OriginGroupKeys.HOST_SELF,
             OriginGroupKeys.CONNECTIONS_MAX,
+            TunnelKeys.GROUP_MAX,
             OriginGroupKeys.QUEUE_MAX,
             OriginGroupKeys.PARENT_IS_PROXY,
             OriginGroupKeys.GO_DIRECT,
@@ -98,6 +99,7 @@ public final class ConfigCatalog {
             ForwardProxyKeys.CONNECT_PORTS,
             ForwardProxyKeys.DENY_DESTINATIONS,
             ForwardProxyKeys.ALLOW_DESTINATIONS,
+            ForwardProxyKeys.ORIGINS,
             VIA_NAME,
             VIA_RESPONSE,
             VIA_REQUEST,
@@ -210,6 +212,7 @@ public final class ConfigCatalog {
             TIMEOUTS_CLIENT_HEADER,
             TIMEOUTS_CLIENT_KEEP_ALIVE,
             TIMEOUTS_CLIENT_BODY,
+            ClientLimitKeys.BODY_WINDOW,
             TIMEOUTS_ORIGIN_CONNECT,
             TIMEOUTS_ORIGIN_FIRST_BYTE,
             TIMEOUTS_ORIGIN_IDLE,
@@ -220,10 +223,19 @@ public final class ConfigCatalog {
             LIMITS_REQUEST_HEADER,
             LIMITS_RESPONSE_HEADER,
             LIMITS_REQUEST_BODY,
+            ClientLimitKeys.REQUEST_BODY_RATE,
             ProxyProtocolKeys.HEADER_MAX,
             LIMITS_CONNECTIONS,
             LIMITS_REQUESTS_PER_CONNECTION,
+            LIMITS_MEMORY_IN_FLIGHT,
+            LIMITS_RESPONSE_RATE_MIN,
+            ClientLimitKeys.REQUESTS,
+            ClientLimitKeys.TUNNELS,
+            ClientLimitKeys.CONNECTIONS,
+            ClientLimitKeys.EXEMPT,
             ORIGIN_CONNECTIONS_MAX,
+            TunnelKeys.ORIGIN_MAX,
+            ClientLimitKeys.REQUEST_BUFFER,
             ORIGIN_QUEUE_MAX,
             ORIGIN_QUEUE_WAIT,
             ORIGIN_KEEP_ALIVE,
@@ -263,6 +275,7 @@ public final class ConfigCatalog {
             }
         }
         SECTIONS.put("include", "Rules in files of their own.");
+        SECTIONS.put("limits.per_client", "What one client may take at the same time; see access.md.");
         SECTIONS.put("listen", "Where clients connect.");
         SECTIONS.put(
                 "listen[].tls",

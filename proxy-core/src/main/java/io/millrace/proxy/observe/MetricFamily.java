@@ -421,6 +421,27 @@ public enum MetricFamily {
             Kind.GAUGE,
             "bytes",
             "The most that the store's parts may have together, from cache.ram_size."),
+    IN_FLIGHT(
+            "millrace_memory_in_flight_bytes",
+            Kind.GAUGE,
+            "bytes",
+            "Buffers of client and origin connections in use: what limits.memory_in_flight limits."),
+    IN_FLIGHT_MAX(
+            "millrace_memory_in_flight_max_bytes",
+            Kind.GAUGE,
+            "bytes",
+            "The most bytes that may be in flight, from limits.memory_in_flight and the JVM's direct memory."),
+    ALLOCATION_FAILURES(
+            "millrace_memory_allocation_failures_total",
+            Kind.COUNTER,
+            "allocations",
+            "Buffers for which the JVM had no direct memory although the budget had room."),
+    SLOW_CLIENTS(
+            "millrace_slow_clients_closed_total",
+            Kind.COUNTER,
+            "connections",
+            "Client connections closed because the client took its response too slowly, by reason.",
+            "reason"),
     MEMORY_REFUSED(
             "millrace_memory_refused_total",
             Kind.COUNTER,

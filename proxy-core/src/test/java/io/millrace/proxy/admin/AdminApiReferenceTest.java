@@ -311,7 +311,8 @@ class AdminApiReferenceTest {
                                 List.of(new MemorySource.Part("heap", 5)),
                                 List.of(new MemorySource.Part("index", 6)),
                                 7,
-                                8)),
+                                8,
+                                new MemorySource.InFlight(9, 10, 11, 12))),
                         "",
                         ""),
                 new Documented(

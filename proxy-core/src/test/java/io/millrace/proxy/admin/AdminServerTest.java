@@ -2,6 +2,7 @@ package io.millrace.proxy.admin;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,6 +11,9 @@ import io.netty.channel.epoll.Epoll;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardWatchEventKinds;
+import java.nio.file.WatchKey;
+import java.nio.file.WatchService;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,6 +21,7 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -114,6 +119,21 @@ class AdminServerTest {
                 "GET, HEAD", HttpExchange.post(socket, "/look", "").fields().get("allow"));
         assertEquals(200, HttpExchange.post(socket, "/change", "").status());
         assertEquals(List.of("POST"), handled);
+    }
+
+    @Test
+    void listensAnewWhenTheSocketsFileWasDeleted() throws Exception {
+        start(AdminServer.builder().unixSocket(socket).resource(get("/ok", OK)));
+        try (WatchService watch = directory.getFileSystem().newWatchService()) {
+            directory.register(watch, StandardWatchEventKinds.ENTRY_CREATE);
+            Files.delete(socket);
+            while (!Files.exists(socket)) {
+                WatchKey made = watch.poll(30, TimeUnit.SECONDS);
+                assertNotNull(made, "nothing is made again");
+                made.reset();
+            }
+        }
+        assertEquals(200, HttpExchange.get(socket, "/ok").status());
     }
 
     @Test
