@@ -19,12 +19,12 @@ import io.millrace.proxy.net.ProxyHeaderDecoder;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.proxy.observe.log.AccessLogRing;
+import io.millrace.proxy.tls.ListenerTls;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
-import io.netty.handler.ssl.SslContext;
 import io.netty.util.concurrent.Future;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
@@ -61,6 +61,7 @@ final class ServingLoop {
     private final Supplier<Boolean> fastLaneOpen;
     private final @Nullable FastLane fastLane;
     private final DirectAnswers direct;
+    private final Runnable tlsFailed;
     private final ConnectionMemory budget;
     private final LoopMemory memory;
     private boolean closingSlow;
@@ -113,6 +114,7 @@ final class ServingLoop {
                         loop, allocator, http1, fastLaneOpen, exchanges, exchanges, connections, lane))
                 : null;
         this.direct = new DirectAnswers(loop, allocator, exchanges, lane::onAnswered);
+        this.tlsFailed = () -> counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_TLS);
     }
 
     /** Closes slow clients after the present event, for a call that waits for a connection; at most every {@value #RELIEF_MILLIS} ms. */
@@ -178,13 +180,13 @@ final class ServingLoop {
      *
      * @param headers what holds for PROXY headers now; null where there are none
      */
-    Listener.Serving serving(@Nullable SslContext tls, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
+    Listener.Serving serving(@Nullable ListenerTls tls, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
         return new Listener.Serving(initializer(tls, headers), tls == null && headers == null ? fastLane : null);
     }
 
     /** Sets an accepted connection up: the PROXY header where there may be one, TLS where it is spoken, then HTTP/1.1. */
     private ChannelInitializer<Channel> initializer(
-            @Nullable SslContext tls, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
+            @Nullable ListenerTls tls, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
         AnnouncedClients announced = new AnnouncedClients(
                 counters, (channel, client, secure) -> serveAnnounced(channel, tls, client, secure));
         return new ChannelInitializer<>() {
@@ -208,14 +210,14 @@ final class ServingLoop {
         };
     }
 
-    private @Nullable DirectAnswers addTls(Channel channel, SslContext tls) {
-        channel.pipeline().addLast(tls.newHandler(allocator));
+    private @Nullable DirectAnswers addTls(Channel channel, ListenerTls tls) {
+        channel.pipeline().addLast(tls.newHandler(allocator, tlsFailed));
         return fastLaneOpen.get() ? direct : null;
     }
 
     /** Serves a connection whose client a PROXY header has named, or null where none did. */
     private void serveAnnounced(
-            Channel channel, @Nullable SslContext tls, @Nullable InetSocketAddress client, boolean announcedSecure) {
+            Channel channel, @Nullable ListenerTls tls, @Nullable InetSocketAddress client, boolean announcedSecure) {
         ClientConnection facts = new ClientConnection(
                 client == null ? (InetSocketAddress) channel.remoteAddress() : client,
                 (InetSocketAddress) channel.localAddress(),

@@ -168,6 +168,10 @@ final class ConfigBinder {
 
     private void bindSubsection(Node node, ConfigShape shape, String path, ConfigValues.Builder into) {
         if (node instanceof MappingNode mapping) {
+            if (shape.path().equals(TlsKeys.LISTEN_SECTION)) {
+                // An empty section is enough to turn TLS on.
+                into.put(TlsKeys.LISTEN_ENABLED, true);
+            }
             bindSection(mapping, shape, path, into);
         } else if (!isNull(node)) {
             problems.error(place(node), path, "must be a section with " + names(shape) + ", this is " + kind(node));

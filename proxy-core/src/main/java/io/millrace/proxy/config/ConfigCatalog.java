@@ -18,8 +18,17 @@ public final class ConfigCatalog {
             LISTEN,
             LISTEN_ADDRESS,
             ProxyProtocolKeys.LISTEN,
+            TlsKeys.LISTEN_ENABLED,
             LISTEN_CERTIFICATE,
             LISTEN_KEY,
+            TlsKeys.CERTIFICATES,
+            TlsKeys.CERTIFICATE,
+            TlsKeys.KEY,
+            TlsKeys.DIRECTORY,
+            TlsKeys.NAMES,
+            TlsKeys.DEFAULT_CERTIFICATE,
+            TlsKeys.UNKNOWN_NAME,
+            TlsKeys.CHECK_INTERVAL,
             REMAP,
             RemapKeys.MAP,
             RemapKeys.REGEX_MAP,
@@ -268,7 +277,10 @@ public final class ConfigCatalog {
         SECTIONS.put("include", "Rules in files of their own.");
         SECTIONS.put("limits.per_client", "What one client may take at the same time; see access.md.");
         SECTIONS.put("listen", "Where clients connect.");
-        SECTIONS.put("listen[].tls", "TLS on this address; without it the address speaks plain HTTP.");
+        SECTIONS.put(
+                "listen[].tls",
+                "TLS on this address; `tls: {}` uses `tls.certificates`, and without tls the address speaks plain HTTP.");
+        SECTIONS.put("tls", "Certificates that addresses share, see [https.md](https.md).");
         SECTIONS.put("remap", "Which origin answers for which URLs.");
         SECTIONS.put("origins", "Groups of hosts that answer for the same URLs, see [origins.md](origins.md).");
         SECTIONS.put("origins[].retry", "When a request that one host did not answer goes to another.");

@@ -30,14 +30,12 @@ public final class ConfigKeys {
             .says("Local address and port; port 0 lets the system choose.");
     public static final ConfigKey<Path> LISTEN_CERTIFICATE = draft("listen[].tls.certificate", ValueType.PATH)
             .rolling()
-            .required()
             .like("ssl_cert_name")
-            .says("PEM file with the certificate chain, the server's own first.");
+            .says("PEM file with the certificate chain, the server's own first; without it tls.certificates are used.");
     public static final ConfigKey<Path> LISTEN_KEY = draft("listen[].tls.key", ValueType.PATH)
             .rolling()
-            .required()
             .like("ssl_key_name")
-            .says("PEM file with the private key of the certificate.");
+            .says("PEM file with the private key of the certificate; the two stand together.");
 
     // remap
     public static final ConfigKey<List<ConfigValues>> REMAP = draft("remap", ValueType.LIST)

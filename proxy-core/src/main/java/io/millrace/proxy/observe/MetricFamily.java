@@ -470,6 +470,24 @@ public enum MetricFamily {
             "boolean",
             "1 while this worker drains: an operator asks for it (millctl server drain), or it finishes its requests"
                     + " and accepts no connection."),
+    TLS_CERTIFICATES(
+            "millrace_tls_certificates",
+            Kind.GAUGE,
+            "certificates",
+            "TLS certificates by state: valid, expiring (within 14 days), expired, faulty (the files are broken, the version"
+                    + " before serves on) or unusable; look with millctl tls list.",
+            "state"),
+    TLS_CERTIFICATE_EXPIRY(
+            "millrace_tls_certificate_expiry_seconds",
+            Kind.GAUGE,
+            "seconds",
+            "Time to the end of the certificate that ends first, negative when it is over; renew it."),
+    TLS_CERTIFICATE_FAULTS(
+            "millrace_tls_certificate_faults_total",
+            Kind.COUNTER,
+            "certificates",
+            "Certificate files that could not be used when they were read; the log names file and reason.",
+            "reason"),
     BUILD(
             "millrace_build",
             Kind.GAUGE,

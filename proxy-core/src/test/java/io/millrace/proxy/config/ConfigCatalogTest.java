@@ -30,6 +30,7 @@ final class ConfigCatalogTest {
                 ProxyProtocolKeys.class,
                 ForwardProxyKeys.class,
                 FileKeys.class,
+                TlsKeys.class,
                 ConfigKeys.class)) {
             List<ConfigKey<?>> constants = constants(holder);
             assertEquals(

@@ -102,6 +102,7 @@ final class SampleConfigTest {
             value = key == ConfigKeys.ADMIN_LISTEN ? "':1'" : key == ConfigKeys.CACHE_RAM_SIZE ? "1GiB" : "/some/path";
             value = key == FileKeys.INCLUDE ? "none-*.yaml" : value;
             value = key == ConfigKeys.CACHE_VOLUME ? "default" : value;
+            value = key == TlsKeys.DEFAULT_CERTIFICATE ? "www.example" : value;
             value = key == CacheKeyKeys.HOST ? "shop.example" : value;
             value = key == ConfigKeys.NO_HOST_URL_REDIRECT ? "http://www.example/" : value;
             value = key == ConfigKeys.METHODS ? "GET, POST" : value;
