@@ -38,6 +38,8 @@ class LiveSettingsTest {
             Map.entry("admin.config_history", "the launcher, when it writes an entry"),
             Map.entry("timeouts.drain", "the launcher, when a worker is to go"),
             Map.entry("limits.connections", "ConnectionSet, at each connection"),
+            Map.entry("limits.memory_in_flight", "InFlightMemory, at each measurement"),
+            Map.entry("limits.response_rate_min", "SlowClients, at each tick"),
             Map.entry("worker.fast_lane", "FastLane, at each connection"),
             Map.entry("store.scrub_rate", "the store, told at each reload"),
             Map.entry("filters", "the rules that name them, and access.filters"),
