@@ -201,11 +201,12 @@ final class ServingLoop {
                     channel.pipeline().addLast(new ProxyHeaderDecoder(headers, connections, announced));
                     return;
                 }
-                DirectAnswers answers = null;
                 if (tls != null) {
-                    answers = addTls(channel, tls);
+                    // The TLS handler is added only when the client has named a host, so that the pipeline does not tell yet.
+                    serveAnnounced(channel, tls, null, false);
+                    return;
                 }
-                Http1Connection.install(channel, http1, exchanges, connections, answers);
+                Http1Connection.install(channel, http1, exchanges, connections, null);
             }
         };
     }

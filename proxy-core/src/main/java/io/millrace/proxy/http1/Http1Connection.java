@@ -19,7 +19,6 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.http.LastHttpContent;
-import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -176,7 +175,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
             facts = new ClientConnection(
                     (InetSocketAddress) channel.remoteAddress(),
                     (InetSocketAddress) channel.localAddress(),
-                    channel.pipeline().get(SslHandler.class) != null);
+                    false);
         }
         if (!connections.add(this)) {
             closing = true;

@@ -31,6 +31,7 @@ final class ConfigCatalogTest {
                 ForwardProxyKeys.class,
                 FileKeys.class,
                 TlsKeys.class,
+                ClientLimitKeys.class,
                 ConfigKeys.class)) {
             List<ConfigKey<?>> constants = constants(holder);
             assertEquals(
