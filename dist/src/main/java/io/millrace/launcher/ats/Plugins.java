@@ -64,7 +64,7 @@ final class Plugins {
             Map.entry("gzip.so", "bodies are not compressed; let the origin do it, variants are kept apart"),
             Map.entry(
                     "rate_limit.so",
-                    "requests are not counted by client; limits.connections and origin.connections_max bound all"),
+                    "rates are not limited; limits.per_client bounds what one client has in progress, origin.connections_max what all have"),
             Map.entry("maxmind_acl.so", "filters go by address, not by country"),
             Map.entry("geoip_acl.so", "filters go by address, not by country"),
             Map.entry("access_control.so", "tokens of clients are not verified"),

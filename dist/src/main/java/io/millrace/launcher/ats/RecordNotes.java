@@ -339,8 +339,7 @@ final class RecordNotes {
     }
 
     private static void security() {
-        missing("net.per_client.", "connections of one client are not counted");
-        unless("0", "net.per_client.max_connections_in", "connections of one client are not counted");
+        missing("net.per_client.", "limits.per_client has what is counted of one client");
         unless("0", "net.max_requests_in", "connections are bounded, by limits.connections, and not requests");
         never("net.default_inactivity_timeout", "each step has its own time: timeouts");
         never("net.", "how Traffic Server sets its sockets; Millrace's are set as they have shown best");

@@ -206,6 +206,7 @@ final class RecordTable {
         add("http.request_header_max_size", Kind.SIZE, "32768", "limits.request_header");
         add("http.response_header_max_size", Kind.SIZE, "32768", "limits.response_header");
         add("http.max_post_size", Kind.SIZE, "0", "limits.request_body");
+        add("net.per_client.max_connections_in", Kind.INTEGER, "0", "limits.per_client.connections");
     }
 
     private static void names() {

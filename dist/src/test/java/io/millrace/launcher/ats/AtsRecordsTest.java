@@ -37,6 +37,7 @@ final class AtsRecordsTest extends AtsFixture {
                 "hostdb.ip_resolve STRING ipv6;ipv4|'prefer: ipv6'|MAPPED",
                 "http.keep_alive_no_activity_timeout_in INT 0|'below the limit of 10ms'|NOT_MAPPED",
                 "http.flow_control.enabled INT 1|'cache.fill_window'|NO_EFFECT",
+                "net.per_client.max_connections_in INT 100|'connections: 100'|MAPPED",
                 "http.push_method_enabled INT 0|''|MAPPED",
                 "http.push_method_enabled INT 1|'nothing is stored by PUSH'|NOT_MAPPED",
                 "http.drop_chunked_trailers INT 0|'trailers are always dropped'|NOT_MAPPED",
