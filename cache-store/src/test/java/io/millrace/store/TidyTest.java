@@ -30,12 +30,25 @@ class TidyTest {
     }
 
     @Test
-    void linksToFilesThatAreNotThereAreFound(@TempDir Path folder) throws IOException {
-        Files.writeString(folder.resolve("there.md"), "");
+    void linksToMissingFilesAndHeadingsAreFound(@TempDir Path folder) throws IOException {
+        Files.writeString(folder.resolve("there.md"), "# A `part`: 2 of 3\n## Same\n## Same\n```\n# code\n```\n");
         Path page = folder.resolve("page.md");
-        Files.writeString(
-                page,
-                "[a](there.md) [b](there.md#part) [c](gone.md)\n```\n[d](code.md)\n```\n[e](https://a/b) [f](#g) [h](x/y)\n");
-        assertEquals(List.of(page + ":1: gone.md", page + ":5: x/y"), TidyLinks.broken(page));
+        Files.writeString(page, """
+                [a](there.md) [b](there.md#a-part-2-of-3) [c](gone.md)
+                ```
+                [d](code.md)
+                ```
+                [e](https://a/b) [f](#g) [h](x/y) [i](#own)
+                [j](there.md#same-1) [k](there.md#same-2) [l](there.md#code)
+                ## Own
+                """);
+        assertEquals(
+                List.of(
+                        page + ":1: gone.md",
+                        page + ":5: #g",
+                        page + ":5: x/y",
+                        page + ":6: there.md#same-2",
+                        page + ":6: there.md#code"),
+                TidyLinks.broken(page));
     }
 }
