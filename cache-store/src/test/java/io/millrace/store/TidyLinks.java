@@ -73,7 +73,7 @@ public final class TidyLinks {
     }
 
     /** The lines, with those of fenced code blocks empty. */
-    private static List<String> withoutCode(Path file) {
+    static List<String> withoutCode(Path file) {
         List<String> found = new ArrayList<>();
         boolean code = false;
         try {

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -50,5 +51,16 @@ class TidyTest {
                         page + ":6: there.md#same-2",
                         page + ":6: there.md#code"),
                 TidyLinks.broken(page));
+    }
+
+    @Test
+    void namesOfMissingTypesAndFilesAreFound(@TempDir Path folder) throws IOException {
+        Files.createDirectories(folder.resolve("docs"));
+        Path page = Files.writeString(
+                folder.resolve("docs/page.md"),
+                "`Known` `disk.Known.run()` `Gone` `docs/page.md` `docs/gone.md` `dist/target/x.jar` `GET` `a/b`\n```\n`Code`\n```\n");
+        assertEquals(
+                List.of(page + ":1: Gone", page + ":1: docs/gone.md"),
+                TidyNames.missing(page, folder, Set.of("Known")));
     }
 }
