@@ -119,6 +119,9 @@ public interface CacheStore<H> extends Closeable {
     /** Sizes, states and counters as of now; cheap enough for a scrape, not for a request. */
     StoreStatistics statistics();
 
+    /** Whether what is read from disk and being sent has nearly all the memory that it may have. Cheap; any thread. */
+    boolean isReadMemoryTight();
+
     /**
      * Hands the volumes over: what is queued is written and synced, writers in flight fail, and the lease is released, so
      * that another process may open the paths. Handles held stay readable and RAM goes on answering; new {@code open}s

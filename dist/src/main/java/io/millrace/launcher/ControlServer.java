@@ -8,7 +8,6 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
-import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoop;
@@ -20,7 +19,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,7 +58,7 @@ final class ControlServer {
     private final ControlTransport transport;
     private final ControlPaths paths;
     private final Peers peers;
-    private final List<Channel> listening = new ArrayList<>();
+    private final Map<Path, Channel> listening = new HashMap<>();
 
     ControlServer(EventLoop loop, ControlTransport transport, ControlPaths paths, Peers peers) {
         this.loop = loop;
@@ -68,42 +69,74 @@ final class ControlServer {
 
     /** Listens. The lock of the state directory is held: a socket file that lies there is a dead launcher's. */
     void open() throws IOException {
-        bind(paths.control(), new ChannelInitializer<Channel>() {
+        bind(paths.control());
+        if (transport == ControlTransport.EPOLL) {
+            bind(paths.descriptors());
+        }
+    }
+
+    private void bind(Path socket) throws IOException {
+        Files.deleteIfExists(socket);
+        ChannelFuture bound = bootstrap(socket).bind(transport.address(socket)).awaitUninterruptibly();
+        if (!bound.isSuccess()) {
+            throw new IOException(socket + ": " + bound.cause().getMessage(), bound.cause());
+        }
+        listening.put(socket, bound.channel());
+    }
+
+    private ServerBootstrap bootstrap(Path socket) {
+        ServerBootstrap bootstrap = new ServerBootstrap().group(loop).channel(transport.serverChannelType());
+        if (socket.equals(paths.descriptors())) {
+            return bootstrap
+                    .childOption(EpollChannelOption.DOMAIN_SOCKET_READ_MODE, DomainSocketReadMode.FILE_DESCRIPTORS)
+                    .childHandler(new ChannelInitializer<Channel>() {
+                        @Override
+                        protected void initChannel(Channel channel) {
+                            channel.pipeline().addLast(new DescriptorConnection());
+                        }
+                    });
+        }
+        return bootstrap.childHandler(new ChannelInitializer<Channel>() {
             @Override
             protected void initChannel(Channel channel) {
                 ControlCodec.addTo(channel.pipeline());
                 channel.pipeline().addLast(new ControlConnection());
             }
         });
-        if (transport == ControlTransport.EPOLL) {
-            bind(paths.descriptors(), new ChannelInitializer<Channel>() {
-                @Override
-                protected void initChannel(Channel channel) {
-                    channel.pipeline().addLast(new DescriptorConnection());
-                }
-            });
-        }
     }
 
-    private void bind(Path socket, ChannelHandler handler) throws IOException {
-        Files.deleteIfExists(socket);
-        ServerBootstrap bootstrap = new ServerBootstrap()
-                .group(loop)
-                .channel(transport.serverChannelType())
-                .childHandler(handler);
-        if (handler instanceof ChannelInitializer && socket.equals(paths.descriptors())) {
-            bootstrap.childOption(EpollChannelOption.DOMAIN_SOCKET_READ_MODE, DomainSocketReadMode.FILE_DESCRIPTORS);
+    /**
+     * Listens anew where a socket file was deleted: no worker that starts later could connect. On the event loop.
+     *
+     * @return whether one was
+     */
+    boolean restore() {
+        boolean restored = false;
+        for (Map.Entry<Path, Channel> entry : listening.entrySet()) {
+            Path socket = entry.getKey();
+            Channel before = entry.getValue();
+            if (Files.exists(socket)) {
+                continue;
+            }
+            restored = true;
+            // The channel that closes deletes the file of its name: first that, then the new one.
+            before.close().addListener(closed -> {
+                ChannelFuture bound = bootstrap(socket).bind(transport.address(socket));
+                // A failure leaves a closed channel behind; the next restore tries again.
+                entry.setValue(bound.channel());
+                bound.addListener(result -> {
+                    if (!result.isSuccess()) {
+                        LOG.error("{}: {}", socket, result.cause().getMessage());
+                    }
+                });
+            });
         }
-        ChannelFuture bound = bootstrap.bind(transport.address(socket)).awaitUninterruptibly();
-        if (!bound.isSuccess()) {
-            throw new IOException(socket + ": " + bound.cause().getMessage(), bound.cause());
-        }
-        listening.add(bound.channel());
+        return restored;
     }
 
     /** Stops listening and removes the socket files. */
     void close() throws IOException {
-        for (Channel channel : listening) {
+        for (Channel channel : listening.values()) {
             channel.close();
         }
         Files.deleteIfExists(paths.control());

@@ -2,9 +2,12 @@ package io.millrace.launcher;
 
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.util.Locale;
 
 /** What went wrong with a file, in words that name it: Java's own have the name alone, or everything but. No state. */
 final class FileFailure {
@@ -13,7 +16,12 @@ final class FileFailure {
     /** {@code /etc/millrace/millrace.yaml: permission denied}. */
     static String text(IOException failure) {
         if (!(failure instanceof FileSystemException named) || named.getFile() == null) {
-            return String.valueOf(failure.getMessage());
+            Throwable cause = failure.getCause();
+            return failure.getMessage()
+                    + (cause == null
+                                    || String.valueOf(failure.getMessage()).contains(String.valueOf(cause.getMessage()))
+                            ? ""
+                            : ": " + cause.getMessage());
         }
         return named.getFile() + ": " + reason(named);
     }
@@ -30,6 +38,13 @@ final class FileFailure {
         if (failure instanceof AccessDeniedException) {
             return "permission denied";
         }
-        return failure.getReason() == null ? failure.getClass().getSimpleName() : failure.getReason();
+        if (failure instanceof FileAlreadyExistsException) {
+            return "is there, and no directory";
+        }
+        if (failure instanceof NotDirectoryException) {
+            return "is no directory";
+        }
+        String reason = failure.getReason();
+        return reason == null ? "cannot be used" : reason.toLowerCase(Locale.ROOT);
     }
 }

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,15 +18,19 @@ import org.slf4j.LoggerFactory;
  * One launcher per state directory: a locked file with the process id of the holder. The kernel drops the lock with the
  * process, however it ends, so a file that stays behind says nothing.
  *
- * <p>Confined to one thread.
+ * <p>Confined to one thread at a time.
  */
 final class InstanceLock implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(InstanceLock.class);
 
-    private final FileChannel channel;
+    private final Path file;
+    private FileChannel channel;
+    private @Nullable Object fileKey;
 
-    private InstanceLock(FileChannel channel) {
+    private InstanceLock(Path file, FileChannel channel) {
+        this.file = file;
         this.channel = channel;
+        fileKey = keyOf(file);
     }
 
     /**
@@ -54,7 +59,7 @@ final class InstanceLock implements AutoCloseable {
         } catch (IOException e) {
             LOG.warn("{} is locked, but does not say by whom: {}", file, e.getMessage());
         }
-        return new InstanceLock(channel);
+        return new InstanceLock(file, channel);
     }
 
     private static String holder(Path file) {
@@ -63,6 +68,34 @@ final class InstanceLock implements AutoCloseable {
             return text.isEmpty() ? "unknown" : text;
         } catch (IOException e) {
             return "unknown";
+        }
+    }
+
+    /**
+     * Locks the file anew where somebody has deleted or replaced it.
+     *
+     * @return whether that was so
+     * @throws LaunchException when another launcher has locked the new file
+     */
+    boolean restore() throws IOException, LaunchException {
+        Object now = keyOf(file);
+        if (now != null && now.equals(fileKey)) {
+            return false;
+        }
+        InstanceLock again = acquire(file);
+        FileChannel before = channel;
+        channel = again.channel;
+        fileKey = again.fileKey;
+        before.close();
+        return true;
+    }
+
+    private static @Nullable Object keyOf(Path file) {
+        try {
+            Object key = Files.readAttributes(file, BasicFileAttributes.class).fileKey();
+            return key == null ? file : key;
+        } catch (IOException e) {
+            return null;
         }
     }
 

@@ -51,13 +51,19 @@ final class Launcher {
             return ExitCode.USAGE;
         }
         int firstPort = config.listeners().get(0).address().port();
-        Path home = Path.of(System.getProperty("user.home"));
+        Path home = Path.of(System.getProperty("user.home", ""));
         StateDirectory state = StateDirectory.resolve(options.state(), System.getenv(), home, firstPort);
         state.create();
         try (InstanceLock held = InstanceLock.acquire(state.lock())) {
             LOG.debug("state directory {} is locked: {}", state.state(), held);
             Workplace workplace = new Workplace(state, workerClass);
+            long ownWorker = new WorkerIdentity(state.control().workerIdentity())
+                    .find()
+                    .map(survivor -> survivor.process().pid())
+                    .orElse(0L);
+            StorageOwners.checkFree(workplace.complete(config), ownWorker);
             try (Supervision supervision = Supervision.start(reader, reading, workplace, signals)) {
+                supervision.watch(state, held);
                 return supervision.untilStopped(options.demo(), out);
             }
         }

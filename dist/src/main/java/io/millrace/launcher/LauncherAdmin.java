@@ -78,6 +78,8 @@ final class LauncherAdmin implements AutoCloseable {
                 .forward("GET", "/v1/origins", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("POST", "/v1/origins/down", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("POST", "/v1/origins/up", status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("GET", "/v1/tls/certificates", status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("GET", "/v1/tls/check", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/memory", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/cache/list", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/metrics", status::workerSocket, LOOKUP_TIMEOUT)

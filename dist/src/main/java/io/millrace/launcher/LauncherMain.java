@@ -2,7 +2,9 @@ package io.millrace.launcher;
 
 import io.millrace.worker.WorkerMain;
 import io.millrace.worker.control.ProcessLog;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -41,6 +43,11 @@ public final class LauncherMain {
             if (exception instanceof LaunchException launch) {
                 command.getErr().println("millrace: " + launch.getMessage());
                 return launch.exitCode();
+            }
+            Throwable cause = exception instanceof UncheckedIOException ? exception.getCause() : exception;
+            if (cause instanceof IOException failure) {
+                command.getErr().println("millrace: " + FileFailure.text(failure));
+                return ExitCode.FAILED;
             }
             throw exception;
         });

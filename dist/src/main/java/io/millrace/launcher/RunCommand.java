@@ -67,6 +67,9 @@ final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        if (state != null && state.toString().isEmpty()) {
+            throw new LaunchException("--state is empty; it names a directory", ExitCode.USAGE);
+        }
         Source from = source == null ? new Source() : source;
         LaunchOptions options = new LaunchOptions(from.demo, from.origin, listen, from.config, state, set);
         return new Launcher(options, workerClass, System.out).run();

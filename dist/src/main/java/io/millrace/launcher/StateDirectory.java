@@ -87,13 +87,28 @@ record StateDirectory(Path state, Path cache, Path log, Path runtime) {
                     "the state directory's path is too long for a Unix socket: " + longest + " (actual=" + length
                             + " bytes, limit=" + SOCKET_PATH_LENGTH_MAX + "); name a shorter one with --state");
         }
-        Files.createDirectories(state);
-        Files.createDirectories(log);
-        Files.createDirectories(runtime);
+        if (!state.isAbsolute()) {
+            throw new LaunchException("this user has no home directory to keep state in; name one with --state DIR");
+        }
+        make(state);
+        make(log);
+        make(runtime);
         Path sockets = control().directory();
-        Files.createDirectories(sockets);
+        make(sockets);
         if (FileSystems.getDefault().supportedFileAttributeViews().contains("posix")) {
             Files.setPosixFilePermissions(sockets, PosixFilePermissions.fromString("rwx------"));
+        }
+    }
+
+    private static void make(Path directory) throws LaunchException {
+        try {
+            Files.createDirectories(directory);
+        } catch (IOException e) {
+            String why = Files.exists(directory) && !Files.isDirectory(directory)
+                    ? directory + ": is no directory"
+                    : FileFailure.text(directory, e);
+            throw new LaunchException("the state directory " + directory + " cannot be made: " + why
+                    + "; name another one with --state DIR");
         }
     }
 }

@@ -3,6 +3,7 @@ package io.millrace.launcher;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.worker.control.ControlTransport;
 import io.millrace.worker.control.ProcessSignals;
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -35,6 +36,7 @@ final class Supervision implements AutoCloseable {
     private static final long REHEARSAL_DELAY_MILLIS = 1000;
 
     private final EventLoopGroup group;
+    private final EventLoop loop;
     private final Supervisor supervisor;
     private final ControlServer server;
     private final RunningConfig config;
@@ -55,16 +57,17 @@ final class Supervision implements AutoCloseable {
         this.first = first;
         ControlTransport transport = ControlTransport.available();
         group = transport.newEventLoopGroup("launcher");
+        loop = group.next();
         supervisor = new Supervisor(
-                group.next(),
+                loop,
                 workplace.state().control(),
                 TimeUnit.MILLISECONDS.toNanos(first.worker().heartbeatTimeoutMillis()),
                 this::workerIsReady);
-        server = new ControlServer(group.next(), transport, workplace.state().control(), supervisor);
+        server = new ControlServer(loop, transport, workplace.state().control(), supervisor);
         config = new RunningConfig(reader, workplace, supervisor);
         changes = new ConfigChanges(config);
         rehearsal = new RehearsalRun(workplace.state().control().rehearsal());
-        service = ServiceNotifier.of(System.getenv(), ProcessHandle.current().pid(), group.next());
+        service = ServiceNotifier.of(System.getenv(), ProcessHandle.current().pid(), loop);
     }
 
     /**
@@ -154,6 +157,11 @@ final class Supervision implements AutoCloseable {
             throw new LaunchException("worker " + pid
                     + " of an earlier launcher neither gives its sockets back nor ends," + " though it was killed");
         }
+    }
+
+    /** Makes again what is deleted from the state directory. The caller closes the lock after this. */
+    void watch(StateDirectory state, InstanceLock lock) {
+        new StateWatch(state, lock, server, supervisor::writeIdentity).start(loop);
     }
 
     /**

@@ -134,6 +134,15 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
         }
     }
 
+    /** Writes the file that names the worker again. On the event loop. */
+    void writeIdentity() {
+        WorkerProcess worker = current;
+        if (worker != null && worker.state() != WorkerState.GONE) {
+            identity.write(
+                    worker.process(), worker.generation(), worker.heartbeat().timeoutNanos());
+        }
+    }
+
     /** The worker right now. Any thread. */
     WorkerStatus status() {
         return status;

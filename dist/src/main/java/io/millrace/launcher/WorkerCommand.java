@@ -39,6 +39,9 @@ record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory sta
     /** Direct memory besides the RAM tier: network buffers, the store's queues, the pools' own slack. */
     private static final long DIRECT_BESIDES_RAM_TIER = 512 * MIB;
 
+    /** What the worker's pool sets aside for failed allocations. */
+    private static final long DIRECT_IN_RESERVE = 16 * MIB;
+
     /**
      * What the GNU C library's malloc is told. Pools give chunks of 1 MiB and more back and take new ones; left alone,
      * malloc soon serves those from its arenas, which then have holes that nobody can use. Another libc does not read it.
@@ -222,7 +225,9 @@ record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory sta
     private List<String> derivedOptions() {
         long heap = config.worker().heapBytes();
         long ramTier = config.cache().ramBytes();
-        long direct = ramTier + ramTier / 4 + DIRECT_BESIDES_RAM_TIER;
+        // A third more, since the pool's chunks are never filled to the last byte, and the pool's reserve.
+        long inFlight = config.limits().memoryInFlightBytes() / 3 * 4 + DIRECT_IN_RESERVE;
+        long direct = ramTier + ramTier / 4 + Math.max(DIRECT_BESIDES_RAM_TIER, inFlight);
         return List.of(
                 "-Xmx" + heap / MIB + "m",
                 "-XX:MaxDirectMemorySize=" + direct / MIB + "m",

@@ -261,7 +261,13 @@ final class Worker implements ControlLink.Listener {
     }
 
     private void fail(Throwable failure) {
-        LOG.error("the worker cannot serve", failure);
+        // A file or an address: the sentence says all, and the launcher repeats it.
+        if (failure instanceof IOException) {
+            LOG.error("the worker cannot serve: {}", failure.getMessage());
+            LOG.debug("the worker cannot serve", failure);
+        } else {
+            LOG.error("the worker cannot serve", failure);
+        }
         link.close(new ControlMessage.Failed(String.valueOf(failure.getMessage())), () -> exitCode.complete(1));
     }
 }

@@ -2,6 +2,7 @@ package io.millrace.launcher;
 
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -26,6 +27,19 @@ class InstanceLockTest {
             assertTrue(refused.getMessage().contains("(pid " + own + ")"), refused::getMessage);
         }
         assertDoesNotThrow(() -> InstanceLock.acquire(file).close());
+    }
+
+    @Test
+    void locksAFileAnewThatWasDeleted() throws Exception {
+        Path file = directory.resolve("lock");
+        try (InstanceLock lock = InstanceLock.acquire(file)) {
+            assertFalse(lock.restore());
+            Files.delete(file);
+            assertTrue(lock.restore());
+            assertFalse(lock.restore());
+            LaunchException refused = assertThrows(LaunchException.class, () -> InstanceLock.acquire(file));
+            assertTrue(refused.getMessage().contains("another millrace"), refused::getMessage);
+        }
     }
 
     /** The lock is the kernel's; only who has it cannot be read there. */

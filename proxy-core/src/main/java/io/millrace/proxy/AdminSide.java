@@ -2,6 +2,8 @@ package io.millrace.proxy;
 
 import io.millrace.proxy.admin.AdminException;
 import io.millrace.proxy.admin.AdminServer;
+import io.millrace.proxy.admin.CertificateCheckResource;
+import io.millrace.proxy.admin.CertificatesResource;
 import io.millrace.proxy.admin.ExplainResource;
 import io.millrace.proxy.admin.HealthSource;
 import io.millrace.proxy.admin.ListResource;
@@ -45,6 +47,7 @@ final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
     private final CacheInspection inspection;
     private final StorageAdmin storage;
     private final OriginAdmin origins;
+    private final TlsAdmin certificates;
     private @Nullable AdminServer server;
 
     private AdminSide(
@@ -57,6 +60,7 @@ final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
         this.inspection = new CacheInspection(proxy);
         this.storage = new StorageAdmin(proxy.store());
         this.origins = origins;
+        this.certificates = new TlsAdmin(proxy.serverTls(), proxy.shared().clock()::millis);
     }
 
     /** The admin side where one is wanted; null else. */
@@ -75,7 +79,8 @@ final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
                 .supplyGauge(
                         MetricFamily.DRAINING, () -> drain.isSet() || proxy.state() == ProxyState.DRAINING ? 1 : 0);
         MemoryMetrics memory =
-                new MemoryMetrics(() -> proxy.store().statistics().memory(), proxy.allocator());
+                new MemoryMetrics(() -> proxy.store().statistics().memory(), proxy.allocator(), () -> proxy.memory()
+                        .report(proxy.metrics()));
         server = AdminServer.builder()
                 .unixSocket(socket)
                 .resource(new StatusResource(status))
@@ -96,6 +101,8 @@ final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
                 .resource(new OriginsResource(origins))
                 .resource(OriginChangeResource.down(origins))
                 .resource(OriginChangeResource.up(origins))
+                .resource(new CertificatesResource(certificates))
+                .resource(new CertificateCheckResource(certificates))
                 .start();
     }
 

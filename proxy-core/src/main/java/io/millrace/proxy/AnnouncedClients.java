@@ -7,7 +7,6 @@ import io.millrace.proxy.observe.LoopCounters;
 import io.netty.channel.Channel;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
@@ -21,21 +20,27 @@ final class AnnouncedClients implements ProxyHeaderDecoder.Events {
     private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final LoopCounters counters;
-    private final BiConsumer<Channel, @Nullable InetSocketAddress> serve;
+    private final Serving serve;
     private final FaultLog faults =
             new FaultLog(LoggerFactory.getLogger(AnnouncedClients.class), QUIET_NANOS, System::nanoTime);
 
-    /**
-     * @param serve serves a connection of a client; null stands for the channel's own remote address
-     */
-    AnnouncedClients(LoopCounters counters, BiConsumer<Channel, @Nullable InetSocketAddress> serve) {
+    /** Serves a connection whose PROXY header has been read, or that has none. */
+    interface Serving {
+        /**
+         * @param client null stands for the channel's own remote address
+         * @param secure whether the header says that the client connected to its sender over TLS
+         */
+        void serve(Channel channel, @Nullable InetSocketAddress client, boolean secure);
+    }
+
+    AnnouncedClients(LoopCounters counters, Serving serve) {
         this.counters = counters;
         this.serve = serve;
     }
 
     @Override
-    public void onClient(Channel channel, @Nullable InetSocketAddress client) {
-        serve.accept(channel, client);
+    public void onClient(Channel channel, @Nullable InetSocketAddress client, boolean secure) {
+        serve.serve(channel, client, secure);
     }
 
     @Override

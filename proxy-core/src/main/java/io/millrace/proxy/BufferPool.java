@@ -6,6 +6,9 @@ import io.netty.buffer.ByteBufAllocatorMetric;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.util.internal.OutOfDirectMemoryError;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +19,16 @@ import org.jspecify.annotations.Nullable;
  * store's threads do, and {@link ProxyServer} opens and closes the store on threads of its own.
  */
 final class BufferPool extends AbstractByteBufAllocator implements ByteBufAllocatorMetricProvider {
+    /** One of the pool's chunks: what a failed allocation needs to succeed. */
+    private static final int RESERVE_PIECE_BYTES = 4 << 20;
+
+    private static final int RESERVE_PIECES = 4;
+
+    /** Direct memory that is given back to the JVM when it has none left. */
+    private final ConcurrentLinkedQueue<ByteBuf> reserve = new ConcurrentLinkedQueue<>();
+
+    private final AtomicInteger reservePieces = new AtomicInteger();
+    private volatile Runnable onFailure = () -> {};
     private volatile @Nullable PooledByteBufAllocator pool;
 
     BufferPool(int arenas) {
@@ -29,6 +42,7 @@ final class BufferPool extends AbstractByteBufAllocator implements ByteBufAlloca
                 PooledByteBufAllocator.defaultSmallCacheSize(),
                 PooledByteBufAllocator.defaultNormalCacheSize(),
                 false);
+        fillReserve();
     }
 
     @Override
@@ -39,9 +53,54 @@ final class BufferPool extends AbstractByteBufAllocator implements ByteBufAlloca
     @Override
     protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
         PooledByteBufAllocator current = pool;
-        return current == null
-                ? UnpooledByteBufAllocator.DEFAULT.directBuffer(initialCapacity, maxCapacity)
-                : current.directBuffer(initialCapacity, maxCapacity);
+        if (current == null) {
+            return UnpooledByteBufAllocator.DEFAULT.directBuffer(initialCapacity, maxCapacity);
+        }
+        try {
+            return current.directBuffer(initialCapacity, maxCapacity);
+        } catch (OutOfDirectMemoryError e) {
+            return fromReserve(current, initialCapacity, maxCapacity, e);
+        }
+    }
+
+    /** Tries again with one piece of the reserve after the other. */
+    private ByteBuf fromReserve(
+            PooledByteBufAllocator from, int initialCapacity, int maxCapacity, OutOfDirectMemoryError failure) {
+        onFailure.run();
+        ByteBuf piece;
+        while ((piece = reserve.poll()) != null) {
+            reservePieces.decrementAndGet();
+            piece.release();
+            try {
+                return from.directBuffer(initialCapacity, maxCapacity);
+            } catch (OutOfDirectMemoryError again) {
+                failure.addSuppressed(again);
+            }
+        }
+        throw failure;
+    }
+
+    /** Takes back what the reserve gave, as far as there is memory. */
+    void fillReserve() {
+        while (reservePieces.get() < RESERVE_PIECES) {
+            try {
+                ByteBuf piece = UnpooledByteBufAllocator.DEFAULT.directBuffer(RESERVE_PIECE_BYTES, RESERVE_PIECE_BYTES);
+                reservePieces.incrementAndGet();
+                reserve.add(piece);
+            } catch (OutOfDirectMemoryError e) {
+                return;
+            }
+        }
+    }
+
+    /** What is told, on the thread that allocates, when the JVM has no direct memory for a buffer. */
+    void onFailure(Runnable told) {
+        onFailure = told;
+    }
+
+    /** Direct memory that is set aside for that case. */
+    long reserveBytes() {
+        return (long) RESERVE_PIECES * RESERVE_PIECE_BYTES;
     }
 
     @Override
@@ -70,5 +129,9 @@ final class BufferPool extends AbstractByteBufAllocator implements ByteBufAlloca
     /** Lets go of the pool. */
     void close() {
         pool = null;
+        ByteBuf piece;
+        while ((piece = reserve.poll()) != null) {
+            piece.release();
+        }
     }
 }

@@ -6,6 +6,7 @@ import io.millrace.proxy.admin.AdminException;
 import io.millrace.proxy.admin.ListSource;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.StoredSummary;
+import io.millrace.proxy.config.Regex;
 import io.millrace.store.CacheStore;
 import io.millrace.store.ListResult;
 import io.millrace.store.ListVisitor;
@@ -71,7 +72,7 @@ final class CacheListing implements ListSource {
             String begin = query.prefix();
             String expression = query.regex();
             prefix = begin == null ? null : begin.getBytes(StandardCharsets.ISO_8859_1);
-            regex = expression == null ? null : Pattern.compile(expression);
+            regex = expression == null ? null : Regex.compile(expression);
         }
 
         /** Length of the URL in a key: a variant's key goes on with a NUL. */

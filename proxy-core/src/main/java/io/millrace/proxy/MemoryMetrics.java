@@ -29,9 +29,15 @@ final class MemoryMetrics implements MemorySource {
     private final ProcessMemory process = new ProcessMemory();
     private final Supplier<StoreStatistics.Memory> store;
     private final BufferPool connections;
+    private final Supplier<InFlight> inFlight;
     private volatile @Nullable Snapshot last;
 
     MemoryMetrics(Supplier<StoreStatistics.Memory> store, BufferPool connections) {
+        this(store, connections, () -> InFlight.NONE);
+    }
+
+    MemoryMetrics(Supplier<StoreStatistics.Memory> store, BufferPool connections, Supplier<InFlight> inFlight) {
+        this.inFlight = inFlight;
         this.store = store;
         this.connections = connections;
     }
@@ -78,7 +84,8 @@ final class MemoryMetrics implements MemorySource {
                         new Part("inventory", now.map().inventory()),
                         new Part("files", now.map().files())),
                 memory.refusedFills(),
-                memory.refusedReads());
+                memory.refusedReads(),
+                inFlight.get());
     }
 
     @SuppressWarnings("ReferenceEquality") // another map is another moment, whatever it says

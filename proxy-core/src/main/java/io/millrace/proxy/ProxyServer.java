@@ -25,6 +25,8 @@ import io.millrace.proxy.observe.ProcessMemory;
 import io.millrace.proxy.observe.log.AccessLog;
 import io.millrace.proxy.origin.HealthChecks;
 import io.millrace.proxy.overload.OverloadWatch;
+import io.millrace.proxy.tls.ListenerTls;
+import io.millrace.proxy.tls.ServerTls;
 import io.millrace.store.CacheStore;
 import io.millrace.store.engine.StoreEngine;
 import io.netty.channel.EventLoop;
@@ -96,6 +98,7 @@ public final class ProxyServer implements AutoCloseable {
     private final CacheStore<StoredHead> store;
     private final @Nullable AccessLog accessLog;
     private final BufferPool allocator;
+    private final ConnectionMemory memory;
     private final MultiThreadIoEventLoopGroup group;
     private final List<ServingLoop> loops = new ArrayList<>();
     private final ExchangeLoop.Shared shared;
@@ -107,6 +110,7 @@ public final class ProxyServer implements AutoCloseable {
     private final OverloadWatch overloadWatch;
     private final @Nullable OriginRecords originRecords;
     private final OriginAdmin originAdmin;
+    private final ServerTls serverTls;
     private final @Nullable AdminSide admin;
 
     /** What is not live is as this says. */
@@ -120,6 +124,7 @@ public final class ProxyServer implements AutoCloseable {
         built = config;
         live = live(config, null, builder.clock().millis());
         warmOriginTls(config);
+        serverTls = new ServerTls(config, builder.clock()::millis);
         adopted = builder.adopted();
         transport = Transport.choose(config.worker().transport().name().toLowerCase(Locale.ROOT));
         int loopCount = config.worker().eventLoops() == 0
@@ -150,6 +155,13 @@ public final class ProxyServer implements AutoCloseable {
                 () -> live.config().limits().connections(),
                 loopCount,
                 new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
+        memory = new ConnectionMemory(
+                allocator,
+                store,
+                () -> live.config().limits().memoryInFlightBytes(),
+                new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
+        ServingLoop.Memory loopMemory = new ServingLoop.Memory(
+                memory, loopCount, () -> live.config().limits().responseRateMin());
         for (EventExecutor executor : group) {
             loops.add(new ServingLoop(
                     (EventLoop) executor,
@@ -161,11 +173,14 @@ public final class ProxyServer implements AutoCloseable {
                     () -> live.http1(),
                     connectionLimit,
                     () -> live.config().worker().fastLane(),
-                    transport.hasPlainSockets()));
+                    transport.hasPlainSockets(),
+                    loopMemory));
         }
         ProxyMetrics.bind(metrics, store, allocator, accessLog);
         ProxyMetrics.bind(metrics, shared.invalidator());
+        memory.bind(metrics);
         metrics.supplyGauge(MetricFamily.OVERLOAD_RULES, () -> shared.overload().count());
+        new TlsAdmin(serverTls, builder.clock()::millis).bind(metrics);
         originMetrics = new OriginMetrics(metrics, builder.clock());
         originMetrics.follow(shared.groups());
         Path marksFile = builder.originMarks();
@@ -233,9 +248,8 @@ public final class ProxyServer implements AutoCloseable {
     }
 
     private Listener listen(ListenerConfig listener) throws IOException {
-        ListenerConfig.Tls tls = listener.tls();
-        SslContext context = tls == null ? null : TlsContexts.forServer(tls.certificate(), tls.key());
-        Function<EventLoop, Listener.Serving> serving = loop -> of(loop).serving(context, headersOf(listener));
+        ListenerTls tls = serverTls.listener(listener);
+        Function<EventLoop, Listener.Serving> serving = loop -> of(loop).serving(tls, headersOf(listener));
         String address = listener.address().toString();
         List<EventLoop> eventLoops = loops.stream().map(ServingLoop::loop).toList();
         List<Integer> descriptors = adopted.get(address);
@@ -278,6 +292,7 @@ public final class ProxyServer implements AutoCloseable {
         shared.groups().apply(config.originGroups(), isThisProxy, nowMillis);
         shared.overload().apply(config.remap());
         live = next;
+        serverTls.reload(config);
         originMetrics.follow(shared.groups());
         originAdmin.groupsChanged();
         store.scrubRate(config.store().scrubBytesPerSecond());
@@ -293,6 +308,8 @@ public final class ProxyServer implements AutoCloseable {
                 config.timeouts().clientHeaderNanos(),
                 config.timeouts().clientKeepAliveNanos(),
                 config.timeouts().clientBodyNanos(),
+                config.limits().requestBodyRate(),
+                config.timeouts().clientBodyWindowNanos(),
                 config.timeouts().clientBodyNanos());
         return new Live(
                 config,
@@ -399,6 +416,7 @@ public final class ProxyServer implements AutoCloseable {
         for (ServingLoop loop : loops) {
             loop.loop().submit(loop::close).awaitUninterruptibly();
         }
+        serverTls.close();
         endOriginRecords();
         closeStore();
         // What the store's threads and the loops sent each other at the end is still taken, and its buffers with it.
@@ -538,6 +556,15 @@ public final class ProxyServer implements AutoCloseable {
 
     CacheStore<StoredHead> store() {
         return store;
+    }
+
+    ServerTls serverTls() {
+        return serverTls;
+    }
+
+    /** The budget for bytes in flight. */
+    ConnectionMemory memory() {
+        return memory;
     }
 
     ExchangeLoop.Shared shared() {

@@ -111,12 +111,15 @@ final class RequestExplanation implements ExplainSource {
     private ClientConnection client(Question question, TargetUri url) throws AdminException {
         InetSocketAddress local = new InetSocketAddress(InetAddress.getLoopbackAddress(), url.port());
         boolean found = false;
+        boolean secure = url.isSecure() && (!question.toProxy() || hasListener(true) || !hasListener(false));
+        boolean wantsTls = secure;
         for (Listener listener : proxy.listeners()) {
             boolean wanted = question.port() == 0
-                    ? listener.secure() == url.isSecure()
+                    ? listener.secure() == wantsTls
                     : listener.localAddress().getPort() == question.port();
             if (wanted && !found) {
                 found = true;
+                secure = listener.secure();
                 local = listener.localAddress().getAddress().isAnyLocalAddress()
                         ? new InetSocketAddress(
                                 InetAddress.getLoopbackAddress(),
@@ -127,7 +130,15 @@ final class RequestExplanation implements ExplainSource {
         if (question.port() != 0 && !found) {
             throw bad("this proxy does not listen on port " + question.port());
         }
-        return new ClientConnection(new InetSocketAddress(remote(question), 0), local, url.isSecure());
+        if (!question.toProxy() && secure != url.isSecure()) {
+            throw bad("port " + question.port() + (secure ? " speaks TLS, so" : " does not speak TLS, so")
+                    + " a request for the scheme " + url.scheme() + " comes there only as a whole URL (to_proxy)");
+        }
+        return new ClientConnection(new InetSocketAddress(remote(question), 0), local, secure);
+    }
+
+    private boolean hasListener(boolean secure) {
+        return proxy.listeners().stream().anyMatch(listener -> listener.secure() == secure);
     }
 
     private static InetAddress remote(Question question) throws AdminException {

@@ -9,6 +9,9 @@ import io.millrace.proxy.http1.DirectAnswers;
 import io.millrace.proxy.http1.FastLane;
 import io.millrace.proxy.http1.Http1Connection;
 import io.millrace.proxy.http1.Http1Settings;
+import io.millrace.proxy.memory.LoopMemory;
+import io.millrace.proxy.memory.ReceiveBuffers;
+import io.millrace.proxy.memory.SlowClients;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ConnectionSet;
 import io.millrace.proxy.net.Listener;
@@ -16,15 +19,16 @@ import io.millrace.proxy.net.ProxyHeaderDecoder;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.proxy.observe.log.AccessLogRing;
+import io.millrace.proxy.tls.ListenerTls;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
-import io.netty.handler.ssl.SslContext;
 import io.netty.util.concurrent.Future;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +40,16 @@ import org.jspecify.annotations.Nullable;
 final class ServingLoop {
     /** How old the figures of origin connections may be at a scrape. */
     private static final long PUBLISH_MILLIS = 1000;
+    /** Time between two looks for slow clients that hold an origin connection which others wait for. */
+    private static final long RELIEF_MILLIS = 50;
+
+    /**
+     * What the loops share of the budget for bytes in flight.
+     *
+     * @param loops number of event loops
+     * @param rateMin bytes a second that a client has to take, 0 for none; asked whenever it counts
+     */
+    record Memory(ConnectionMemory shared, int loops, LongSupplier rateMin) {}
 
     private final EventLoop loop;
     private final ByteBufAllocator allocator;
@@ -47,6 +61,11 @@ final class ServingLoop {
     private final Supplier<Boolean> fastLaneOpen;
     private final @Nullable FastLane fastLane;
     private final DirectAnswers direct;
+    private final Runnable tlsFailed;
+    private final ConnectionMemory budget;
+    private final LoopMemory memory;
+    private boolean closingSlow;
+    private long closedSlowNanos = System.nanoTime();
     private @Nullable Future<?> publishing;
 
     ServingLoop(
@@ -59,16 +78,34 @@ final class ServingLoop {
             Supplier<Http1Settings> http1,
             ConnectionLimit limit,
             Supplier<Boolean> fastLaneOpen,
-            boolean hasPlainSockets) {
+            boolean hasPlainSockets,
+            Memory memory) {
         this.loop = loop;
         this.allocator = allocator;
         this.counters = counters;
-        this.origins = OriginClient.builder(loop).allocator(allocator).dns(dns).build();
-        this.connections = new ConnectionSet(loop, limit::ofLoop, () -> {
-            counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_LIMIT);
-            limit.refused();
-        });
-        this.exchanges = new ExchangeLoop(loop, shared, origins, counters, log);
+        this.budget = memory.shared();
+        this.memory = new LoopMemory(memory.shared().budget(), System::nanoTime);
+        this.origins = OriginClient.builder(loop)
+                .allocator(allocator)
+                .dns(dns)
+                .receiveBuffers(new ReceiveBuffers(this.memory))
+                .onWaiting(this::closeSlowSoon)
+                .build();
+        this.connections = new ConnectionSet(
+                loop,
+                limit::ofLoop,
+                () -> {
+                    counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_LIMIT);
+                    limit.refused();
+                },
+                new CountedConnections(
+                        shared.clients(), () -> shared.settings().get().clients(), counters));
+        this.connections.closeSlow(new SlowClients(this.memory, memory.loops(), memory.rateMin(), reason -> {
+            counters.increment(ConnectionMemory.counterOf(reason));
+            memory.shared().onClosed(reason);
+        }));
+        this.memory.relief(() -> loop.execute(connections::closeSlowNow));
+        this.exchanges = new ExchangeLoop(loop, shared, origins, counters, log, this.memory);
         this.http1 = http1;
         this.fastLaneOpen = fastLaneOpen;
         FastLaneCounters lane = new FastLaneCounters(counters);
@@ -77,6 +114,20 @@ final class ServingLoop {
                         loop, allocator, http1, fastLaneOpen, exchanges, exchanges, connections, lane))
                 : null;
         this.direct = new DirectAnswers(loop, allocator, exchanges, lane::onAnswered);
+        this.tlsFailed = () -> counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_TLS);
+    }
+
+    /** Closes slow clients after the present event, for a call that waits for a connection; at most every {@value #RELIEF_MILLIS} ms. */
+    private void closeSlowSoon() {
+        long now = System.nanoTime();
+        if (!closingSlow && now - closedSlowNanos >= TimeUnit.MILLISECONDS.toNanos(RELIEF_MILLIS)) {
+            closingSlow = true;
+            loop.execute(() -> {
+                closingSlow = false;
+                closedSlowNanos = System.nanoTime();
+                connections.closeSlowNow();
+            });
+        }
     }
 
     void start() {
@@ -86,6 +137,7 @@ final class ServingLoop {
 
     /** Carries what the origin client counts over to the counters that a scrape reads. */
     private void publish() {
+        budget.refillReserve();
         OriginStatistics now = origins.statistics();
         raise(Counter.ORIGIN_CONNECTIONS_ACTIVE, now.connectionsActive());
         raise(Counter.ORIGIN_CONNECTIONS_IDLE, now.connectionsIdle());
@@ -128,19 +180,20 @@ final class ServingLoop {
      *
      * @param headers what holds for PROXY headers now; null where there are none
      */
-    Listener.Serving serving(@Nullable SslContext tls, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
+    Listener.Serving serving(@Nullable ListenerTls tls, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
         return new Listener.Serving(initializer(tls, headers), tls == null && headers == null ? fastLane : null);
     }
 
     /** Sets an accepted connection up: the PROXY header where there may be one, TLS where it is spoken, then HTTP/1.1. */
     private ChannelInitializer<Channel> initializer(
-            @Nullable SslContext tls, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
-        AnnouncedClients announced =
-                new AnnouncedClients(counters, (channel, client) -> serveAnnounced(channel, tls, client));
+            @Nullable ListenerTls tls, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
+        AnnouncedClients announced = new AnnouncedClients(
+                counters, (channel, client, secure) -> serveAnnounced(channel, tls, client, secure));
         return new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel channel) {
                 channel.config().setOption(ChannelOption.ALLOCATOR, allocator);
+                channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
                 counters.increment(Counter.CLIENT_CONNECTIONS);
                 counters.increment(Counter.CLIENT_CONNECTIONS_OPENED);
                 channel.closeFuture().addListener(closed -> counters.decrement(Counter.CLIENT_CONNECTIONS));
@@ -148,26 +201,29 @@ final class ServingLoop {
                     channel.pipeline().addLast(new ProxyHeaderDecoder(headers, connections, announced));
                     return;
                 }
-                DirectAnswers answers = null;
                 if (tls != null) {
-                    answers = addTls(channel, tls);
+                    // The TLS handler is added only when the client has named a host, so that the pipeline does not tell yet.
+                    serveAnnounced(channel, tls, null, false);
+                    return;
                 }
-                Http1Connection.install(channel, http1, exchanges, connections, answers);
+                Http1Connection.install(channel, http1, exchanges, connections, null);
             }
         };
     }
 
-    private @Nullable DirectAnswers addTls(Channel channel, SslContext tls) {
-        channel.pipeline().addLast(tls.newHandler(allocator));
+    private @Nullable DirectAnswers addTls(Channel channel, ListenerTls tls) {
+        channel.pipeline().addLast(tls.newHandler(allocator, tlsFailed));
         return fastLaneOpen.get() ? direct : null;
     }
 
     /** Serves a connection whose client a PROXY header has named, or null where none did. */
-    private void serveAnnounced(Channel channel, @Nullable SslContext tls, @Nullable InetSocketAddress client) {
+    private void serveAnnounced(
+            Channel channel, @Nullable ListenerTls tls, @Nullable InetSocketAddress client, boolean announcedSecure) {
         ClientConnection facts = new ClientConnection(
                 client == null ? (InetSocketAddress) channel.remoteAddress() : client,
                 (InetSocketAddress) channel.localAddress(),
-                tls != null);
+                tls != null,
+                announcedSecure);
         if (tls != null) {
             DirectAnswers answers = addTls(channel, tls);
             Http1Connection.install(channel, facts, http1, exchanges, connections, answers);

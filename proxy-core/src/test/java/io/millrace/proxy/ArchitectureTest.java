@@ -8,7 +8,10 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noMethods;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaCall;
 import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.domain.properties.HasName;
+import com.tngtech.archunit.core.domain.properties.HasOwner;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
@@ -171,6 +174,16 @@ final class ArchitectureTest {
             .dependOnClassesThat()
             .resideInAPackage("java.util.regex..")
             .allowEmptyShould(true);
+
+    /** Limits are checked there: an expression from outside can explode in the library. */
+    @ArchTest
+    static final ArchRule onlyRegexCompilesExpressions = noClasses()
+            .that()
+            .doNotHaveSimpleName("Regex")
+            .should()
+            .callMethodWhere(JavaCall.Predicates.target(HasName.Predicates.nameMatching("compile|matches"))
+                    .and(JavaCall.Predicates.target(HasOwner.Predicates.With.owner(
+                            HasName.Predicates.nameMatching("com\\.google\\.re2j\\.Pattern")))));
 
     @ArchTest
     static final ArchRule eventLoopsFormatNothing = noClasses()

@@ -105,6 +105,7 @@ class BothLanesTest {
         cases.put("upgrade", GET + "Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n");
         cases.put("expectation", GET + "Expect: 100-continue\r\n\r\n");
         cases.put("absolute form", "GET http://test.example/hit HTTP/1.1\r\n" + HOST + "\r\n");
+        cases.put("absolute form of https", "GET https://test.example/hit HTTP/1.1\r\n" + HOST + "\r\n");
         cases.put("empty lines before", "\r\n\r\n" + GET + "\r\n");
         cases.put("loop", GET + "Via: 1.1 millrace\r\n\r\n");
         cases.put("purge", "PURGE /purged HTTP/1.1\r\n" + HOST + "\r\n");

@@ -251,6 +251,39 @@ class ExplainTest {
         assertEquals(1, proxy.counted(Counter.DENIED_FILTER), "what is explained counts as no denial");
     }
 
+    @ParameterizedTest(name = "{0} from {1}: {2}")
+    @CsvSource({
+        "https://test.example/a, , 421",
+        "https://test.example/a, 192.0.2.1, 421",
+        "https://test.example/a, 10.0.0.1, 0",
+        "http://test.example/a, , 0"
+    })
+    void httpsUrlOverAListenerWithoutTlsIsExplained(String url, String client, int status) throws Exception {
+        start("Cache-Control: max-age=60\r\n", config -> config.set("access.trusted_proxies", "10.0.0.1"));
+        List<Field> fields = List.of(new Field("X-Forwarded-Proto", "https"));
+        Explanation explained = new RequestExplanation(proxy.proxy())
+                .explain(new Question(url, "GET", fields, client, 0, true))
+                .toCompletableFuture()
+                .get();
+        assertEquals(status, explained.status());
+        assertEquals(status == 0 ? "fetch" : "deny", explained.outcome());
+        assertEquals(0, proxy.counted(Counter.DENIED_SCHEME));
+    }
+
+    @Test
+    void originFormNeedsAListenerOfTheUrlsScheme() throws Exception {
+        start("Cache-Control: max-age=60\r\n");
+        int port = proxy.address().getPort();
+        Question question = new Question("https://test.example/a", "GET", List.of(), null, port, false);
+        ExecutionException refused = assertThrows(ExecutionException.class, () -> new RequestExplanation(proxy.proxy())
+                .explain(question)
+                .toCompletableFuture()
+                .get());
+        String message =
+                assertInstanceOf(AdminException.class, refused.getCause()).getMessage();
+        assertTrue(message.contains("port " + port + " does not speak TLS"), message);
+    }
+
     @Test
     void redirectionsMethodsAndWhatIsNotMappedAreExplained() throws Exception {
         proxy.withoutRules();

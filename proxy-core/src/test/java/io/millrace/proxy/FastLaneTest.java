@@ -485,6 +485,7 @@ class FastLaneTest {
                 all.invalidator(),
                 all.groups(),
                 all.overload(),
+                all.clients(),
                 all.clock(),
                 () -> {
                     steps.add("settings");

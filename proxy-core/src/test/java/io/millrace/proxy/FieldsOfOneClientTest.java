@@ -121,6 +121,40 @@ class FieldsOfOneClientTest {
         assertTrue(other.response().status() > 0);
     }
 
+    /** What the origin said to one client says nothing to another where each use is validated. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Last-Modified: Thu, 01 Jan 2015 00:00:00 GMT\r\nContent-Type: text/html\r\n",
+                "Cache-Control: max-age=0\r\n",
+                "Cache-Control: no-cache\r\n"
+            })
+    void clientsThatWaitAskForThemselvesWhereEachUseIsValidated_rfc9111_s4(String stored) throws Exception {
+        proxy.start(
+                request -> {
+                    if (request.number() == 1) {
+                        request.ok(stored + "ETag: \"a\"\r\n", RawInput.latin1("page of 1"));
+                        return;
+                    }
+                    go.await();
+                    if (request.has("sid=1")) {
+                        request.send("HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n");
+                    } else {
+                        request.ok(stored + "ETag: \"b\"\r\n", RawInput.latin1("page of 2"));
+                    }
+                },
+                config -> config.set("worker.event_loops", "2"));
+        getAndLeave("/a", "Cookie: sid=1\r\n");
+        RawClient leader = proxy.client().get("/a", "Cookie: sid=1\r\n");
+        ProxyExtension.await("the validation", () -> proxy.origin().requests() == 2);
+        RawClient other = proxy.client().get("/a", "Cookie: sid=2\r\n");
+        ProxyExtension.await("the waiter", () -> proxy.counted(Counter.LOOKUPS_FILLING) == 1);
+        go.countDown();
+        assertEquals("page of 1", leader.response().text());
+        assertEquals("page of 2", other.response().text());
+        assertEquals(3, proxy.origin().requests());
+    }
+
     /** RFC 5861 s3: nobody asked, so nobody gets it. */
     @Test
     void cookieOfAValidationAsideIsDropped() throws Exception {

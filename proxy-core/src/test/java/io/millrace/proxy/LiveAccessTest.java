@@ -153,4 +153,18 @@ class LiveAccessTest {
         forwarding("enabled: true, allow: 127.0.0.1, allow_destinations: <10.0.0.1|127.0.0.1>")
                 .turns(403, 200, this::forwarded);
     }
+
+    @LiveKey("forward_proxy.origins")
+    void proxiesThatRequestsGoTo() throws Exception {
+        String hosts = "parent_is_proxy: true, hosts: ['%s']}";
+        String gone = "[{name: one, "
+                + hosts.formatted(live.origin(RawOrigin.Exchange::reset).url());
+        String there = ", {name: two, "
+                + hosts.formatted(
+                        live.origin(request -> request.ok("", new byte[0])).url());
+        live.file(
+                        "remap: [{map: 'http://test.example/', to: '@origin'}]\norigins: " + gone + there
+                                + "]\nforward_proxy: {enabled: true, allow: 127.0.0.1, allow_destinations: 127.0.0.1, origins: <one|two>}")
+                .turns(502, 200, this::forwarded);
+    }
 }

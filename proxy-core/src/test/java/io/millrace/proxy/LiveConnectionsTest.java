@@ -122,6 +122,23 @@ class LiveConnectionsTest {
         live.turns(WAITS, 408, () -> waitsOrEnds(client));
     }
 
+    @LiveKey("limits.request_body_rate")
+    void bodyRate() throws Exception {
+        slowBody("limits: {request_body_rate: <0|1MiB>}\ntimeouts: {client_body_window: 250ms, client_header: 10ms}");
+    }
+
+    @LiveKey("timeouts.client_body_window")
+    void bodyWindow() throws Exception {
+        slowBody("limits: {request_body_rate: 1MiB}\ntimeouts: {client_body_window: <1h|250ms>, client_header: 10ms}");
+    }
+
+    private void slowBody(String file) throws Exception {
+        live.script(RawOrigin.Exchange::awaitClose).file(file).start();
+        RawClient client =
+                live.proxy().client().send("POST / HTTP/1.1\r\nHost: test.example\r\nContent-Length: 10\r\n\r\nabc");
+        live.turns(WAITS, 408, () -> waitsOrEnds(client));
+    }
+
     /** For connections that come from then on. */
     @LiveKey("worker.fast_lane")
     void fastLane() throws Exception {

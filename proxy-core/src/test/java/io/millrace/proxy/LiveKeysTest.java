@@ -28,13 +28,16 @@ class LiveKeysTest {
             LiveCacheKeyTest.class,
             LiveCacheRulesTest.class,
             LiveOverloadTest.class,
+            LiveMemoryTest.class,
             LiveOriginsTest.class,
             LiveHealthTest.class,
             LiveConnectionsTest.class,
+            LiveClientLimitsTest.class,
             LiveTunnelsTest.class,
             LiveOriginConnectionsTest.class,
             LiveDnsTest.class,
-            LiveStoreTest.class);
+            LiveStoreTest.class,
+            LiveTlsTest.class);
 
     /** Keys that a proxy knows nothing of, and the test in dist that changes them in a running launcher. */
     private static final Map<String, String> OF_THE_LAUNCHER =

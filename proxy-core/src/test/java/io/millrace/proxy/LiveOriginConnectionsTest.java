@@ -107,6 +107,33 @@ class LiveOriginConnectionsTest {
         });
     }
 
+    /** Whether the origin is asked before the content is whole. */
+    @LiveKey("origin.request_buffer")
+    void requestBuffer() throws Exception {
+        live.script(request -> {
+                    if (request.has("POST")) {
+                        request.awaitClose();
+                    } else {
+                        request.ok("Cache-Control: no-store\r\n", new byte[0]);
+                    }
+                })
+                .file("origin: {request_buffer: <1KiB|0>}")
+                .turns(0, 1, () -> {
+                    int before = live.proxy().origin().requests();
+                    RawClient client = live.proxy()
+                            .client()
+                            .send("POST / HTTP/1.1\r\nHost: test.example\r\nContent-Length: 10\r\n\r\nabc");
+                    ProxyExtension.await("the upload", () -> live.proxy().counted(Counter.REQUESTS_ACTIVE) == 1);
+                    live.proxy().get(live.fresh());
+                    if (live.isChanged()) {
+                        ProxyExtension.await("both", () -> live.proxy().origin().requests() == before + 2);
+                    }
+                    client.close();
+                    ProxyExtension.await("the end", () -> live.proxy().counted(Counter.REQUESTS_ACTIVE) == 0);
+                    return live.proxy().origin().requests() - before - 1;
+                });
+    }
+
     /** On a connection from before the change. */
     @LiveKey("limits.response_header")
     void responseHeader() throws Exception {

@@ -33,14 +33,20 @@ class LiveSettingsTest {
      * Live keys that are read from elsewhere than from the snapshot of settings, and who does. Each has a test of its own;
      * a new key must be in the snapshot, or here.
      */
-    private static final Map<String, String> READ_ELSEWHERE = new TreeMap<>(Map.of(
-            "include", "the launcher, at each reload",
-            "admin.config_history", "the launcher, when it writes an entry",
-            "timeouts.drain", "the launcher, when a worker is to go",
-            "limits.connections", "ConnectionSet, at each connection",
-            "worker.fast_lane", "FastLane, at each connection",
-            "store.scrub_rate", "the store, told at each reload",
-            "filters", "the rules that name them, and access.filters"));
+    private static final Map<String, String> READ_ELSEWHERE = new TreeMap<>(Map.ofEntries(
+            Map.entry("include", "the launcher, at each reload"),
+            Map.entry("admin.config_history", "the launcher, when it writes an entry"),
+            Map.entry("timeouts.drain", "the launcher, when a worker is to go"),
+            Map.entry("limits.connections", "ConnectionSet, at each connection"),
+            Map.entry("limits.memory_in_flight", "InFlightMemory, at each measurement"),
+            Map.entry("limits.response_rate_min", "SlowClients, at each tick"),
+            Map.entry("worker.fast_lane", "FastLane, at each connection"),
+            Map.entry("store.scrub_rate", "the store, told at each reload"),
+            Map.entry("filters", "the rules that name them, and access.filters"),
+            Map.entry("tls.certificates", "CertificateStore, told at each reload"),
+            Map.entry("tls.default_certificate", "CertificateStore, told at each reload"),
+            Map.entry("tls.unknown_name", "CertificateStore, told at each reload"),
+            Map.entry("tls.check_interval", "ServerTls, before each look")));
 
     /** Keys of list elements that are not live, each with a file before and after it changes: {@code <before|after>}. */
     private static final Map<String, String> ELEMENTS = new TreeMap<>(Map.ofEntries(
@@ -48,6 +54,9 @@ class LiveSettingsTest {
             Map.entry(
                     "listen[].proxy_protocol",
                     "listen: [{address: '127.0.0.1:1', proxy_protocol: <off|accept>}]\naccess: {proxy_protocol_allow: 10.0.0.1}"),
+            Map.entry(
+                    "listen[].tls.enabled",
+                    "listen: [{address: '127.0.0.1:1', tls: {enabled: <true|false>, certificate: one.pem, key: key.pem}}]"),
             Map.entry(
                     "listen[].tls.certificate",
                     "listen: [{address: '127.0.0.1:1', tls: {certificate: <one|two>.pem, key: key.pem}}]"),

@@ -1,5 +1,7 @@
 package io.millrace.proxy;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import io.millrace.proxy.observe.Counter;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -31,6 +33,43 @@ class LiveTunnelsTest {
         header.write(new byte[] {0x20, 0x00, 0, (byte) 203, 0x04, 0, (byte) 200});
         header.write(new byte[200]);
         return header.toByteArray();
+    }
+
+    @LiveKey("origin.tunnels_max")
+    void tunnelsMax() throws Exception {
+        tunnelsMax("upgrade: [websocket]\norigin: {tunnels_max: <2|1>}");
+    }
+
+    @LiveKey("origins[].tunnels_max")
+    void tunnelsMaxOfAGroup() throws Exception {
+        tunnelsMax("""
+                upgrade: [websocket]
+                origins: [{name: pair, hosts: ['@origin'], tunnels_max: <2|1>}]
+                remap: [{map: /, to: '@origin', origins: pair}]
+                """);
+    }
+
+    /** Beside a tunnel that is open all the while, one more; and a request, for which there is room in any case. */
+    private void tunnelsMax(String file) throws Exception {
+        live.script(request -> {
+                    if (request.has("Upgrade")) {
+                        echoToTheEnd(request);
+                    } else {
+                        request.ok("Cache-Control: no-store\r\n", new byte[0]);
+                    }
+                })
+                .file(file)
+                .start();
+        live.proxy().client().send(WebSocketPeer.request("/")).head();
+        live.turns(101, 503, () -> {
+            RawClient client = new RawClient(live.proxy().address());
+            int status = client.send(WebSocketPeer.request("/")).head().status();
+            assertEquals(200, live.proxy().get(live.fresh()).status());
+            client.close();
+            ProxyExtension.await("the end", () -> live.proxy().counted(Counter.TUNNELS_UPGRADE) == 1);
+            assertEquals(status == 503 ? 1 : 0, live.proxy().counted(Counter.ORIGIN_FAILURES_TUNNEL_LIMIT));
+            return status;
+        });
     }
 
     @LiveKey("timeouts.tunnel_idle")

@@ -293,8 +293,8 @@ class OriginGroupTest {
         origin(OK);
         start();
         RawClient client = proxy.client()
-                .send("PUT /a HTTP/1.1\r\nHost: test.example\r\nContent-Length: 10\r\n\r\n")
-                .send("12345");
+                .send("PUT /a HTTP/1.1\r\nHost: test.example\r\nContent-Length: 100000\r\n\r\n")
+                .send(new byte[70_000]);
         assertEquals(502, client.response().status());
         assertEquals(0, origins.get(1).requests());
     }

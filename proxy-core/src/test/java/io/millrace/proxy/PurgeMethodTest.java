@@ -27,6 +27,9 @@ class PurgeMethodTest {
     private static final String FRESH = "Cache-Control: max-age=600\r\n";
     private static final String HOST = "Host: test.example\r\n";
 
+    /** Makes the test's address a trusted proxy whose clients have TLS. */
+    private static final String SECURED = "X-Forwarded-Proto: https\r\n";
+
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
 
@@ -172,9 +175,9 @@ class PurgeMethodTest {
     /** A plugin asks over plain HTTP for what clients got by TLS too. */
     @Test
     void purgeMeansBothSchemesAtTheirUsualPort() throws Exception {
-        start();
+        start(config -> config.set("access.trusted_proxies", "127.0.0.1"));
         for (String scheme : List.of("http", "https")) {
-            String get = "GET " + scheme + "://test.example/a HTTP/1.1\r\n" + HOST + "\r\n";
+            String get = "GET " + scheme + "://test.example/a HTTP/1.1\r\n" + HOST + SECURED + "\r\n";
             send(get);
             int fetched = proxy.origin().requests();
             send(get);
@@ -183,7 +186,7 @@ class PurgeMethodTest {
         assertEquals(2, proxy.origin().requests());
         assertEquals(200, purge("/a").status());
         assertEquals(404, purge("https://test.example/a").status());
-        send("GET https://test.example/a HTTP/1.1\r\n" + HOST + "\r\n");
+        send("GET https://test.example/a HTTP/1.1\r\n" + HOST + SECURED + "\r\n");
         assertEquals(3, proxy.origin().requests());
         assertEquals(200, purge("http://test.example/a").status());
         assertEquals(404, purge("/a").status());

@@ -20,6 +20,9 @@ class PurgeScopeCornersTest {
     private static final String FRESH = "Cache-Control: max-age=600\r\n";
     private static final String HOST = "test.example";
 
+    /** Makes the test's address a trusted proxy whose clients have TLS. */
+    private static final String SECURED = "X-Forwarded-Proto: https\r\n";
+
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
 
@@ -130,16 +133,19 @@ class PurgeScopeCornersTest {
 
     @Test
     void aGroupOfAnHttpsOriginAtAnotherPortIsPurgedByItsHost() throws Exception {
-        proxy.start(request ->
-                request.ok(FRESH + "Cache-Groups: \"g\"\r\n", RawInput.latin1("answer " + request.number())));
+        proxy.start(
+                request -> request.ok(FRESH + "Cache-Groups: \"g\"\r\n", RawInput.latin1("answer " + request.number())),
+                config -> config.set("access.trusted_proxies", "127.0.0.1"));
         assertEquals(
                 "answer 1",
-                send("GET", "test.example:8443", "https://test.example:8443/x").text());
+                send("GET", "test.example:8443", "https://test.example:8443/x", SECURED)
+                        .text());
         proxy.settle();
         admin(Kind.GROUP, "test.example:8443", "g", false);
         assertEquals(
                 "answer 2",
-                send("GET", "test.example:8443", "https://test.example:8443/x").text());
+                send("GET", "test.example:8443", "https://test.example:8443/x", SECURED)
+                        .text());
     }
 
     @Test
@@ -186,6 +192,7 @@ class PurgeScopeCornersTest {
     void whatAnotherSchemesRuleForbidsIsNotPurgedByAHostWithPort() throws Exception {
         proxy.start(request -> request.ok(FRESH, RawInput.latin1("answer " + request.number())), config -> config.set(
                         "purge.allow", "192.0.2.1")
+                .set("access.trusted_proxies", "127.0.0.1")
                 .map(
                         "http://test.example:8443/",
                         proxy.origin().url(),
@@ -193,10 +200,10 @@ class PurgeScopeCornersTest {
                                 .set(ConfigKeys.PURGE_ALLOW, List.of("127.0.0.1"))
                                 .build()));
         String url = "https://test.example:8443/x";
-        assertEquals("answer 1", send("GET", "test.example:8443", url).text());
+        assertEquals("answer 1", send("GET", "test.example:8443", url, SECURED).text());
         proxy.settle();
         assertEquals(403, send("PURGE", "test.example:8443", url).status());
         send("PURGE", "test.example:8443", "http://test.example:8443/.*");
-        assertEquals("answer 1", send("GET", "test.example:8443", url).text());
+        assertEquals("answer 1", send("GET", "test.example:8443", url, SECURED).text());
     }
 }

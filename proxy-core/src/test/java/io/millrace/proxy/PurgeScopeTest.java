@@ -27,6 +27,9 @@ class PurgeScopeTest {
     private static final String FRESH = "Cache-Control: max-age=600\r\n";
     private static final String HOST = "test.example";
 
+    /** Makes the test's address a trusted proxy whose clients have TLS. */
+    private static final String SECURED = "X-Forwarded-Proto: https\r\n";
+
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
 
@@ -38,7 +41,7 @@ class PurgeScopeTest {
     }
 
     private void start() throws IOException {
-        start(config -> config);
+        start(config -> config.set("access.trusted_proxies", "127.0.0.1"));
     }
 
     private RawClient.Response send(String method, String host, String target, String... fields) throws IOException {
@@ -50,7 +53,8 @@ class PurgeScopeTest {
     }
 
     private RawClient.Response get(String host, String target, String... fields) throws IOException {
-        return send("GET", host, target, fields);
+        String[] secured = {SECURED};
+        return send("GET", host, target, target.startsWith("https:") ? secured : fields);
     }
 
     private void assertStored(String host, String target) throws IOException {

@@ -72,6 +72,7 @@ class ReloadWithinRequestTest {
                 all.invalidator(),
                 all.groups(),
                 all.overload(),
+                all.clients(),
                 all.clock(),
                 looks);
         AnsweredStream answer = new AnsweredStream(serving.loop());

@@ -8,6 +8,12 @@ import java.util.regex.PatternSyntaxException;
  * not need them. Immutable.
  */
 public final class NamePattern {
+    /** Characters in one expression. */
+    static final int LENGTH_MAX = 64 << 10;
+
+    /** Characters that one search may look at: some nested repetitions look at each very often. */
+    static final long LOOKS_MAX = 50_000_000;
+
     private final Pattern pattern;
 
     private NamePattern(Pattern pattern) {
@@ -20,8 +26,15 @@ public final class NamePattern {
      * @throws IllegalArgumentException if it is none; its message says where
      */
     public static NamePattern of(String expression) {
+        if (expression.length() > LENGTH_MAX) {
+            throw new IllegalArgumentException(
+                    "the expression has " + expression.length() + " characters, the limit is " + LENGTH_MAX);
+        }
         try {
             return new NamePattern(Pattern.compile(expression));
+        } catch (StackOverflowError e) {
+            // The compiler recurses for each group in a group; nothing of it is kept.
+            throw new IllegalArgumentException("the groups of the expression are nested too deeply", e);
         } catch (PatternSyntaxException e) {
             throw new IllegalArgumentException(
                     "not an expression: " + expression + " (" + e.getDescription()
@@ -33,15 +46,50 @@ public final class NamePattern {
     /**
      * Whether it is found in a text.
      *
-     * @throws IllegalArgumentException if the text is too long for the expression
+     * @throws IllegalArgumentException if the text is too much for the expression
      */
     public boolean isIn(String text) {
         try {
-            return pattern.matcher(text).find();
+            return pattern.matcher(new CountedText(text)).find();
         } catch (StackOverflowError e) {
             // The matcher recurses for each repetition of a group; nothing of it is kept.
             throw new IllegalArgumentException(
                     "the expression " + pattern + " is too much for a text of " + text.length() + " characters", e);
+        }
+    }
+
+    /** A text that ends a search which looks at it too often. Confined to one thread. */
+    private static final class CountedText implements CharSequence {
+        private final String text;
+        private long looks;
+
+        CountedText(String text) {
+            this.text = text;
+        }
+
+        @Override
+        public int length() {
+            return text.length();
+        }
+
+        @Override
+        public char charAt(int index) {
+            if (++looks > LOOKS_MAX) {
+                throw new IllegalArgumentException(
+                        "the expression needs more than " + LOOKS_MAX + " steps for a text of " + text.length()
+                                + " characters; repetitions within repetitions do that");
+            }
+            return text.charAt(index);
+        }
+
+        @Override
+        public CharSequence subSequence(int start, int end) {
+            return text.substring(start, end);
+        }
+
+        @Override
+        public String toString() {
+            return text;
         }
     }
 }

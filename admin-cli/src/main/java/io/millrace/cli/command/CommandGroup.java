@@ -58,6 +58,13 @@ abstract class CommandGroup implements Callable<Integer> {
     static final class Origin extends CommandGroup {}
 
     @Command(
+            name = "tls",
+            customSynopsis = "millctl tls COMMAND [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Look at TLS certificates, and check files.")
+    static final class Tls extends CommandGroup {}
+
+    @Command(
             name = "import",
             customSynopsis = "millctl import COMMAND DIR [OPTIONS]",
             commandListHeading = "Commands:%n",

@@ -87,6 +87,10 @@ public final class Millctl {
                         .addSubcommand(new OriginListCommand(invocation))
                         .addSubcommand(new OriginDownCommand(invocation))
                         .addSubcommand(new OriginUpCommand(invocation)))
+                .addSubcommand(new CommandLine(new CommandGroup.Tls())
+                        .addSubcommand(new TlsCommands.ListAll(invocation))
+                        .addSubcommand(new TlsCommands.Show(invocation))
+                        .addSubcommand(new TlsCommands.Check(invocation)))
                 .addSubcommand(
                         new CommandLine(new CommandGroup.Import()).addSubcommand(new ImportAtsCommand(invocation)))
                 .addSubcommand(new CommandLine(new CommandGroup.Store())

@@ -102,8 +102,11 @@ final class ServerCommands {
             description = "Show the worker's threads and their stacks, most CPU first.",
             footer = {"", "Example: millctl server threads --depth 20"})
     static final class Threads extends ApiCommand {
+        private static final int DEPTH_DEFAULT = 8;
+        private static final int DEPTH_MAX = 64;
+
         @Option(names = "--depth", paramLabel = "N", description = "Frames of each stack, 0 to 64. Default: 8.")
-        private int depth = -1;
+        private int depth = DEPTH_DEFAULT;
 
         Threads(Invocation invocation) {
             super(invocation, Invocation.LOOK_TIMEOUT);
@@ -111,7 +114,11 @@ final class ServerCommands {
 
         @Override
         int run(AdminClient client) throws AdminClientException, CommandFailure {
-            AdminResponse response = client.get("/v1/server/threads" + (depth < 0 ? "" : "?depth=" + depth));
+            if (depth < 0 || depth > DEPTH_MAX) {
+                throw new CommandFailure(
+                        ExitCode.USAGE, "--depth is a number from 0 to " + DEPTH_MAX + ", not " + depth);
+            }
+            AdminResponse response = client.get("/v1/server/threads?depth=" + depth);
             show(response, ServerView.threads(answered(response), console().paint()));
             return ExitCode.OK;
         }

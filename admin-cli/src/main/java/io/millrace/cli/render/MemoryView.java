@@ -50,6 +50,13 @@ public final class MemoryView {
                 + Quantities.percent(report.number("store_bytes", 0), report.number("store_bytes_max", 0)) + " used; "
                 + Quantities.count(report.number("refused_fills", 0), "fill", "fills") + " and "
                 + Quantities.count(report.number("refused_reads", 0), "read", "reads") + " refused");
+        if (report.number("in_flight_bytes_max", 0) > 0) {
+            lines.add("in flight " + Quantities.bytes(report.number("in_flight_bytes", 0)) + " of "
+                    + Quantities.bytes(report.number("in_flight_bytes_max", 0)) + "; "
+                    + Quantities.count(report.number("slow_clients_closed", 0), "slow client", "slow clients")
+                    + " closed and "
+                    + Quantities.count(report.number("refused_fetches", 0), "fetch", "fetches") + " refused");
+        }
         lines.add("mapped pages of files, which the kernel can take back");
         for (JsonObject part : report.objects("mapped")) {
             lines.add(line(part, 0));

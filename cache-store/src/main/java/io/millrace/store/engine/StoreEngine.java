@@ -28,6 +28,7 @@ import io.millrace.store.disk.VolumeListener;
 import io.millrace.store.index.MappedIndex;
 import io.millrace.store.io.FileIo;
 import io.millrace.store.io.SystemFileIo;
+import io.millrace.store.memory.MemoryBudget;
 import io.millrace.store.memory.RamTier;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -431,6 +432,11 @@ public final class StoreEngine<H> implements CacheStore<H> {
     @Override
     public InventoryStatistics inventory() {
         return inventories.statistics();
+    }
+
+    @Override
+    public boolean isReadMemoryTight() {
+        return memory.budget().isTight(MemoryBudget.Part.READING);
     }
 
     @Override

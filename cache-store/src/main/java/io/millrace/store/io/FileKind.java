@@ -48,7 +48,7 @@ record FileKind(Object key, String device) {
     }
 
     /** As in Linux' {@code dev_t}: 12 bits of the major and 8 of the minor number, then the upper parts of the minor and major. */
-    private static String number(long rdev) {
+    static String number(long rdev) {
         long major = (rdev >>> 8 & 0xfff) | (rdev >>> 32 & 0xffff_f000L);
         long minor = (rdev & 0xff) | (rdev >>> 12 & 0xffff_ff00L);
         return major + ":" + minor;

@@ -87,7 +87,9 @@ final class LeasedChannel {
         }
         lease = channel.tryLock();
         if (lease == null) {
-            throw new LeaseHeldException(file + ": in use by another process");
+            LockHolder holder = LockHolder.ofFile(file);
+            throw new LeaseHeldException(
+                    file + ": in use by another process" + (holder == null ? "" : " (" + holder + ")"));
         }
     }
 

@@ -4,7 +4,6 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -61,11 +60,10 @@ final class LockFileLease implements Closeable {
         try {
             FileLock lock = channel.tryLock();
             if (lock == null) {
-                throw new LeaseHeldException(directory + ": in use by another process (" + owner(directory) + ")");
+                throw new LeaseHeldException(
+                        directory + ": in use by another process (" + LockHolder.read(directory) + ")");
             }
-            Files.writeString(
-                    directory.resolve(OWNER_FILE),
-                    "pid " + ProcessHandle.current().pid() + "\n");
+            Files.writeString(directory.resolve(OWNER_FILE), LockHolder.self() + "\n");
             return new LockFileLease(directory, channel, lock);
         } catch (IOException | RuntimeException e) {
             channel.close();
@@ -73,13 +71,9 @@ final class LockFileLease implements Closeable {
         }
     }
 
-    private static String owner(Path directory) {
-        try {
-            return Files.readString(directory.resolve(OWNER_FILE), StandardCharsets.UTF_8)
-                    .trim();
-        } catch (IOException e) {
-            return "pid unknown";
-        }
+    /** Whether this process has the lease. */
+    static boolean isHeldHere(Path directory) throws IOException {
+        return HELD_HERE.contains(directory.toRealPath());
     }
 
     @Override

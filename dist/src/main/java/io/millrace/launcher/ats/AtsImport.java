@@ -147,6 +147,7 @@ public final class AtsImport {
         new StrategiesImport(input, groups).read(rules.forwarding());
         new ParentImport(input, groups).read(rules.forwarding());
         boolean forward = !input.records().isOn("url_remap.remap_required", true);
+        connectPorts(input, forward, !rules.forwarding().isEmpty());
         new CacheConfigImport(input, new CacheRuleHosts(rules.forwarding(), forward)).read();
         SplitDnsImport.read(input);
         new LogImport(input).read();
@@ -159,18 +160,24 @@ public final class AtsImport {
         records.finish(forward || rules.forwarding().stream().anyMatch(RemapRule::isToSecure));
     }
 
+    /** Traffic Server opens tunnels by rules too: to where the rule of the host leads. */
+    private static void connectPorts(Input input, boolean forward, boolean rules) {
+        Records.Rec ports = input.records().take("http.connect_ports");
+        if (ports == null || ports.value() == null) {
+            return;
+        }
+        if (rules) {
+            ports.entry().notMapped("CONNECT goes by no rule of remap; forward_proxy says who may");
+        } else if (!forward) {
+            ports.entry().note("nothing is forwarded to hosts that clients name: forward_proxy is off");
+        }
+    }
+
     private static void name(Input input) {
-        for (String later : List.of(
-                "cache.yaml",
-                "cache_override.yaml",
-                "certificates.yaml",
-                "jsonrpc.yaml",
-                "parent.yaml",
-                "splitdns.yaml",
-                "virtualhost.yaml",
-                "volume.yaml")) {
+        for (String later : Input.AFTER_VERSION_10) {
             input.name(later, "is of a version after 10, and not read");
         }
+        input.name("jsonrpc.yaml", "is for traffic_ctl; millctl speaks to the admin API");
         input.name("plugin.yaml", "Millrace loads no plugins of Traffic Server");
         if (input.records().isOn("socks.socks_needed", false)) {
             input.name("socks.config", "origins are not reached through SOCKS");
@@ -220,6 +227,9 @@ public final class AtsImport {
                 throw new IllegalStateException("cannot be taken out: " + error.text());
             }
             boolean guards = error.path().startsWith("access.filters");
+            if (ForwardedParents.isGuard(error.path())) {
+                part.node().allSources().forEach(source -> ForwardedParents.close(input, source));
+            }
             for (Entry source : part.node().allSources()) {
                 source.notMapped(error.message());
                 if (guards) {

@@ -84,12 +84,20 @@ final class CacheConfigImport {
         switch (name) {
             case "dest_domain", "dest_host", "host_regex", "url_regex", "suffix", "port", "time" ->
                 rule.put(name, value);
+            case "url" -> {
+                // Held against the whole URL.
+                rule.put("url_regex", "^" + value.replaceAll("[^A-Za-z0-9/:_~%&=-]", "\\\\$0") + "$");
+                entry.note("url: written as an expression that the whole URL has to match");
+            }
             case "scheme" -> rule.put(name, value.toLowerCase(Locale.ROOT));
             case "prefix" -> rule.put(name, value.startsWith("/") ? value : "/" + value);
             case "method" -> rule.put(name, value.toUpperCase(Locale.ROOT));
             case "src_ip" -> rule.put(name, Addresses.of(value));
             case "dest_ip" -> {
                 return "dest_ip: the origin's address is found after the cache was looked at; write dest_host or dest_domain";
+            }
+            case "tag" -> {
+                return "tag: requests have no tags";
             }
             case "internal" -> {
                 return "internal: Millrace makes no requests of its own";

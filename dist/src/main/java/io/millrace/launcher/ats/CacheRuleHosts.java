@@ -1,12 +1,13 @@
 package io.millrace.launcher.ats;
 
+import com.google.re2j.Pattern;
+import com.google.re2j.PatternSyntaxException;
+import io.millrace.proxy.config.Regex;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
-import java.util.regex.Pattern;
-import java.util.regex.PatternSyntaxException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -111,9 +112,7 @@ final class CacheRuleHosts {
 
     private static boolean isFound(String regex, String host) {
         try {
-            return Pattern.compile(regex, Pattern.CASE_INSENSITIVE)
-                    .matcher(host)
-                    .find();
+            return Regex.compile(regex, Pattern.CASE_INSENSITIVE).matcher(host).find();
         } catch (PatternSyntaxException e) {
             return true;
         }

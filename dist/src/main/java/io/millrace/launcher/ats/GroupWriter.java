@@ -45,8 +45,10 @@ final class GroupWriter {
      * each.
      *
      * @param proxies whether its hosts are proxies, which are always asked by http
+     * @param always whether it is written although no rule has it
+     * @return the name of the first one written; empty when none was
      */
-    void give(String name, boolean proxies, List<RemapRule> rules, Entry entry, Content content) {
+    String give(String name, boolean proxies, List<RemapRule> rules, boolean always, Entry entry, Content content) {
         Map<String, String> names = new LinkedHashMap<>();
         for (RemapRule rule : rules) {
             DraftNode node = rule.node();
@@ -56,17 +58,26 @@ final class GroupWriter {
             String scheme = proxies ? "http" : rule.isToSecure() ? "https" : "http";
             String named = names.get(scheme);
             if (named == null) {
-                named = freeName(names.isEmpty() ? name : name + "-" + scheme);
+                named = write(names.isEmpty() ? name : name + "-" + scheme, scheme, entry, content);
                 names.put(scheme, named);
-                DraftNode group = input.draft().element("origins", entry);
-                group.put("name", named);
-                content.write(group, scheme);
             }
             node.put("origins", named).optional().from(entry);
         }
         if (names.size() > 1) {
             entry.note("written twice, since some of its rules ask by http and some by https");
         }
+        if (names.isEmpty() && always) {
+            names.put("http", write(name, "http", entry, content));
+        }
+        return names.isEmpty() ? "" : names.values().iterator().next();
+    }
+
+    private String write(String name, String scheme, Entry entry, Content content) {
+        String free = freeName(name);
+        DraftNode group = input.draft().element("origins", entry);
+        group.put("name", free);
+        content.write(group, scheme);
+        return free;
     }
 
     private String freeName(String name) {

@@ -16,6 +16,16 @@ import org.jspecify.annotations.Nullable;
 
 /** The directory that is imported: its files, what is wrong in them, and what has been made of them so far. Confined to one thread. */
 final class Input {
+    /** Files that versions after 10 brought, and that are not read. */
+    static final List<String> AFTER_VERSION_10 = List.of(
+            "cache.yaml",
+            "cache_override.yaml",
+            "certificates.yaml",
+            "parent.yaml",
+            "splitdns.yaml",
+            "virtualhost.yaml",
+            "volume.yaml");
+
     private static final long LENGTH_MAX = 64 << 20;
 
     private final Path directory;
@@ -78,6 +88,12 @@ final class Input {
     /** A path that is relative to the configuration directory. */
     String configured(String path) {
         return directory.toAbsolutePath().normalize().resolve(path).normalize().toString();
+    }
+
+    /** Whether the directory shows that it is of a version after 10. */
+    boolean isAfterVersion10() {
+        return Stream.concat(AFTER_VERSION_10.stream(), Stream.of("storage.yaml", "remap.yaml", "ssl_multicert.yaml"))
+                .anyMatch(this::has);
     }
 
     boolean has(String name) {

@@ -245,9 +245,6 @@ final class IpAllowImport {
         Rec required = input.records().take("url_remap.remap_required");
         Rec ports = input.records().take("http.connect_ports");
         boolean forward = isForward();
-        if (ports != null && !forward) {
-            ports.entry().note("nothing is forwarded to hosts that clients name: forward_proxy is off");
-        }
         if (required == null || !forward) {
             if (required != null) {
                 required.entry().same("forward_proxy.enabled");

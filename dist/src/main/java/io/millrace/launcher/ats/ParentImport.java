@@ -1,6 +1,7 @@
 package io.millrace.launcher.ats;
 
 import io.millrace.launcher.ats.GroupWriter.Host;
+import io.millrace.launcher.ats.Records.Rec;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -17,6 +18,20 @@ final class ParentImport {
             "strict", "round_robin",
             "consistent_hash", "consistent_hash",
             "latched", "latched");
+
+    /** What a rule of remap cannot say of its origins. */
+    private static final List<String> CONDITIONS = List.of(
+            "dest_ip",
+            "host_regex",
+            "url",
+            "url_regex",
+            "port",
+            "prefix",
+            "suffix",
+            "method",
+            "time",
+            "src_ip",
+            "internal");
 
     private static final Set<String> UNDERSTOOD = Set.of(
             "dest_domain",
@@ -38,37 +53,78 @@ final class ParentImport {
 
     private final Input input;
     private final GroupWriter writer;
+    private final ForwardedParents forwarded;
     private int groups;
 
     ParentImport(Input input, GroupWriter writer) {
         this.input = input;
         this.writer = writer;
+        forwarded = new ForwardedParents(input);
     }
 
     /** @param rules those that lead to an origin */
     void read(List<RemapRule> rules) {
-        SourceFile file = input.read("parent.config");
-        if (file == null) {
-            return;
-        }
         // A strategy counts before any line.
         List<RemapRule> left = new ArrayList<>(
                 rules.stream().filter(rule -> rule.strategy().isEmpty()).toList());
+        SourceFile file = input.read(input.named("http.parent_proxy.file", "parent.config"));
+        if (file != null) {
+            lines(file, left);
+        }
+        // What no line is for goes to these.
+        Rec usual = input.records().take("http.parent_proxies");
+        if (usual != null && usual.value() != null) {
+            line(usual.entry(), Map.of("dest_domain", ".", "parent", usual.value()), left);
+        } else if (usual != null) {
+            usual.entry().note("says nothing");
+        }
+        forwarded.finish();
+        uncacheable();
+        connecting();
+    }
+
+    private void connecting() {
+        Rec timeout = input.records().take("http.parent_proxy.connect_attempts_timeout");
+        if (timeout == null) {
+            return;
+        }
+        if (input.draft().elements("origins").isEmpty()) {
+            timeout.entry().note("there are no parents");
+        } else {
+            timeout.entry().notMapped("timeouts.origin_connect holds for parents too");
+        }
+    }
+
+    private void lines(SourceFile file, List<RemapRule> left) {
         for (Words words : Words.of(file)) {
-            Map<String, String> fields = fields(file, words);
+            Map<String, String> fields = fields(words.entry(), file, words);
             if (!fields.isEmpty()) {
                 line(words.entry(), fields, left);
             }
         }
     }
 
-    private static Map<String, String> fields(SourceFile file, Words words) {
+    private void uncacheable() {
+        Rec past = input.records().take("http.uncacheable_requests_bypass_parent");
+        if (past == null) {
+            return;
+        }
+        if (past.value() == null || past.value().equals("0")) {
+            past.entry().note("off, as here");
+        } else if (groups == 0) {
+            past.entry().note("there are no parents");
+        } else {
+            past.entry().notMapped("all requests go to parents, also those for what is not stored");
+        }
+    }
+
+    private static Map<String, String> fields(Entry entry, SourceFile file, Words words) {
         Map<String, String> fields = new LinkedHashMap<>();
         for (int i = 0; i < words.words().size(); i++) {
             String word = words.at(i);
             int equals = word.indexOf('=');
             if (equals < 0) {
-                file.problem(words.entry().line(), words.columns().get(i), "'" + word + "' is not NAME=VALUE");
+                file.problem(entry.line(), words.columns().get(i), "'" + word + "' is not NAME=VALUE");
                 return Map.of();
             }
             String name = word.substring(0, equals).toLowerCase(Locale.ROOT);
@@ -78,12 +134,12 @@ final class ParentImport {
     }
 
     private void line(Entry entry, Map<String, String> fields, List<RemapRule> left) {
-        for (String name :
-                List.of("dest_ip", "url_regex", "port", "prefix", "suffix", "method", "time", "src_ip", "internal")) {
+        for (String name : CONDITIONS) {
             if (fields.containsKey(name)) {
                 entry.notMapped(
                         name
                                 + ": a group of origins belongs to a rule of remap; write the group and name it in the rules that it is for");
+                forwarded.passedOver(entry, fields);
                 return;
             }
         }
@@ -96,13 +152,14 @@ final class ParentImport {
             }
         }
         left.removeAll(mine);
+        boolean forwards = forwarded.isFor(entry, fields);
         String parents = fields.getOrDefault("parent", "");
         if (parents.isEmpty()) {
             entry.note("goes to the host of the rule itself, as rules without origins do");
-        } else if (mine.isEmpty()) {
+        } else if (mine.isEmpty() && !forwards) {
             entry.note("no rule of remap leads there, or one before it has them");
         } else {
-            write(entry, fields, mine);
+            write(entry, fields, mine, forwards);
         }
     }
 
@@ -118,15 +175,19 @@ final class ParentImport {
         return exact != null && host.equalsIgnoreCase(exact);
     }
 
-    private void write(Entry entry, Map<String, String> fields, List<RemapRule> rules) {
+    private void write(Entry entry, Map<String, String> fields, List<RemapRule> rules, boolean forwards) {
         groups++;
         boolean proxies = !fields.getOrDefault("parent_is_proxy", "true").equals("false");
-        writer.give(
+        String group = writer.give(
                 "parent-" + groups,
                 proxies,
                 rules,
+                forwards,
                 entry,
-                (group, scheme) -> write(group, scheme, entry, fields, proxies));
+                (node, scheme) -> write(node, scheme, entry, fields, proxies));
+        if (forwards) {
+            forwarded.goTo(group, entry);
+        }
         for (Map.Entry<String, String> field : fields.entrySet()) {
             switch (field.getKey()) {
                 case "hash_algorithm", "hash_seed0", "hash_seed1", "hash_replicas", "host_override" ->

@@ -9,7 +9,8 @@ final class RecordNotes {
     /**
      * What is known of records whose names begin so.
      *
-     * @param off the value at which Traffic Server does what Millrace does; {@code *} for every value; null for none
+     * @param off the value at which Traffic Server does what Millrace does, or several between bars; {@code *} for every value; null for
+     *     none
      * @param why it has no effect, where it is off
      * @param instead what is missing otherwise, and what to do
      */
@@ -40,11 +41,16 @@ final class RecordNotes {
         if (best == null) {
             entry.notMapped(
                     "Millrace has no setting for this record, or it is not one of Traffic Server's; see docs/configuration.md");
-        } else if ("*".equals(best.off) || value == null || value.equals(best.off)) {
+        } else if ("*".equals(best.off) || value == null || isOff(best, value)) {
             entry.note(best.why.isEmpty() ? "that is how Millrace does it" : best.why);
         } else {
             entry.notMapped(best.instead);
         }
+    }
+
+    private static boolean isOff(Note note, String value) {
+        return note.off != null
+                && (note.off.equals(value) || List.of(note.off.split("[|]", -1)).contains(value));
     }
 
     private static void never(String name, String why) {
@@ -107,7 +113,6 @@ final class RecordNotes {
                 "syslog_facility",
                 "jsonrpc.",
                 "admin.",
-                "user_name",
                 "header.parse.",
                 "http.parse.",
                 "net.event_period",
@@ -118,6 +123,7 @@ final class RecordNotes {
                 "net.inactivity_check_frequency")) {
             never(name, own);
         }
+        never("user_name", "the service's unit file says as whom Millrace runs");
         never("admin.user_id", "the service's unit file says as whom Millrace runs");
         never("admin.number_config_bak", "Millrace overwrites no file of yours");
         never("admin.", "Millrace is looked after by millctl; see docs/millctl.md");
@@ -140,7 +146,7 @@ final class RecordNotes {
                 "url_remap.min_rules_required",
                 "a configuration with any fault is refused whole, and the one in use stays");
         never("url_remap.acl_behavior_policy", "taken into account for the actions allow and deny of remap.config");
-        never("http.enabled", "Millrace listens where listen says");
+        unless("1", "http.enabled", "Millrace listens where listen says");
         never("http.wait_for_cache", "requests wait for the cache at the start as long as store.open_wait says");
         never("http_ui_enabled", "what is in the cache is shown by millctl cache list and millctl cache lookup");
     }
@@ -168,8 +174,6 @@ final class RecordNotes {
                 "cache.shm.",
                 "cache.persist_bad_disks",
                 "cache.max_disk_errors",
-                "cache.select_alternate",
-                "cache.vary_on_user_agent",
                 "cache.hit_evacuate_percent",
                 "cache.hit_evacuate_size_limit",
                 "cache.initial_scan_wait",
@@ -177,6 +181,8 @@ final class RecordNotes {
                 "cache.http.")) {
             never(name, engine);
         }
+        unless("1", "cache.select_alternate", "Vary always decides about variants (RFC 9111 s4.1)");
+        unless("0", "cache.vary_on_user_agent", "say it by cache.key.fields");
         never("cache.ram_cache.algorithm", "Millrace admits and evicts by W-TinyLFU");
         never("cache.ram_cache.use_seen_filter", "Millrace admits and evicts by W-TinyLFU");
         never("cache.ram_cache.s3fifo.", "Millrace admits and evicts by W-TinyLFU");
@@ -195,17 +201,21 @@ final class RecordNotes {
         unless("", "http.anonymize_other_header_list", "request fields cannot be taken out");
         missing("http.global_user_agent_header", "request fields cannot be set");
         missing("http.response_server_str", "Server says millrace, or what the origin says: via.server");
-        never(
+        unless(
+                "0",
                 "http.normalize_ae",
                 "variants of Accept-Encoding are told apart by meaning, and the field reaches the origin as it came");
         for (String field : List.of("", "_language", "_encoding", "_charset")) {
-            never(
+            unless(
+                    "2",
                     "http.cache.ignore_accept" + field + "_mismatch",
                     "Vary alone decides about variants (RFC 9111 s4.1)");
         }
         never("http.cache.try_compat_key_read", "nothing is read of what Traffic Server has stored");
-        never("http.cache.enable_default_vary_headers", "Vary alone decides about variants (RFC 9111 s4.1)");
-        unless("0", "http.cache.vary_default_text", "say it by cache.key.fields");
+        unless("0", "http.cache.enable_default_vary_headers", "say it by cache.key.fields");
+        for (String kind : List.of("text", "images", "other")) {
+            missing("http.cache.vary_default_" + kind, "say it by cache.key.fields, for all types");
+        }
         never(
                 "http.cache.max_open_write_retries",
                 "requests for one URL wait for each other as cache.collapse_wait says");
@@ -216,7 +226,10 @@ final class RecordNotes {
                 "0",
                 "http.cache.open_write_fail_action",
                 "requests for one URL wait for each other as cache.collapse_wait says; none is answered with 502 or stale for that");
-        never("http.allow_multi_range", "several ranges are answered from what is stored as a whole, else passed");
+        unless(
+                "1",
+                "http.allow_multi_range",
+                "several ranges are answered from what is stored as a whole, else passed");
         unless(
                 "0",
                 "http.transaction_active_timeout_in",
@@ -225,19 +238,18 @@ final class RecordNotes {
                 "0",
                 "http.transaction_active_timeout_out",
                 "an exchange may take as long as something comes: timeouts.origin_idle");
-        never("http.post_connect_attempts_timeout", "timeouts.origin_connect holds for all methods");
-        never("http.parent_proxy.connect_attempts_timeout", "timeouts.origin_connect holds for parents too");
+        missing("http.post_connect_attempts_timeout", "timeouts.origin_connect holds for all methods");
         never("http.default_buffer_size", "buffers have their own sizes");
         never("http.default_buffer_water_mark", "a fetch reads ahead of the slowest client by cache.fill_window");
         never("http.flow_control.", "a fetch reads ahead of the slowest client by cache.fill_window");
         unless("1", "http.chunking_enabled", "chunked responses are always sent to clients of HTTP/1.1");
         never("http.chunking.size", "chunks are as they come");
-        unless("1", "http.allow_half_open", "");
-        never("http.send_http11_requests", "origins are always asked by HTTP/1.1");
-        never("http.strict_uri_parsing", "URLs are always parsed by RFC 9110 and RFC 9112");
-        never("http.strict_chunk_parsing", "chunks are always parsed by RFC 9112");
-        never("http.drop_chunked_trailers", "trailers are dropped");
-        never(
+        unless("1", "http.allow_half_open", "a client that ends its sending side may get its answer all the same");
+        unless("1", "http.send_http11_requests", "origins are always asked by HTTP/1.1");
+        unless("1|2", "http.strict_uri_parsing", "URLs are always parsed by RFC 9110 and RFC 9112");
+        unless("1", "http.strict_chunk_parsing", "chunks are always parsed by RFC 9112");
+        unless("1", "http.drop_chunked_trailers", "trailers are always dropped");
+        missing(
                 "http.header_field_max_size",
                 "limits.request_header and limits.response_header hold for all fields together");
         unless("0", "http.send_100_continue_response", "100 (Continue) is the origin's to send");
@@ -248,16 +260,16 @@ final class RecordNotes {
         never("http.referer_format_redirect", "the codes of referer_redirect are always filled in");
         never("http.referer_default_redirect", "taken into account for map_with_referer");
         never("http.doc_in_cache_skip_dns", "nobody is asked for a name while the cache answers");
-        never("http.max_proxy_cycles", "a request that came through this proxy before is always refused");
-        never("http.slow.log.threshold", "the access log has the time of each request");
+        unless("0", "http.max_proxy_cycles", "a request that came through this proxy before is always refused");
+        unless("0", "http.slow.log.threshold", "the access log has the time of each request");
         never("http.milestones.", "the access log has the time of each request");
         never(
                 "http.no_dns_just_forward_to_parent",
                 "names of parents alone are looked up where a rule has a group of origins");
-        never("http.uncacheable_requests_bypass_parent", "all requests of a rule go to its group of origins");
-        never("http.forward_connect_method", "CONNECT goes where forward_proxy says");
-        never("http.forward.proxy_auth_to_parent", "Proxy-Authorization is never sent on");
-        never(
+        unless("0", "http.forward_connect_method", "CONNECT goes where forward_proxy says, never by a rule");
+        unless("0", "http.forward.proxy_auth_to_parent", "Proxy-Authorization is never sent on");
+        unless(
+                "0",
                 "http.auth_server_session_private",
                 "a connection to an origin is used for one request after the other, whosever they are");
         missing("http2.", "Millrace speaks HTTP/1.1 with clients");
@@ -270,12 +282,13 @@ final class RecordNotes {
                 "http.connect_attempts_",
                 "the other addresses of a host are tried by themselves; other hosts as origins[].retry says");
         for (String name : List.of(
-                "max_retries",
-                "max_retries_suspect_server",
-                "max_retries_dead_server",
-                "max_retries_down_server",
-                "rr_retries",
-                "retry_backoff_base")) {
+                "max_retries", "max_retries_suspect_server", "max_retries_dead_server", "max_retries_down_server")) {
+            unless(
+                    "0",
+                    "http.connect_attempts_" + name,
+                    "each address of a host is connected to once; a group of origins with retry has more tries");
+        }
+        for (String name : List.of("rr_retries", "retry_backoff_base")) {
             never(
                     "http.connect_attempts_" + name,
                     "the other addresses of a host are tried by themselves; other hosts as origins[].retry says");
@@ -291,12 +304,18 @@ final class RecordNotes {
         never("http.share_server_sessions", "each event loop keeps its own connections, for one host and port");
         unless("1", "http.keep_alive_enabled_in", "set limits.requests_per_connection: 1");
         unless("1", "http.keep_alive_enabled_out", "set origin.keep_alive: 0");
-        never("http.keep_alive_post_out", "connections are kept after POST as after others");
+        unless("1", "http.keep_alive_post_out", "connections are kept after POST as after others");
         never("http.parent_proxy.", "said for each group of origins: retry and markdown");
         never("http.parent_proxy.self_detect", "a group never asks this proxy itself; see self in docs/origins.md");
-        never("http.parent_proxy.file", "parent.config of the directory was read");
-        never("http.parent_proxy_routing_enable", "a rule of remap names its group of origins");
-        missing("http.parent_proxies", "write a group of origins, docs/origins.md");
+        unless(
+                "0",
+                "http.parent_proxy.disable_parent_markdowns",
+                "hosts of a group are marked down as origins[].markdown says");
+        unless("0", "http.parent_proxy.disable_connect_tunneling", "CONNECT goes through forward_proxy.origins too");
+        unless(
+                "1",
+                "http.parent_proxy_routing_enable",
+                "Traffic Server until version 7 goes past parents then; here the groups of parent.config were written: take them out if they were not used");
         never("dns.", "names are asked for by Millrace's own resolver, see docs/origins.md");
         unless("0", "dns.dedicated_thread", "the event loops ask by themselves, and none waits");
         unless("0", "dns.search_default_domains", "names are asked for as they are written");
@@ -335,8 +354,8 @@ final class RecordNotes {
                 "ssl.server.multicert.")) {
             never(name, "taken into account where listen has tls");
         }
-        never("ssl.server.cipher_suite", "TLS offers what BoringSSL holds good: versions 1.2 and 1.3");
-        never("ssl.server.TLSv1_3.", "TLS offers what BoringSSL holds good: versions 1.2 and 1.3");
+        missing("ssl.server.cipher_suite", "TLS offers what BoringSSL holds good: versions 1.2 and 1.3");
+        missing("ssl.server.TLSv1_3.", "TLS offers what BoringSSL holds good: versions 1.2 and 1.3");
         never("ssl.server.honor_cipher_order", "TLS offers what BoringSSL holds good: versions 1.2 and 1.3");
         for (String version : List.of("SSLv2", "SSLv3", "TLSv1", "TLSv1_1")) {
             unless("0", "ssl." + version, "TLS below 1.2 is not spoken");

@@ -164,12 +164,7 @@ final class RecordTable {
                 "cache.reuse_with_authorization");
         add("http.cache.cache_responses_to_cookies", Kind.WORD, "1", "cache.cache_responses_to_cookies");
         add("http.cache.cache_urls_that_look_dynamic", Kind.FLAG, "1", "cache.cache_urls_that_look_dynamic");
-        noted(
-                "http.cache.post_method",
-                Kind.FLAG,
-                "0",
-                "here it is about answers to POST that say that they stand for those to GET; none is stored by the URL alone",
-                "cache.post_method");
+        add("http.cache.post_method", Kind.FLAG, "0", "cache.post_method");
         add("http.cache.generation", Kind.INTEGER, "-1", "cache.key.generation");
         add("cache.limits.http.max_alts", Kind.INTEGER, "5", "cache.variants_max");
         add("cache.max_doc_size", Kind.SIZE, "0", "cache.max_object_size");
@@ -226,7 +221,12 @@ final class RecordTable {
         add("hostdb.fail.timeout", Kind.SECONDS, "0", "dns.negative_ttl");
         add("hostdb.serve_stale_for", Kind.SECONDS, "0", "dns.serve_stale_for");
         add("hostdb.host_file.path", Kind.TEXT, null, "dns.hosts_file");
-        add("http.down_server.cache_time", Kind.SECONDS, "60", "dns.down_time");
+        noted(
+                "http.down_server.cache_time",
+                Kind.SECONDS,
+                "60",
+                "an address that failed is tried behind all others that long; Traffic Server does not try it",
+                "dns.down_time");
     }
 
     private static void logs() {

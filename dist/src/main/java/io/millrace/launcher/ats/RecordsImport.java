@@ -161,6 +161,9 @@ final class RecordsImport {
 
     /** What Traffic Server takes without the record: fields had more room before version 10. */
     private @Nullable String unset(RecordTable.Mapping mapping) {
+        if (mapping.name().equals("http.cache.targeted_cache_control_headers") && input.isAfterVersion10()) {
+            return null;
+        }
         boolean fields =
                 mapping.name().endsWith("_header_max_size") && mapping.name().startsWith("http.");
         return fields && !input.has("records.yaml") ? "131072" : mapping.unset();

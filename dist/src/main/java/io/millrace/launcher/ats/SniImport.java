@@ -1,11 +1,12 @@
 package io.millrace.launcher.ats;
 
+import com.google.re2j.Pattern;
+import com.google.re2j.PatternSyntaxException;
 import io.millrace.proxy.config.AddressSet;
+import io.millrace.proxy.config.Regex;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.regex.Pattern;
-import java.util.regex.PatternSyntaxException;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.Node;
 
@@ -279,7 +280,7 @@ final class SniImport {
             return true;
         }
         try {
-            return Pattern.compile(expression, Pattern.CASE_INSENSITIVE)
+            return Regex.compile(expression, Pattern.CASE_INSENSITIVE)
                     .matcher(policy.name)
                     .find();
         } catch (PatternSyntaxException e) {

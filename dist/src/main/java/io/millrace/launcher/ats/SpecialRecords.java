@@ -40,6 +40,20 @@ final class SpecialRecords {
         proxyProtocol();
         resolution();
         noCacheOfServers();
+        post();
+    }
+
+    /** Traffic Server stores answers to POST by the URL, whatever was sent. */
+    private void post() {
+        with("http.cache.post_method", rec -> {
+            boolean on = Quantity.integer(rec.text()) != 0;
+            draft.set("cache.post_method", Boolean.toString(on), rec.entry());
+            if (on) {
+                rec.entry()
+                        .notMapped(
+                                "an answer to POST is stored only where Content-Location says that it stands for one to GET (RFC 9110 s9.3.3)");
+            }
+        });
     }
 
     /** Since version 10 no-store is ignored with it, as here; before, what says so is not stored all the same. */

@@ -56,11 +56,35 @@ final class StorageImport {
         if (!volumes.containsKey(id)) {
             return null;
         }
-        if (general.contains(id)) {
+        if (general.contains(id) || isWhole(volumes.get(id))) {
             return "default";
         }
         asked.add(id);
         return name(id);
+    }
+
+    /** Whether it is all of the cache, which leaves nothing to others. */
+    private boolean isWhole(@Nullable Volume volume) {
+        if (volume == null) {
+            return false;
+        }
+        try {
+            if (volume.size.endsWith("%")) {
+                return Quantity.number(volume.size
+                                        .substring(0, volume.size.length() - 1)
+                                        .strip())
+                                .compareTo(BigDecimal.valueOf(100))
+                        >= 0;
+            }
+            return !open && total > 0 && bytes(volume) >= total;
+        } catch (BadValueException | NumberFormatException e) {
+            return false;
+        }
+    }
+
+    private static long bytes(Volume volume) throws BadValueException {
+        long bytes = Quantity.integer(volume.size);
+        return volume.inMegabytes && volume.size.matches("\\d+") ? bytes << 20 : bytes;
     }
 
     private static String name(String id) {
@@ -225,6 +249,12 @@ final class StorageImport {
                 volume.entry.note("no host and no rule has it alone: part of what everything else shares");
                 continue;
             }
+            if (isWhole(volume)) {
+                String all = "it is all of the cache, which everything shares without a volume";
+                volume.entry.note(all);
+                hosting.getOrDefault(volume.id, List.of()).forEach(entry -> entry.note(all));
+                continue;
+            }
             String share = share(volume);
             if (share == null) {
                 continue;
@@ -242,12 +272,15 @@ final class StorageImport {
 
     private @Nullable String share(Volume volume) {
         try {
+            if (volume.size.isEmpty()) {
+                volume.entry.notMapped("without a size it has what others leave: write volumes[].share");
+                return null;
+            }
             if (volume.size.endsWith("%")) {
                 Quantity.decimal(volume.size.substring(0, volume.size.length() - 1));
                 return volume.size;
             }
-            long bytes = Quantity.integer(volume.size);
-            bytes = volume.inMegabytes && volume.size.matches("\\d+") ? bytes << 20 : bytes;
+            long bytes = bytes(volume);
             if (open || total == 0) {
                 volume.entry.notMapped(
                         "a size in bytes is a share of what the paths have, which is not known here: write volumes[].share");

@@ -116,6 +116,7 @@ final class StrategiesImport {
                 strategy.name,
                 proxies,
                 rules,
+                false,
                 strategy.entry,
                 (group, scheme) -> write(strategy, group, scheme, proxies));
         for (String key : Yaml.pairs(strategy.node).keySet()) {

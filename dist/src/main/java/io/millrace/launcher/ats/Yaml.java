@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.api.lowlevel.Compose;
@@ -19,6 +20,12 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
 /** Reads Traffic Server's YAML files, with the places of what is in them. */
 final class Yaml {
     private static final int LENGTH_MAX = 64 << 20;
+
+    /**
+     * An IPv6 address that begins with a colon, in a list in brackets. YAML takes it for a plain scalar (s7.3.3), the parser does not:
+     * it is quoted, behind which columns of that line are two further on.
+     */
+    private static final Pattern ADDRESS = Pattern.compile("([\\[,]\\s*)(::[0-9A-Fa-f:.]*(?:/\\d+)?)(?=\\s*[,\\]])");
 
     private Yaml() {}
 
@@ -39,11 +46,14 @@ final class Yaml {
                 .setAllowNonScalarKeys(true)
                 .setCodePointLimit(LENGTH_MAX)
                 .build();
+        String text = String.join("\n", lines) + "\n";
         try {
-            return new Compose(settings)
-                    .composeString(String.join("\n", lines) + "\n")
-                    .orElse(null);
+            return compose(settings, text);
         } catch (MarkedYamlEngineException e) {
+            String quoted = ADDRESS.matcher(text).replaceAll("$1\"$2\"");
+            if (!quoted.equals(text)) {
+                return root(List.of(quoted.split("\n", -1)), problems);
+            }
             Mark mark = e.getProblemMark().or(e::getContextMark).orElse(null);
             String what = e.getProblem() == null ? "cannot be read" : e.getProblem();
             problems.add(
@@ -57,6 +67,10 @@ final class Yaml {
             problems.add(1, 1, "YAML: is nested too deeply");
         }
         return null;
+    }
+
+    private static @Nullable Node compose(LoadSettings settings, String text) {
+        return new Compose(settings).composeString(text).orElse(null);
     }
 
     /** The pairs of a mapping by their keys; none of anything else. */

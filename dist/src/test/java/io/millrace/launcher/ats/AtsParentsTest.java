@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -126,5 +127,116 @@ final class AtsParentsTest extends AtsFixture {
         assertOutcome(Outcome.MAPPED, "strategies/02.yaml", 2, "origins[0]");
         samples.file("strategies/02.yaml", "strategies: [");
         assertProblem("strategies/02.yaml:1:1", "YAML");
+    }
+
+    /** Requests that no rule maps, from the addresses of ip_allow. */
+    private void forwarding(String... parents) {
+        samples.file("records.yaml", "records: {url_remap: {remap_required: 0}}");
+        samples.file("ip_allow.yaml", "ip_allow:", "  - {apply: in, ip_addrs: 10.0.0.0/8, action: set_allow}");
+        samples.file("parent.config", parents);
+    }
+
+    private void assertForwardingEnds(int line, String said) {
+        assertHas("forward_proxy:\n  enabled: false\n");
+        assertLacks("origins: parent");
+        assertOutcome(Outcome.NOT_MAPPED, "parent.config", line, said);
+        assertOutcome(Outcome.NOT_MAPPED, "parent.config", line, "nothing is forwarded");
+        assertOutcome(Outcome.NOT_MAPPED, "records.yaml", 1, "nothing is forwarded");
+    }
+
+    @Test
+    void forwardedRequestsGoToTheParentsOfAllHosts() {
+        forwarding("dest_domain=. parent=\"p1:8080;p2:8080\" round_robin=strict go_direct=false");
+        assertHas("  enabled: true\n  allow: [10.0.0.0/8]\n  origins: parent-1\n");
+        assertHas("- url: http://p1:8080\n      - url: http://p2:8080\n");
+        assertHas("parent_is_proxy: true\n    go_direct: false\n");
+        assertOutcome(Outcome.MAPPED, "parent.config", 1, "forward_proxy.origins");
+        assertEquals(
+                List.of(),
+                samples.result().warnings(),
+                "neither is every request answered with 404, nor has the group nobody");
+    }
+
+    @Test
+    void parentsOfRulesAndOfForwardedRequestsAreOneGroup() {
+        forwarding("dest_domain=. parent=p1:8080");
+        samples.file("remap.config", "map http://a.example/ http://o.example/");
+        assertHas("origins: parent-1\n");
+        assertHas("to: http://o.example/\n    origins: parent-1\n");
+        assertEquals(1, samples.yaml().split("- name: parent", -1).length - 1);
+    }
+
+    @Test
+    void forwardingEndsWhereItWouldGoPastParents() {
+        forwarding("dest_domain=corp.example parent=p1:8080 go_direct=false");
+        assertForwardingEnds(1, "forward_proxy.origins is for all hosts");
+        forwarding("dest_domain=. method=get parent=p1:8080 go_direct=false");
+        assertForwardingEnds(1, "method: ");
+        forwarding("url_regex=x parent=p1:8080 go_direct=false", "dest_domain=. go_direct=true");
+        assertForwardingEnds(1, "url_regex: ");
+        forwarding("dest_domain=. parent=p1:8080 parent_is_proxy=false");
+        assertForwardingEnds(1, "parent_is_proxy=false: forwarded requests go to groups of proxies only");
+        forwarding("dest_domain=. parent=p1:port go_direct=false");
+        assertForwardingEnds(1, "port");
+    }
+
+    @Test
+    void someHostsOfManyGoToTheParentsOfAll() {
+        forwarding(
+                "dest_domain=near.example go_direct=true",
+                "dest_domain=far.example parent=p2:8080 go_direct=false",
+                "dest_domain=. parent=p1:8080 go_direct=false",
+                "dest_domain=late.example parent=p3:8080 go_direct=false");
+        assertHas("  enabled: true\n");
+        assertHas("- url: http://p1:8080\n");
+        assertOutcome(Outcome.NOT_MAPPED, "parent.config", 1, "forwarded requests go to parents");
+        assertOutcome(Outcome.NOT_MAPPED, "parent.config", 2, "forward_proxy.origins is for all hosts");
+        assertOutcome(Outcome.NO_EFFECT, "parent.config", 4, "one before it has them");
+    }
+
+    @Test
+    void hostsThatMayBeAskedDirectlyAreForwarded() {
+        forwarding("dest_domain=corp.example parent=p1:8080");
+        assertHas("  enabled: true\n");
+        assertOutcome(Outcome.NOT_MAPPED, "parent.config", 1, "forward_proxy.origins is for all hosts");
+    }
+
+    @Test
+    void parentsOfARecordAreForWhatNoLineIsFor() {
+        samples.file(
+                "records.config",
+                "CONFIG proxy.config.url_remap.remap_required INT 0",
+                "CONFIG proxy.config.http.parent_proxies STRING p1:8080;p2:8080");
+        samples.file("remap.config", "map http://a.example/ http://o.example/");
+        assertHas("- url: http://p1:8080\n      - url: http://p2:8080\n");
+        assertHas("to: http://o.example/\n    origins: parent-1\n");
+        assertHas("  origins: parent-1\n");
+        assertOutcome(Outcome.MAPPED, "records.config", 2, "forward_proxy.origins");
+        assertLacks("go_direct: false");
+    }
+
+    @Test
+    void forwardingEndsWhereOriginsAreReachedThroughSocks() {
+        forwarding("dest_domain=. go_direct=true");
+        samples.file("records.yaml", "records:", "  url_remap: {remap_required: 0}", "  socks: {socks_needed: 1}");
+        assertHas("  enabled: false\n");
+        assertOutcome(Outcome.NOT_MAPPED, "records.yaml", 3, "nothing is forwarded");
+    }
+
+    @Test
+    void conditionsThatNoRuleHasAreNamed() {
+        samples.file("remap.config", "map http://a.example/ http://o.example/");
+        samples.file("parent.config", "url=http://o.example/x parent=p1:80", "host_regex=^o parent=p1:80");
+        assertOutcome(Outcome.NOT_MAPPED, "parent.config", 1, "url: a group");
+        assertOutcome(Outcome.NOT_MAPPED, "parent.config", 2, "host_regex: a group");
+    }
+
+    @Test
+    void fileOfParentsHasTheNameThatTheRecordSays() {
+        samples.file("records.yaml", "records: {http: {parent_proxy: {file: other.config}}}");
+        samples.file("remap.config", "map http://a.example/ http://o.example/");
+        samples.file("other.config", "dest_host=o.example parent=p1:80");
+        assertHas("- url: http://p1:80\n");
+        assertOutcome(Outcome.MAPPED, "other.config", 1, "origins[0]");
     }
 }

@@ -39,6 +39,29 @@ final class AtsRecordsTest extends AtsFixture {
                 "http.flow_control.enabled INT 1|'cache.fill_window'|NO_EFFECT",
                 "http.push_method_enabled INT 0|''|MAPPED",
                 "http.push_method_enabled INT 1|'nothing is stored by PUSH'|NOT_MAPPED",
+                "http.drop_chunked_trailers INT 0|'trailers are always dropped'|NOT_MAPPED",
+                "http.drop_chunked_trailers INT 1|'how Millrace does it'|NO_EFFECT",
+                "http.cache.post_method INT 0|'post_method: false'|MAPPED",
+                "http.cache.post_method INT 1|'Content-Location'|NOT_MAPPED",
+                "http.connect_ports STRING 443|'forward_proxy is off'|NO_EFFECT",
+                "http.normalize_ae INT 0|'off, as here'|NO_EFFECT",
+                "http.normalize_ae INT 1|'as it came'|NOT_MAPPED",
+                "http.strict_uri_parsing INT 1|'how Millrace does it'|NO_EFFECT",
+                "http.strict_uri_parsing INT 2|'how Millrace does it'|NO_EFFECT",
+                "http.strict_uri_parsing INT 0|'RFC 9112'|NOT_MAPPED",
+                "http.cache.ignore_accept_mismatch INT 2|'how Millrace does it'|NO_EFFECT",
+                "http.cache.ignore_accept_mismatch INT 0|'Vary alone'|NOT_MAPPED",
+                "http.auth_server_session_private INT 1|'whosever they are'|NOT_MAPPED",
+                "http.auth_server_session_private INT 0|'off, as here'|NO_EFFECT",
+                "http.max_proxy_cycles INT 1|'always refused'|NOT_MAPPED",
+                "http.connect_attempts_max_retries INT 3|'connected to once'|NOT_MAPPED",
+                "http.connect_attempts_max_retries INT 0|'off, as here'|NO_EFFECT",
+                "http.forward_connect_method INT 1|'never by a rule'|NOT_MAPPED",
+                "http.uncacheable_requests_bypass_parent INT 1|'there are no parents'|NO_EFFECT",
+                "http.parent_proxy.disable_parent_markdowns INT 1|'origins[].markdown'|NOT_MAPPED",
+                "http.parent_proxy_routing_enable INT 0|'until version 7'|NOT_MAPPED",
+                "cache.vary_on_user_agent INT 1|'cache.key.fields'|NOT_MAPPED",
+                "ssl.server.cipher_suite STRING AES128|'BoringSSL'|NOT_MAPPED",
                 "ssl.client.CA.cert.filename STRING NULL|'says nothing'|NO_EFFECT",
                 "no.such.record INT 1|'no setting for this record'|NOT_MAPPED"
             })
@@ -169,5 +192,85 @@ final class AtsRecordsTest extends AtsFixture {
         assertOutcome(Outcome.NO_EFFECT, "socks.config", 1, "socks_needed is off");
         samples.file("records.config", "CONFIG proxy.config.socks.socks_needed INT 1");
         assertOutcome(Outcome.NOT_MAPPED, "socks.config", 1, "not reached through SOCKS");
+    }
+
+    /** Traffic Server looks up rules for CONNECT as well. */
+    @Test
+    void tunnelsGoByNoRule() {
+        samples.file("records.config", "CONFIG proxy.config.http.connect_ports STRING 443 563");
+        samples.file("remap.config", "map / http://origin.example/");
+        assertOutcome(Outcome.NOT_MAPPED, "records.config", 1, "CONNECT goes by no rule of remap");
+    }
+
+    /** Version 11 takes CDN-Cache-Control into account, 10.2 nothing, and others do not know the record. */
+    @Test
+    void targetedFieldsOfTheVersionThatTheDirectoryShows() {
+        samples.file("records.yaml", "records: {http: {server_ports: 8080}}");
+        assertHas("targeted_cache_control: []");
+        samples.file("ssl_multicert.yaml", "ssl_multicert: []");
+        assertLacks("targeted_cache_control");
+        samples.file("records.yaml", "records: {http: {cache: {targeted_cache_control_headers: ''}}}");
+        assertOutcome(Outcome.NO_EFFECT, "records.yaml", 1, "default holds");
+        samples.file("records.yaml", "records: {http: {cache: {targeted_cache_control_headers: X-Cache-Control}}}");
+        assertHas("targeted_cache_control: [X-Cache-Control]");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"100%", "1G"})
+    void volumeThatIsAllOfTheCacheIsWhatEverythingShares(String size) {
+        samples.file(
+                "storage.yaml",
+                "cache:",
+                "  spans:",
+                "    - {name: s, path: /x, size: 1G}",
+                "  volumes:",
+                "    - {id: 1, size: " + size + "}");
+        samples.file("hosting.config", "hostname=a.example volume=1");
+        samples.file("remap.config", "map http://a.example/ http://o.example/ @volume=1");
+        assertLacks("volumes:");
+        assertOutcome(Outcome.NO_EFFECT, "storage.yaml", 5, "all of the cache");
+        assertOutcome(Outcome.NO_EFFECT, "hosting.config", 1, "all of the cache");
+        assertEquals(Outcome.MAPPED, samples.line("remap.config", 1).outcome());
+    }
+
+    @Test
+    void volumeWithoutASizeIsNoFault() {
+        samples.file(
+                "storage.yaml",
+                "cache:",
+                "  spans:",
+                "    - {name: s, path: /x, size: 1G}",
+                "  volumes:",
+                "    - {id: 1}");
+        samples.file("hosting.config", "hostname=a.example volume=1");
+        assertOutcome(Outcome.NOT_MAPPED, "storage.yaml", 5, "write volumes[].share");
+    }
+
+    /** As in Traffic Server's manual: YAML takes {@code ::/0} for a plain scalar. */
+    @Test
+    void addressesThatBeginWithAColonNeedNoQuotes() {
+        samples.file(
+                "ip_allow.yaml",
+                "ip_allow:",
+                "  - {apply: in, ip_addrs: [0/0, ::/0], action: set_allow, methods: [GET]}",
+                "  - apply: in",
+                "    ip_addrs: [::1, 127.0.0.1,",
+                "      ::2 ]",
+                "    action: set_allow",
+                "    methods: ALL");
+        assertTrue(samples.yaml().contains("::/0") || samples.yaml().contains("filters"), samples.yaml());
+        assertEquals(List.of(), samples.result().problems());
+        assertOutcome(Outcome.MAPPED, "ip_allow.yaml", 2, "access.filters");
+        samples.file("ip_allow.yaml", "ip_allow:", "  - {ip_addrs: [::/0, action: set_allow}");
+        assertProblem("ip_allow.yaml:2:42", "expected ',' or ']'");
+    }
+
+    @Test
+    void lineForOneUrlIsAnExpressionForTheWholeOfIt() {
+        samples.file("remap.config", "map http://a.example/ http://a.example/");
+        samples.file("cache.config", "url=http://a.example/x.html?q=1 ttl-in-cache=1h", "tag=x action=never-cache");
+        assertHas("url_regex: '^http://a\\.example/x\\.html\\?q=1$'");
+        assertOutcome(Outcome.MAPPED, "cache.config", 1, "cache_rules[0]");
+        assertOutcome(Outcome.NOT_MAPPED, "cache.config", 2, "tag: requests have no tags");
     }
 }

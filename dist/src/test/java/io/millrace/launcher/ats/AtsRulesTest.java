@@ -38,7 +38,7 @@ final class AtsRulesTest extends AtsFixture {
     @Test
     void volumeThatIsRefusedIsTakenFromItsRulesToo() {
         samples.file("storage.config", "/var/cache/one 10G");
-        samples.file("volume.config", "volume=1 scheme=http size=100%");
+        samples.file("volume.config", "volume=1 scheme=http size=99.5%");
         samples.file("remap.config", "map http://a.example/ http://o.example/ @volume=1");
         assertHas("- map: http://a.example/");
         assertLacks("volume-1");

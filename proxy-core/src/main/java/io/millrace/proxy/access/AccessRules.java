@@ -10,6 +10,7 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.IpAddress;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.net.ClientConnection;
 import java.net.InetAddress;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -34,18 +35,21 @@ public final class AccessRules {
     private final PurgeAccess purges;
     private final AddressRange[] trusted;
     private final ForwardedField[] told;
+    private final ForwardedClient named;
 
     private AccessRules(
             RequestFilters filters,
             MethodPolicy[] methods,
             PurgeAccess purges,
             AddressRange[] trusted,
-            ForwardedField[] told) {
+            ForwardedField[] told,
+            ForwardedClient named) {
         this.filters = filters;
         this.methods = methods;
         this.purges = purges;
         this.trusted = trusted;
         this.told = told;
+        this.named = named;
     }
 
     /** What a configuration means. */
@@ -62,7 +66,8 @@ public final class AccessRules {
                 methods,
                 PurgeAccess.of(config),
                 access.trustedProxies().toArray(new AddressRange[0]),
-                access.forwardedFields().toArray(new ForwardedField[0]));
+                access.forwardedFields().toArray(new ForwardedField[0]),
+                new ForwardedClient(access.trusted()));
     }
 
     /** Whether there are filters at all; without, {@link #denial} need not be asked. */
@@ -93,6 +98,16 @@ public final class AccessRules {
         return filters.client(request, peer);
     }
 
+    /**
+     * The client that a trusted proxy names in X-Forwarded-For, or the peer.
+     *
+     * @param peer who sent the request, null when not known
+     * @return null when not known
+     */
+    public @Nullable IpAddress namedClient(RequestHead request, @Nullable IpAddress peer) {
+        return named.of(request.fields(), peer);
+    }
+
     /** The methods of a rule. */
     public MethodPolicy methods(int ruleIndex) {
         return methods[ruleIndex];
@@ -113,6 +128,16 @@ public final class AccessRules {
             }
         }
         return false;
+    }
+
+    /**
+     * Whether the client of a request is secured by TLS as https demands (RFC 9110 s7.4): up to here, or up to a trusted proxy that says so.
+     *
+     * @param client the connection that the request came on
+     */
+    public boolean isSecured(FieldSection fields, ClientConnection client) {
+        return client.isSecureForClient()
+                || (isTrusted(client.remoteAddress().getAddress()) && ForwardedScheme.isHttps(fields));
     }
 
     /**

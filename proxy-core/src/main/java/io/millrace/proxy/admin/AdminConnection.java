@@ -12,6 +12,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,7 +26,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
 
     private final AdminRoutes routes;
     private final Executor worker;
-    private final @Nullable TcpGuard guard;
+    private final @Nullable TcpClient tcp;
     private final RequestDeadline deadline;
     /** Pipelined requests that wait for the answer to the one before; owned. */
     private final Deque<FullHttpRequest> waiting = new ArrayDeque<>(MAX_PIPELINED);
@@ -36,13 +37,13 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
      * A connection.
      *
      * @param worker runs what blocks
-     * @param guard whom to refuse, or null on a Unix domain socket, where the file's mode decides
+     * @param tcp what the connection is held to, or null on a Unix domain socket, where the file's mode decides
      * @param deadline of the request that is being received
      */
-    AdminConnection(AdminRoutes routes, Executor worker, @Nullable TcpGuard guard, RequestDeadline deadline) {
+    AdminConnection(AdminRoutes routes, Executor worker, @Nullable TcpClient tcp, RequestDeadline deadline) {
         this.routes = routes;
         this.worker = worker;
-        this.guard = guard;
+        this.tcp = tcp;
         this.deadline = deadline;
     }
 
@@ -61,7 +62,9 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
     private void begin(ChannelHandlerContext context, FullHttpRequest request) {
         boolean isMalformed = request.decoderResult().isFailure();
         boolean isHead = request.method().name().equals("HEAD");
-        PendingReply reply = new PendingReply(context, this, isHead, !isMalformed && HttpUtil.isKeepAlive(request));
+        boolean wrongToken = !isMalformed && tcp != null && tcp.guard().hasWrongToken(request);
+        boolean keepAlive = !isMalformed && !wrongToken && HttpUtil.isKeepAlive(request);
+        PendingReply reply = new PendingReply(context, this, isHead, keepAlive);
         pending = reply;
         if (isMalformed) {
             reply.reply(AdminReply.error(400, "malformed", "the request is not valid HTTP"));
@@ -70,16 +73,49 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
         String method = isHead ? "GET" : request.method().name();
         String path = pathOf(request.uri());
         AdminResource resource = routes.find(method, path);
-        AdminException refusal = guard == null ? null : guard.refuse(request, resource != null && resource.isPublic());
-        if (refusal != null) {
-            reply.fail(refusal);
+        AdminException refusal =
+                tcp == null ? null : tcp.guard().refuse(request, resource != null && resource.isPublic());
+        if (tcp != null && refusal != null) {
+            refuse(context, tcp, refusal, wrongToken, reply);
+        } else if (tcp != null
+                && resource != null
+                && !resource.isPublic()
+                && !tcp.place().isProven()) {
+            tcp.refusals().full();
+            reply.reply(AdminReply.error(503, "busy", "too many connections have the token, try again"));
         } else if (resource != null) {
             byte[] body = ByteBufUtil.getBytes(request.content());
-            handle(resource, new AdminRequest(method, request.uri(), path, body, guard != null), reply);
+            answering(true);
+            handle(resource, new AdminRequest(method, request.uri(), path, body, tcp != null), reply);
         } else if (routes.allowed(path).isEmpty()) {
             reply.reply(AdminReply.error(404, "not-found", "there is no resource " + path));
         } else {
             reply.replyNotAllowed(method, routes.allowed(path));
+        }
+    }
+
+    /** A wrong token is answered later, so that guessing takes time. The connection gives way to others meanwhile as any without a token. */
+    private static void refuse(
+            ChannelHandlerContext context,
+            TcpClient tcp,
+            AdminException refusal,
+            boolean wrongToken,
+            PendingReply reply) {
+        if (!wrongToken) {
+            if (refusal.status() == 401) {
+                tcp.refusals().noToken();
+            }
+            reply.fail(refusal);
+            return;
+        }
+        tcp.refusals().wrongToken(tcp.place().address());
+        context.executor()
+                .schedule(() -> reply.fail(refusal), tcp.wrongTokenDelay().toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    private void answering(boolean whether) {
+        if (tcp != null) {
+            tcp.place().answering(whether);
         }
     }
 
@@ -120,6 +156,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
     /** The answer is written: the next request may begin. On the event loop. */
     void replied(ChannelHandlerContext context) {
         pending = null;
+        answering(false);
         if (!waiting.isEmpty()) {
             // Not from here: a row of immediate answers would nest as deep as it is long.
             context.executor().execute(() -> beginNext(context));
@@ -140,6 +177,9 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
         if (event instanceof RequestDeadline.Passed passed) {
+            if (tcp != null) {
+                tcp.refusals().tooSlow();
+            }
             tooSlow(context, passed.time());
         } else if (event instanceof IdleStateEvent && pending == null) {
             context.close();

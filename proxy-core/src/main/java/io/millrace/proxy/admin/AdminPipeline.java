@@ -5,7 +5,6 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.timeout.IdleStateHandler;
-import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -13,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Sets up the connections of one listener, and refuses those beyond its limit, so that the TCP side cannot lock operators
- * out of the Unix side.
+ * out of the Unix side. On TCP {@link TcpPlaces} has the limit.
  *
  * <table>
  *   <caption>Limits</caption>
@@ -22,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  *   <tr><td>header section, bytes</td><td>{@value #MAX_HEADER_BYTES}</td></tr>
  *   <tr><td>idle time, seconds</td><td>{@value #IDLE_SECONDS}</td></tr>
  *   <tr><td>from the first byte of a request to its last, seconds</td><td>{@value #REQUEST_SECONDS}</td></tr>
+ *   <tr><td>the same on TCP without a token, and from the connection's start, seconds</td><td>{@value #UNPROVEN_SECONDS}</td></tr>
+ *   <tr><td>until a wrong token is answered, seconds</td><td>{@value #WRONG_TOKEN_SECONDS}</td></tr>
  * </table>
  *
  * <p>Confined to one event loop.
@@ -35,36 +36,59 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
     static final int IDLE_SECONDS = 60;
     static final int REQUEST_SECONDS = 30;
 
+    static final int UNPROVEN_SECONDS = 5;
+    static final int WRONG_TOKEN_SECONDS = 1;
+
     private final AdminRoutes routes;
     private final Executor worker;
     private final @Nullable TcpGuard guard;
-    private final Duration requestTime;
+    private final AdminTimes times;
     private final AtomicInteger connections = new AtomicInteger();
+    private final TcpRefusals refusals;
+    private final TcpPlaces places;
 
-    AdminPipeline(AdminRoutes routes, Executor worker, @Nullable TcpGuard guard, Duration requestTime) {
+    /** @param refusals counts what the TCP side refuses */
+    AdminPipeline(
+            AdminRoutes routes, Executor worker, @Nullable TcpGuard guard, AdminTimes times, TcpRefusals refusals) {
         this.routes = routes;
         this.worker = worker;
         this.guard = guard;
-        this.requestTime = requestTime;
+        this.times = times;
+        this.refusals = refusals;
+        this.places = new TcpPlaces(refusals);
     }
 
     @Override
     protected void initChannel(Channel channel) {
+        TcpGuard tcp = guard;
+        if (tcp != null) {
+            RequestDeadline deadline = new RequestDeadline(times.unproven(), true);
+            TcpPlaces.Place place = places.enter(channel);
+            TcpClient client = new TcpClient(tcp, place, refusals, times.wrongToken());
+            addTo(channel, deadline, new TokenGate(tcp, place, deadline, times.request()), client);
+            return;
+        }
         if (connections.incrementAndGet() > MAX_CONNECTIONS) {
             connections.decrementAndGet();
             channel.close();
             return;
         }
         channel.closeFuture().addListener(closed -> connections.decrementAndGet());
-        RequestDeadline deadline = new RequestDeadline(requestTime);
-        AdminConnection connection = new AdminConnection(routes, worker, guard, deadline);
+        addTo(channel, new RequestDeadline(times.request(), false), null, null);
+    }
+
+    private void addTo(
+            Channel channel, RequestDeadline deadline, @Nullable TokenGate gate, @Nullable TcpClient client) {
+        AdminConnection connection = new AdminConnection(routes, worker, client, deadline);
         HttpDecoderConfig decoding =
                 new HttpDecoderConfig().setMaxInitialLineLength(MAX_LINE_BYTES).setMaxHeaderSize(MAX_HEADER_BYTES);
         channel.pipeline()
                 .addLast(new IdleStateHandler(0, 0, IDLE_SECONDS, TimeUnit.SECONDS))
                 .addLast(deadline)
-                .addLast(new HttpServerCodec(decoding))
-                .addLast(new BodyLimit(connection))
-                .addLast(connection);
+                .addLast(new HttpServerCodec(decoding));
+        if (gate != null) {
+            channel.pipeline().addLast(gate);
+        }
+        channel.pipeline().addLast(new BodyLimit(connection)).addLast(connection);
     }
 }

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -41,18 +42,22 @@ public final class AdminServer implements AutoCloseable {
 
     private static final long CLOSE_SECONDS = 5;
 
+    private static final long WATCH_MILLIS = 1000;
+
     private final AdminTransport transport;
     private final EventLoopGroup group;
     private final ThreadPoolExecutor worker;
     private final AdminRoutes routes;
-    private final Duration requestTime;
-    private final List<Channel> listeners = new ArrayList<>();
+    private final AdminTimes times;
+    private final TcpRefusals refusals = new TcpRefusals();
+    private final List<Channel> listeners = new CopyOnWriteArrayList<>();
     private @Nullable UnixSocketFile socketFile;
+    private volatile @Nullable Channel unixListener;
     private @Nullable InetSocketAddress tcpAddress;
 
     private AdminServer(Builder builder) {
         transport = builder.transport;
-        requestTime = builder.requestTime;
+        times = builder.times;
         group = new MultiThreadIoEventLoopGroup(
                 1, new DefaultThreadFactory("millrace-admin", true), transport.ioHandlers());
         worker = new ThreadPoolExecutor(
@@ -66,6 +71,10 @@ public final class AdminServer implements AutoCloseable {
         List<AdminResource> resources = new ArrayList<>(builder.resources);
         for (Function<AdminClient, AdminResource> forwarded : builder.forwarded) {
             resources.add(forwarded.apply(client));
+        }
+        if (builder.tcpAddress != null) {
+            resources.replaceAll(resource ->
+                    resource.path().equals(MetricsResource.PATH) ? new MetricsOfBoth(resource, refusals) : resource);
         }
         routes = new AdminRoutes(resources);
     }
@@ -83,6 +92,7 @@ public final class AdminServer implements AutoCloseable {
             file.claim();
             bind(transport.unixServer(), transport.address(file.bindPath()), null, unixSocket.toString());
             file.publish();
+            watch(file);
         }
         InetSocketAddress address = builder.tcpAddress;
         AdminToken token = builder.token;
@@ -93,15 +103,52 @@ public final class AdminServer implements AutoCloseable {
         }
     }
 
+    /** Listens on the Unix socket anew when its file has been deleted, also after its directory has come back. */
+    private void watch(UnixSocketFile file) {
+        Channel bound = listeners.get(listeners.size() - 1);
+        unixListener = bound;
+        var unused = bound.eventLoop()
+                .scheduleWithFixedDelay(() -> restore(file), WATCH_MILLIS, WATCH_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    private void restore(UnixSocketFile file) {
+        Channel before = unixListener;
+        if (before == null || !file.isLost()) {
+            return;
+        }
+        // A channel that closes deletes the file that it was bound to.
+        before.close().addListener(closed -> {
+            ChannelFuture again = bootstrap(transport.unixServer(), null).bind(transport.address(file.bindPath()));
+            // Where this fails a closed channel stays, and the next look tries again.
+            unixListener = again.channel();
+            again.addListener(bound -> {
+                if (!bound.isSuccess()) {
+                    LOGGER.debug("the admin socket cannot be made again: {}", String.valueOf(bound.cause()));
+                    return;
+                }
+                listeners.remove(before);
+                listeners.add(again.channel());
+                try {
+                    file.publish();
+                    LOGGER.warn("the admin socket was deleted and is made again");
+                } catch (IOException e) {
+                    LOGGER.warn("the admin socket was deleted and cannot be made again: {}", e.toString());
+                }
+            });
+        });
+    }
+
+    private ServerBootstrap bootstrap(ChannelFactory<ServerChannel> channels, @Nullable TcpGuard guard) {
+        return new ServerBootstrap()
+                .group(group)
+                .channelFactory(channels)
+                .childHandler(new AdminPipeline(routes, worker, guard, times, refusals));
+    }
+
     private Channel bind(
             ChannelFactory<ServerChannel> channels, SocketAddress address, @Nullable TcpGuard guard, String name)
             throws IOException {
-        ChannelFuture bound = new ServerBootstrap()
-                .group(group)
-                .channelFactory(channels)
-                .childHandler(new AdminPipeline(routes, worker, guard, requestTime))
-                .bind(address)
-                .awaitUninterruptibly();
+        ChannelFuture bound = bootstrap(channels, guard).bind(address).awaitUninterruptibly();
         if (!bound.isSuccess()) {
             throw new IOException("the admin API cannot listen on " + name, bound.cause());
         }
@@ -136,7 +183,7 @@ public final class AdminServer implements AutoCloseable {
         private final List<AdminResource> resources = new ArrayList<>();
         private final List<Function<AdminClient, AdminResource>> forwarded = new ArrayList<>();
         private AdminTransport transport = AdminTransport.best();
-        private Duration requestTime = Duration.ofSeconds(AdminPipeline.REQUEST_SECONDS);
+        private AdminTimes times = AdminTimes.standard();
         private @Nullable Path unixSocket;
         private @Nullable InetSocketAddress tcpAddress;
         private @Nullable AdminToken token;
@@ -187,7 +234,11 @@ public final class AdminServer implements AutoCloseable {
 
         /** From the first byte of a request to its last; then it gets a 408. */
         Builder requestTime(Duration limit) {
-            requestTime = limit;
+            return times(new AdminTimes(limit, times.unproven(), times.wrongToken()));
+        }
+
+        Builder times(AdminTimes limits) {
+            times = limits;
             return this;
         }
 

@@ -29,6 +29,7 @@ public final class AdminToken {
      *     shorter than 16 characters
      */
     public static AdminToken read(Path file) throws IOException {
+        checkFile(file);
         PosixFileAttributeView view = Files.getFileAttributeView(file, PosixFileAttributeView.class);
         if (view != null && view.readAttributes().permissions().contains(PosixFilePermission.OTHERS_READ)) {
             throw new IOException("the token file can be read by everybody, run 'chmod o-r': " + file);
@@ -46,6 +47,18 @@ public final class AdminToken {
                     "the token has " + token.length() + " characters, at least " + MIN_LENGTH + " are needed: " + file);
         }
         return new AdminToken(token);
+    }
+
+    /** The file system's own exceptions name the file and no fault. */
+    private static void checkFile(Path file) throws IOException {
+        String fault = !Files.exists(file)
+                ? "no such file"
+                : !Files.isRegularFile(file)
+                        ? "is a directory or a device, and no file"
+                        : !Files.isReadable(file) ? "permission denied" : null;
+        if (fault != null) {
+            throw new IOException("the token file cannot be read, " + fault + ": " + file);
+        }
     }
 
     /** Whether an Authorization field value carries this token; takes the same time for every wrong one. */

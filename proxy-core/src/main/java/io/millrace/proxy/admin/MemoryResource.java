@@ -44,6 +44,10 @@ public final class MemoryResource implements AdminResource {
         write(json, "mapped", report.mapped());
         json.writeNumberProperty("refused_fills", report.refusedFills());
         json.writeNumberProperty("refused_reads", report.refusedReads());
+        json.writeNumberProperty("in_flight_bytes", report.inFlight().bytes());
+        json.writeNumberProperty("in_flight_bytes_max", report.inFlight().bytesMax());
+        json.writeNumberProperty("slow_clients_closed", report.inFlight().slowClientsClosed());
+        json.writeNumberProperty("refused_fetches", report.inFlight().refusedFetches());
     }
 
     private static void write(JsonGenerator json, String name, List<Part> parts) {

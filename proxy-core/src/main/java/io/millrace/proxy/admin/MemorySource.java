@@ -12,6 +12,19 @@ public interface MemorySource {
     record Part(String name, long bytes) {}
 
     /**
+     * Bytes in flight, and what became of clients and fetches for which there was no room.
+     *
+     * @param bytes buffers of connections in use
+     * @param bytesMax the most that there may be
+     * @param slowClientsClosed connections closed since the start, since their clients took responses too slowly
+     * @param refusedFetches requests answered 503 since the start, since the budget was used up
+     */
+    record InFlight(long bytes, long bytesMax, long slowClientsClosed, long refusedFetches) {
+        /** Nothing is known of it. */
+        public static final InFlight NONE = new InFlight(0, 0, 0, 0);
+    }
+
+    /**
      * Memory of one moment. Immutable.
      *
      * @param anonymousBytes anonymous resident memory as the kernel counts it (RssAnon)
@@ -22,6 +35,7 @@ public interface MemorySource {
      * @param mapped pages of files, which the kernel can take back
      * @param refusedFills responses passed on unstored since the start, since the budget was used up
      * @param refusedReads reads from disk that had to wait or failed for that
+     * @param inFlight bytes in flight
      */
     record MemoryReport(
             long anonymousBytes,
@@ -31,5 +45,6 @@ public interface MemorySource {
             List<Part> parts,
             List<Part> mapped,
             long refusedFills,
-            long refusedReads) {}
+            long refusedReads,
+            InFlight inFlight) {}
 }

@@ -41,6 +41,12 @@ final class TcpGuard {
         return null;
     }
 
+    /** Whether the request has a token, and not the right one. */
+    boolean hasWrongToken(HttpRequest request) {
+        String authorization = request.headers().get(HttpHeaderNames.AUTHORIZATION);
+        return authorization != null && !token.isIn(authorization);
+    }
+
     private boolean isKnown(String host) {
         return NetUtil.isValidIpV4Address(host)
                 || NetUtil.isValidIpV6Address(host)

@@ -26,7 +26,7 @@ final class UnixSocketFile {
 
     private final Path path;
     private final Path bindPath;
-    private @Nullable Object publishedKey;
+    private volatile @Nullable Object publishedKey;
 
     UnixSocketFile(Path socket) {
         path = socket.toAbsolutePath();
@@ -82,11 +82,22 @@ final class UnixSocketFile {
         publishedKey = Files.readAttributes(path, BasicFileAttributes.class).fileKey();
     }
 
+    /** Whether the file has been deleted while its directory is there. A successor's file is none of ours. */
+    boolean isLost() {
+        Path directory = path.getParent();
+        return publishedKey != null
+                && directory != null
+                && Files.notExists(path, LinkOption.NOFOLLOW_LINKS)
+                && Files.isDirectory(directory);
+    }
+
     /** Deletes the file unless a successor has replaced it. */
     void remove() throws IOException {
+        Object published = publishedKey;
+        publishedKey = null;
         Files.deleteIfExists(bindPath);
         BasicFileAttributes attributes = attributes();
-        if (attributes != null && publishedKey != null && publishedKey.equals(attributes.fileKey())) {
+        if (attributes != null && published != null && published.equals(attributes.fileKey())) {
             Files.deleteIfExists(path);
         }
     }

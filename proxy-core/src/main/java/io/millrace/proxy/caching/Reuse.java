@@ -133,7 +133,7 @@ public sealed interface Reuse {
         if (stored.isNoCache()) {
             return new Validate(ValidateReason.NO_CACHE);
         }
-        if (isRestricted(request, settings) && mustBeValidated(stored)) {
+        if (mustBeValidated(stored) && isRestricted(request, settings)) {
             return new Validate(ValidateReason.AUTHORIZATION);
         }
         CacheControl control = CacheControl.ofRequest(request.fields());
@@ -178,7 +178,7 @@ public sealed interface Reuse {
         if (!CookieRule.allows(settings.storing().cookies(), request, stored)) {
             return new NotUsable(NotUsableReason.COOKIES);
         }
-        if (isRestricted(request, settings) && !mustBeValidated(stored) && !isForAnybody(stored)) {
+        if (!mustBeValidated(stored) && !isForAnybody(stored) && isRestricted(request, settings)) {
             return new NotUsable(NotUsableReason.AUTHORIZATION);
         }
         // Stored before an operator had it selected by more than its Vary: nobody can tell whom it is for.

@@ -161,7 +161,8 @@ public sealed interface Storability {
                 && !validated
                 && !control.isMustRevalidate()
                 && !control.isProxyRevalidate()
-                && !fields.contains(FieldName.SET_COOKIE);
+                && !fields.contains(FieldName.SET_COOKIE)
+                && freshness.source() != LifetimeSource.WITHHELD;
         boolean satisfied = freshness.source().isExplicit()
                 || servesStale
                 || switch (settings.storing().requiredHeaders()) {

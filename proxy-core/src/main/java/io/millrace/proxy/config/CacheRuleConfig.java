@@ -2,6 +2,7 @@ package io.millrace.proxy.config;
 
 import io.millrace.proxy.caching.StoringRules;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -69,6 +70,18 @@ public record CacheRuleConfig(
         IGNORE_CLIENT_NO_CACHE,
         /** As {@code cache.ignore_server_no_cache}. */
         IGNORE_SERVER_NO_CACHE
+    }
+
+    /** The expressions of a rule. */
+    static List<String> expressions(ConfigValues element) {
+        List<String> expressions = new ArrayList<>();
+        for (ConfigKey<String> key : List.of(CacheRulesKeys.HOST_REGEX, CacheRulesKeys.URL_REGEX)) {
+            String expression = element.find(key);
+            if (expression != null) {
+                expressions.add(expression);
+            }
+        }
+        return expressions;
     }
 
     static CacheRuleConfig from(int index, ConfigValues element) {

@@ -69,18 +69,21 @@ final class CacheRulesChecks {
 
     /** Warns of rules that match no request, as far as the other rules tell. */
     void checkReach(ProxyConfig config) {
+        // Clients name hosts then that no rule maps.
+        boolean forwards = config.forwardProxy().enabled();
         for (CacheRuleConfig rule : config.cacheRules()) {
             CacheRuleConfig.Conditions when = rule.when();
             String host = when.host();
             String domain = when.domain();
             if (host != null && domain != null && !isIn(host, domain)) {
                 warn(rule, "dest_host", "can never match, because " + host + " is not in dest_domain " + domain);
-            } else if (config.remap().stream().noneMatch(map -> isMapped(map, host, domain))) {
+            } else if (!forwards && config.remap().stream().noneMatch(map -> isMapped(map, host, domain))) {
                 warn(
                         rule,
                         host == null ? "dest_domain" : "dest_host",
                         "can never match, because no rule of remap maps it");
-            } else if (when.prefix() != null
+            } else if (!forwards
+                    && when.prefix() != null
                     && config.remap().stream()
                             .noneMatch(map -> isMapped(map, host, domain) && meets(map.from(), when.prefix()))) {
                 warn(rule, "prefix", "can never match, because no rule of remap maps such a path");

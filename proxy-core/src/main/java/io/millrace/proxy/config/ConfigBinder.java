@@ -111,6 +111,9 @@ final class ConfigBinder {
     }
 
     private void bindElement(Node node, ConfigKey<?> key, String path, List<ConfigValues> elements) {
+        if (!problems.unfolds(1, place(node))) {
+            return;
+        }
         ConfigValues.Builder element = ConfigValues.builder();
         element.origin(place(node).text());
         ConfigKey<?> word = ConfigShape.ofWord(key);
@@ -131,7 +134,8 @@ final class ConfigBinder {
     private void bindSection(MappingNode mapping, ConfigShape shape, String path, ConfigValues.Builder into) {
         Map<String, Place> seen = new HashMap<>();
         boolean unknown = false;
-        for (NodeTuple tuple : mapping.getValue()) {
+        for (NodeTuple tuple :
+                MergeKeys.merged(mapping, (node, problem) -> problems.error(place(node), path, problem))) {
             Place place = place(tuple.getKeyNode());
             if (!(tuple.getKeyNode() instanceof ScalarNode keyNode)) {
                 problems.error(place, path, "a key must be a word, this is " + kind(tuple.getKeyNode()));
@@ -164,6 +168,10 @@ final class ConfigBinder {
 
     private void bindSubsection(Node node, ConfigShape shape, String path, ConfigValues.Builder into) {
         if (node instanceof MappingNode mapping) {
+            if (shape.path().equals(TlsKeys.LISTEN_SECTION)) {
+                // An empty section is enough to turn TLS on.
+                into.put(TlsKeys.LISTEN_ENABLED, true);
+            }
             bindSection(mapping, shape, path, into);
         } else if (!isNull(node)) {
             problems.error(place(node), path, "must be a section with " + names(shape) + ", this is " + kind(node));
@@ -186,6 +194,9 @@ final class ConfigBinder {
 
     private void bindNames(SequenceNode node, ConfigKey<?> key, String path, ConfigValues.Builder into) {
         List<String> names = new ArrayList<>();
+        if (!problems.unfolds(node.getValue().size(), place(node))) {
+            return;
+        }
         for (Node element : node.getValue()) {
             if (element instanceof ScalarNode scalar && !isNull(element)) {
                 names.add(scalar.getValue());
@@ -213,6 +224,9 @@ final class ConfigBinder {
     }
 
     private <T> void bindScalar(ScalarNode node, ConfigKey<T> key, String path, ConfigValues.Builder into) {
+        if (!problems.unfolds(node.getValue().length(), place(node))) {
+            return;
+        }
         try {
             bindText(expanded(node.getValue(), path), key, into);
         } catch (InvalidValueException e) {
@@ -243,6 +257,10 @@ final class ConfigBinder {
     }
 
     private void unknownKey(Place place, ConfigShape shape, String name, String full) {
+        if (!problems.keepsMore()) {
+            problems.error(place, full, "unknown key");
+            return;
+        }
         boolean inRule = shape.path().startsWith("remap[]");
         String cacheRule = OTHER_CACHE_RULES.get(name.replace('-', '_'));
         if (cacheRule != null && shape.path().equals("cache_rules[]")) {

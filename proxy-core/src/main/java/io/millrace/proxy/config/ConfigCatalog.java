@@ -18,8 +18,17 @@ public final class ConfigCatalog {
             LISTEN,
             LISTEN_ADDRESS,
             ProxyProtocolKeys.LISTEN,
+            TlsKeys.LISTEN_ENABLED,
             LISTEN_CERTIFICATE,
             LISTEN_KEY,
+            TlsKeys.CERTIFICATES,
+            TlsKeys.CERTIFICATE,
+            TlsKeys.KEY,
+            TlsKeys.DIRECTORY,
+            TlsKeys.NAMES,
+            TlsKeys.DEFAULT_CERTIFICATE,
+            TlsKeys.UNKNOWN_NAME,
+            TlsKeys.CHECK_INTERVAL,
             REMAP,
             RemapKeys.MAP,
             RemapKeys.REGEX_MAP,
@@ -52,6 +61,7 @@ public final class ConfigCatalog {
             OriginGroupKeys.HOST_BACKUP,
             OriginGroupKeys.HOST_SELF,
             OriginGroupKeys.CONNECTIONS_MAX,
+            TunnelKeys.GROUP_MAX,
             OriginGroupKeys.QUEUE_MAX,
             OriginGroupKeys.PARENT_IS_PROXY,
             OriginGroupKeys.GO_DIRECT,
@@ -89,6 +99,7 @@ public final class ConfigCatalog {
             ForwardProxyKeys.CONNECT_PORTS,
             ForwardProxyKeys.DENY_DESTINATIONS,
             ForwardProxyKeys.ALLOW_DESTINATIONS,
+            ForwardProxyKeys.ORIGINS,
             VIA_NAME,
             VIA_RESPONSE,
             VIA_REQUEST,
@@ -201,6 +212,7 @@ public final class ConfigCatalog {
             TIMEOUTS_CLIENT_HEADER,
             TIMEOUTS_CLIENT_KEEP_ALIVE,
             TIMEOUTS_CLIENT_BODY,
+            ClientLimitKeys.BODY_WINDOW,
             TIMEOUTS_ORIGIN_CONNECT,
             TIMEOUTS_ORIGIN_FIRST_BYTE,
             TIMEOUTS_ORIGIN_IDLE,
@@ -211,10 +223,19 @@ public final class ConfigCatalog {
             LIMITS_REQUEST_HEADER,
             LIMITS_RESPONSE_HEADER,
             LIMITS_REQUEST_BODY,
+            ClientLimitKeys.REQUEST_BODY_RATE,
             ProxyProtocolKeys.HEADER_MAX,
             LIMITS_CONNECTIONS,
             LIMITS_REQUESTS_PER_CONNECTION,
+            LIMITS_MEMORY_IN_FLIGHT,
+            LIMITS_RESPONSE_RATE_MIN,
+            ClientLimitKeys.REQUESTS,
+            ClientLimitKeys.TUNNELS,
+            ClientLimitKeys.CONNECTIONS,
+            ClientLimitKeys.EXEMPT,
             ORIGIN_CONNECTIONS_MAX,
+            TunnelKeys.ORIGIN_MAX,
+            ClientLimitKeys.REQUEST_BUFFER,
             ORIGIN_QUEUE_MAX,
             ORIGIN_QUEUE_WAIT,
             ORIGIN_KEEP_ALIVE,
@@ -254,8 +275,12 @@ public final class ConfigCatalog {
             }
         }
         SECTIONS.put("include", "Rules in files of their own.");
+        SECTIONS.put("limits.per_client", "What one client may take at the same time; see access.md.");
         SECTIONS.put("listen", "Where clients connect.");
-        SECTIONS.put("listen[].tls", "TLS on this address; without it the address speaks plain HTTP.");
+        SECTIONS.put(
+                "listen[].tls",
+                "TLS on this address; `tls: {}` uses `tls.certificates`, and without tls the address speaks plain HTTP.");
+        SECTIONS.put("tls", "Certificates that addresses share, see [https.md](https.md).");
         SECTIONS.put("remap", "Which origin answers for which URLs.");
         SECTIONS.put("origins", "Groups of hosts that answer for the same URLs, see [origins.md](origins.md).");
         SECTIONS.put("origins[].retry", "When a request that one host did not answer goes to another.");

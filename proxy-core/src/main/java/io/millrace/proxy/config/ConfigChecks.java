@@ -33,6 +33,7 @@ final class ConfigChecks {
         new FilterChecks(problems, whole).check(values);
         new CacheRulesChecks(problems, whole).check(values);
         new DnsChecks(problems, whole).check(values);
+        new TlsChecks(problems, whole).check(values);
         checkLifetimes(values, values, "");
         List<ConfigValues> rules = ProxyConfig.elements(values, ConfigKeys.REMAP);
         for (int i = 0; i < rules.size(); i++) {
@@ -48,6 +49,21 @@ final class ConfigChecks {
         }
         checkHeartbeat(values);
         checkJavaHome(values);
+        checkExpressions(values);
+        warnOfMemory(values);
+    }
+
+    /** A warning: the configuration may be for another machine. */
+    private void warnOfMemory(ConfigValues values) {
+        long wanted = values.get(ConfigKeys.CACHE_RAM_SIZE);
+        long there = SystemMemory.totalBytes();
+        if (values.isSet(ConfigKeys.CACHE_RAM_SIZE) && wanted > there) {
+            problems.warning(
+                    at("cache.ram_size"),
+                    "cache.ram_size",
+                    Units.formatSize(wanted) + " is above the memory of this machine or control group, "
+                            + Units.formatSize(there));
+        }
     }
 
     private void checkHeartbeat(ConfigValues values) {
@@ -117,6 +133,35 @@ final class ConfigChecks {
                             : Units.formatDuration(most) + " is below the limit of heuristic_min_lifetime, "
                                     + Units.formatDuration(least));
         }
+    }
+
+    /** All expressions together: each alone is bounded where it is read. */
+    private void checkExpressions(ConfigValues values) {
+        long steps = 0;
+        List<ConfigValues> rules = ProxyConfig.elements(values, ConfigKeys.REMAP);
+        for (int i = 0; i < rules.size(); i++) {
+            steps = addSteps(steps, RemapRuleConfig.expressions(rules.get(i)), "remap[" + i + "]");
+        }
+        List<ConfigValues> cacheRules = ProxyConfig.elements(values, CacheRulesKeys.CACHE_RULES);
+        for (int i = 0; i < cacheRules.size(); i++) {
+            steps = addSteps(steps, CacheRuleConfig.expressions(cacheRules.get(i)), "cache_rules[" + i + "]");
+        }
+    }
+
+    /** Reports the first rule that passes the limit. */
+    private long addSteps(long before, List<String> expressions, String path) {
+        if (expressions.isEmpty()) {
+            return before;
+        }
+        long after = before + Regex.steps(expressions);
+        if (before <= Regex.TOTAL_STEPS_MAX && after > Regex.TOTAL_STEPS_MAX) {
+            problems.error(
+                    at(path),
+                    path,
+                    "the expressions up to this rule have programs of " + after + " steps together, the limit is "
+                            + Regex.TOTAL_STEPS_MAX);
+        }
+        return after;
     }
 
     private void checkJavaHome(ConfigValues values) {

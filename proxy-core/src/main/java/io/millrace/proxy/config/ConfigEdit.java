@@ -94,7 +94,7 @@ public record ConfigEdit(@Nullable String text, String obstacle) {
 
     private static String yaml(ConfigKey<?> key, String value) throws Obstacle {
         if (key.type() != ValueType.LIST) {
-            return FlowText.value(key, value.strip());
+            return FlowText.value(key, FlowText.unbracketed(key, value.strip()));
         }
         String list = value.strip();
         if (!list.startsWith("[") || list.contains("\n") || list.contains("\r")) {

@@ -30,14 +30,12 @@ public final class ConfigKeys {
             .says("Local address and port; port 0 lets the system choose.");
     public static final ConfigKey<Path> LISTEN_CERTIFICATE = draft("listen[].tls.certificate", ValueType.PATH)
             .rolling()
-            .required()
             .like("ssl_cert_name")
-            .says("PEM file with the certificate chain, the server's own first.");
+            .says("PEM file with the certificate chain, the server's own first; without it tls.certificates are used.");
     public static final ConfigKey<Path> LISTEN_KEY = draft("listen[].tls.key", ValueType.PATH)
             .rolling()
-            .required()
             .like("ssl_key_name")
-            .says("PEM file with the private key of the certificate.");
+            .says("PEM file with the private key of the certificate; the two stand together.");
 
     // remap
     public static final ConfigKey<List<ConfigValues>> REMAP = draft("remap", ValueType.LIST)
@@ -380,7 +378,7 @@ public final class ConfigKeys {
     public static final ConfigKey<Duration> TIMEOUTS_CLIENT_HEADER = timeout("timeouts.client_header", 30)
             .like("proxy.config.http.accept_no_activity_timeout")
             .says("From the first byte of a request, or from accepting a connection, to the end of the request's"
-                    + " head.");
+                    + " head. A TLS handshake has at most 10s of it.");
     public static final ConfigKey<Duration> TIMEOUTS_CLIENT_KEEP_ALIVE = timeout("timeouts.client_keep_alive", 120)
             .like("proxy.config.http.keep_alive_no_activity_timeout_in")
             .says("How long a client's connection stays open between two requests.");
@@ -392,7 +390,7 @@ public final class ConfigKeys {
             .says("To resolve the origin's name, connect, and finish the TLS handshake, for each attempt.");
     public static final ConfigKey<Duration> TIMEOUTS_ORIGIN_FIRST_BYTE = timeout("timeouts.origin_first_byte", 30)
             .like("proxy.config.http.transaction_no_activity_timeout_out")
-            .says("From the end of the request to the first byte of the origin's response.");
+            .says("From the end of the request to the end of the head of the origin's response.");
     public static final ConfigKey<Duration> TIMEOUTS_ORIGIN_IDLE = timeout("timeouts.origin_idle", 30)
             .like("proxy.config.http.transaction_no_activity_timeout_out")
             .says("Longest pause within an origin's response.");
@@ -433,6 +431,21 @@ public final class ConfigKeys {
             .within(0, Integer.MAX_VALUE)
             .defaultsTo(0)
             .says("Requests after which a client's connection is closed; 0 sets no limit.");
+
+    public static final ConfigKey<Long> LIMITS_MEMORY_IN_FLIGHT = draft("limits.memory_in_flight", ValueType.SIZE)
+            .within(4 * MIB, TIB)
+            .orZero()
+            .defaultsTo(0L)
+            .says(
+                    "Bytes on their way between clients, origins and the store at the same time. When they get scarce, windows shrink, then slow"
+                            + " clients are closed, then new fetches get 503; 0 is three quarters of the direct memory beside the cache.");
+    public static final ConfigKey<Long> LIMITS_RESPONSE_RATE_MIN = draft("limits.response_rate_min", ValueType.SIZE)
+            .within(16L, MIB)
+            .orZero()
+            .defaultsTo(KIB)
+            .says(
+                    "Bytes a second that a client has to take of a response that waits for it, over 30 s or longer; 0 sets no"
+                            + " limit.");
 
     // origin
     public static final ConfigKey<Integer> ORIGIN_CONNECTIONS_MAX = draft("origin.connections_max", ValueType.INTEGER)

@@ -181,7 +181,7 @@ public final class ConfigLoader {
         } else {
             problems.setAt(path, place);
             try {
-                binder.bindText(text, key, values);
+                binder.bindText(FlowText.unbracketed(key, text), key, values);
             } catch (InvalidValueException e) {
                 problems.error(place, path, e.problem(), e.suggestion());
             }

@@ -3,7 +3,6 @@ package io.millrace.proxy.config;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -19,6 +18,15 @@ final class ConfigProblems {
         }
     }
 
+    /** Problems that are kept: nobody reads more, and a file can have a million. */
+    static final int PROBLEMS_MAX = 1000;
+
+    /** Characters of a message that are kept: values of any length are quoted in them. */
+    private static final int LENGTH_MAX = 1000;
+
+    /** Characters and list elements with every alias unfolded. Without aliases a configuration has no more than its bytes. */
+    static final long UNFOLDED_MAX = 4L * ConfigDocument.LENGTH_MAX;
+
     private final List<ConfigProblem> problems = new ArrayList<>();
     private final Map<String, Place> places = new HashMap<>();
 
@@ -28,7 +36,10 @@ final class ConfigProblems {
     /** Files in the order in which they were read. */
     private final Map<String, Integer> files = new HashMap<>();
 
-    private final Set<String> broken = new HashSet<>();
+    private final TreeSet<String> broken = new TreeSet<>();
+    private long errors;
+    private long unfolded;
+    private long left;
 
     void error(Place place, String path, String message, @Nullable String suggestion) {
         broken.add(path);
@@ -45,8 +56,25 @@ final class ConfigProblems {
 
     private void add(
             ConfigProblem.Severity severity, Place place, String path, String message, @Nullable String suggestion) {
-        problems.add(
-                new ConfigProblem(severity, place.file(), place.line(), place.column(), path, message, suggestion));
+        boolean isError = severity == ConfigProblem.Severity.ERROR;
+        errors += isError ? 1 : 0;
+        if (!keepsMore() && !(isError && errors == 1)) {
+            left++;
+            return;
+        }
+        problems.add(new ConfigProblem(
+                severity, place.file(), place.line(), place.column(), cut(path), cut(message), suggestion));
+    }
+
+    /** Whether another problem would be shown, and is worth a search for what was meant. */
+    boolean keepsMore() {
+        return problems.size() < PROBLEMS_MAX;
+    }
+
+    private static String cut(String text) {
+        return text.length() <= LENGTH_MAX
+                ? text
+                : text.substring(0, LENGTH_MAX / 2) + " ... " + text.substring(text.length() - LENGTH_MAX / 2);
     }
 
     /** Remembers that the key at {@code path} was set here; a later place wins. */
@@ -61,6 +89,24 @@ final class ConfigProblems {
         variables
                 .computeIfAbsent(bracket < 0 ? path : path.substring(0, bracket), list -> new TreeSet<>())
                 .add(variable);
+    }
+
+    /**
+     * Counts what is read, each alias as often as it stands for something.
+     *
+     * @return false when the limit is passed, which is then one of the problems
+     */
+    boolean unfolds(int characters, Place place) {
+        boolean within = unfolded <= UNFOLDED_MAX;
+        unfolded += 1L + characters;
+        if (within && unfolded > UNFOLDED_MAX) {
+            error(
+                    place,
+                    "",
+                    "the aliases of the configuration stand for more than the limit of "
+                            + Units.formatSize(UNFOLDED_MAX) + " here");
+        }
+        return unfolded <= UNFOLDED_MAX;
     }
 
     /** Problems of this file come after those of the files before it. */
@@ -105,11 +151,12 @@ final class ConfigProblems {
 
     /** Whether something below {@code path} could not be read. */
     boolean isAnyBrokenBelow(String path) {
-        return broken.stream().anyMatch(each -> each.startsWith(path + "."));
+        String next = broken.ceiling(path + ".");
+        return next != null && next.startsWith(path + ".");
     }
 
     boolean hasErrors() {
-        return problems.stream().anyMatch(problem -> problem.severity() == ConfigProblem.Severity.ERROR);
+        return errors > 0;
     }
 
     /** What stands in the file first, in its order; then the rest as it was found. */
@@ -119,6 +166,16 @@ final class ConfigProblems {
                 .thenComparingInt(p -> files.getOrDefault(p.file(), 0))
                 .thenComparingInt(ConfigProblem::line)
                 .thenComparingInt(ConfigProblem::column));
+        if (left > 0) {
+            sorted.add(new ConfigProblem(
+                    errors > 0 ? ConfigProblem.Severity.ERROR : ConfigProblem.Severity.WARNING,
+                    null,
+                    0,
+                    0,
+                    "",
+                    left + " more problems are not shown, the limit is " + PROBLEMS_MAX,
+                    null));
+        }
         return List.copyOf(sorted);
     }
 }

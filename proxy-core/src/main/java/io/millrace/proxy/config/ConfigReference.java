@@ -143,6 +143,11 @@ public final class ConfigReference {
               describe` says all of this page about one key, with its present value: see
               [operations.md](operations.md#change-the-configuration).
             - Secrets are in files that keys name, never in values.
+            - Anchors, aliases and merge keys work: `<<: *name` takes what a section does not set itself. A section merges 100
+              sections at most; all aliases together stand for 64 MiB at most.
+            - Regular expressions are RE2's and run in linear time. An expression has 65536 characters, 100 levels of groups,
+              and a program of 20000 steps, 4000 of them branches, at most; all expressions together 1000000 steps.
+            - The file and what it includes have 16 MiB at most; 1000 problems are shown.
             - Where a key takes words that Traffic Server numbers, its number does as well.
             - A relative path starts at the directory of the file that names it.
             - `change` says what a new value takes: *live*, the running worker takes it over; *rolling*, a new worker starts

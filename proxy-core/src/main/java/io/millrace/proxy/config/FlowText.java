@@ -1,9 +1,13 @@
 package io.millrace.proxy.config;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.nodes.Node;
+import org.snakeyaml.engine.v2.nodes.ScalarNode;
+import org.snakeyaml.engine.v2.nodes.SequenceNode;
 
 /** Values as they would be written in one line of the file. Thread-safe: its methods are static and share nothing. */
 public final class FlowText {
@@ -90,6 +94,29 @@ public final class FlowText {
             list.append(list.length() == 1 ? "" : ", ").append(scalar(word.trim()));
         }
         return list.append(']').toString();
+    }
+
+    /**
+     * A list of words that stands in square brackets, with commas between its words; any other text as it is.
+     *
+     * <p>{@code ["a", b]} becomes {@code a,b}, as a file's list of the same words is read.
+     */
+    static String unbracketed(ConfigKey<?> key, String text) {
+        String list = text.strip();
+        if (!key.type().isWords() || !list.startsWith("[") || !list.endsWith("]") || list.equals("[]")) {
+            return text;
+        }
+        if (!(YamlText.compose(list, "", new ConfigProblems()) instanceof SequenceNode sequence)) {
+            return text;
+        }
+        List<String> words = new ArrayList<>();
+        for (Node element : sequence.getValue()) {
+            if (!(element instanceof ScalarNode scalar)) {
+                return text;
+            }
+            words.add(scalar.getValue());
+        }
+        return words.isEmpty() ? "[]" : String.join(key.type() == ValueType.REFERERS ? " " : ",", words);
     }
 
     /** A scalar that is not replaced from the environment, plain where that is safe everywhere. */

@@ -11,9 +11,15 @@ import org.jspecify.annotations.Nullable;
  * @param connectPorts the ports that CONNECT may go to
  * @param denied addresses that nothing is forwarded to
  * @param allowed those that may be forwarded to all the same
+ * @param origins the group of proxies that requests go to; null where they go to the hosts themselves
  */
 public record ForwardProxyConfig(
-        boolean enabled, AddressSet allow, List<Integer> connectPorts, AddressSet denied, AddressSet allowed) {
+        boolean enabled,
+        AddressSet allow,
+        List<Integer> connectPorts,
+        AddressSet denied,
+        AddressSet allowed,
+        @Nullable String origins) {
     static ForwardProxyConfig from(ConfigValues values) {
         return new ForwardProxyConfig(
                 values.get(ForwardProxyKeys.ENABLED),
@@ -22,7 +28,8 @@ public record ForwardProxyConfig(
                         .map(Integer::valueOf)
                         .toList(),
                 values.get(ForwardProxyKeys.DENY_DESTINATIONS),
-                orNone(values.find(ForwardProxyKeys.ALLOW_DESTINATIONS)));
+                orNone(values.find(ForwardProxyKeys.ALLOW_DESTINATIONS)),
+                values.find(ForwardProxyKeys.ORIGINS));
     }
 
     private static AddressSet orNone(@Nullable AddressSet set) {

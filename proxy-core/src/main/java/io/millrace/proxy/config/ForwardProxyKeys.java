@@ -65,6 +65,12 @@ public final class ForwardProxyKeys {
             .like("ip_allow.yaml (apply: out)")
             .says("Addresses that may be forwarded to although deny_destinations has them.");
 
+    public static final ConfigKey<String> ORIGINS = draft("forward_proxy.origins", ValueType.STRING)
+            .like("parent.config (dest_domain=.)")
+            .says(
+                    "Name of a group of origins with parent_is_proxy: true; requests for a whole URL and CONNECT go to its"
+                            + " proxies. The hosts themselves are only connected to where the group says go_direct: true.");
+
     private ForwardProxyKeys() {}
 
     static List<String> readPorts(String text) throws InvalidValueException {

@@ -17,7 +17,7 @@ final class HostTemplate {
 
     /** Hosts are without case, so the expression is. */
     static Pattern compile(String expression) {
-        return Pattern.compile(expression, Pattern.CASE_INSENSITIVE);
+        return Regex.compile(expression, Pattern.CASE_INSENSITIVE);
     }
 
     static String checkExpression(String expression) throws InvalidValueException {
@@ -29,7 +29,8 @@ final class HostTemplate {
             }
             return expression;
         } catch (PatternSyntaxException e) {
-            throw new InvalidValueException("'" + expression + "' is not an expression: " + e.getDescription());
+            throw new InvalidValueException(
+                    "'" + Regex.shown(expression) + "' is not an expression: " + e.getDescription());
         }
     }
 

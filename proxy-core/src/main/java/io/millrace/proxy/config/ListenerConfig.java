@@ -24,12 +24,12 @@ public record ListenerConfig(
     }
 
     /**
-     * Files of one server certificate.
+     * Which certificates an address uses: those of {@code tls.certificates} where both files are null.
      *
      * @param certificate PEM, the chain, the server's own first
      * @param key PEM, the private key
      */
-    public record Tls(Path certificate, Path key) {}
+    public record Tls(@Nullable Path certificate, @Nullable Path key) {}
 
     /** {@code https} where TLS is spoken, else {@code http}: the scheme of the requests that arrive here. */
     public String scheme() {
@@ -39,9 +39,10 @@ public record ListenerConfig(
     static ListenerConfig from(ConfigValues element) {
         Path certificate = element.find(ConfigKeys.LISTEN_CERTIFICATE);
         Path key = element.find(ConfigKeys.LISTEN_KEY);
+        boolean secure = certificate != null || element.isSet(TlsKeys.LISTEN_ENABLED);
         return new ListenerConfig(
                 element.get(ConfigKeys.LISTEN_ADDRESS),
                 element.get(ProxyProtocolKeys.LISTEN),
-                certificate == null || key == null ? null : new Tls(certificate, key));
+                secure && element.get(TlsKeys.LISTEN_ENABLED) ? new Tls(certificate, key) : null);
     }
 }

@@ -42,6 +42,29 @@ final class OriginGroupChecks {
                         Suggestions.closest(name, names.keySet()));
             }
         }
+        checkForwarding(values, groups, names);
+    }
+
+    /** Hosts that are no proxies could not know which host a client has named. */
+    private void checkForwarding(ConfigValues values, List<ConfigValues> groups, Map<String, Integer> names) {
+        String path = ForwardProxyKeys.ORIGINS.path();
+        String name = values.find(ForwardProxyKeys.ORIGINS);
+        if (name == null || problems.isBroken("origins")) {
+            return;
+        }
+        Integer index = names.get(name);
+        if (index == null) {
+            problems.error(
+                    at(path),
+                    path,
+                    "no group of origins is named '" + name + "'",
+                    Suggestions.closest(name, names.keySet()));
+        } else if (!groups.get(index).get(OriginGroupKeys.PARENT_IS_PROXY)) {
+            error(
+                    path,
+                    "the hosts of origins[" + index + "] '" + name
+                            + "' are no proxies; set parent_is_proxy: true there, or name another group");
+        }
     }
 
     private void checkGroup(ConfigValues group, String path, int index, Map<String, Integer> names) {
@@ -172,11 +195,14 @@ final class OriginGroupChecks {
                 used.add(rule.origins());
             }
         }
+        if (config.forwardProxy().origins() != null) {
+            used.add(config.forwardProxy().origins());
+        }
         List<OriginGroupConfig> groups = config.originGroups();
         for (int i = 0; i < groups.size(); i++) {
             if (!used.contains(groups.get(i).name())) {
                 String path = "origins[" + i + "]";
-                problems.warning(at(path), path, "no rule of remap names it");
+                problems.warning(at(path), path, "no rule of remap names it, nor does forward_proxy.origins");
             }
             if (groups.get(i).ringMode() == OriginGroupConfig.RingMode.PEERING_RING
                     && config.via().name().equals(ConfigKeys.VIA_NAME.defaultValue())) {

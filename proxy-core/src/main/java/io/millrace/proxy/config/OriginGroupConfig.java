@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param ringMode how backups stand to the others
  * @param hosts in the order of the file, at least one
  * @param connectionsMax most connections to each host on each event loop; null for the general setting
+ * @param tunnelsMax most tunnels to each host on each event loop; null for the general setting
  * @param queueMax most requests that wait for one of them; null for the general setting
  * @param parentIsProxy whether the hosts are sent whole URLs
  * @param goDirect whether the rule's own origin is asked when none of the hosts can be
@@ -29,6 +30,7 @@ public record OriginGroupConfig(
         RingMode ringMode,
         List<Host> hosts,
         @Nullable Integer connectionsMax,
+        @Nullable Integer tunnelsMax,
         @Nullable Integer queueMax,
         boolean parentIsProxy,
         boolean goDirect,
@@ -162,6 +164,7 @@ public record OriginGroupConfig(
                 element.get(OriginGroupKeys.RING_MODE),
                 List.copyOf(hosts),
                 element.find(OriginGroupKeys.CONNECTIONS_MAX),
+                element.find(TunnelKeys.GROUP_MAX),
                 element.find(OriginGroupKeys.QUEUE_MAX),
                 element.get(OriginGroupKeys.PARENT_IS_PROXY),
                 element.get(OriginGroupKeys.GO_DIRECT),

@@ -31,6 +31,7 @@ public final class ProxyConfig {
     private final OriginConfig origin;
     private final DnsConfig dns;
     private final WorkerConfig worker;
+    private final TlsConfig tls;
 
     ProxyConfig(ConfigValues values) {
         this.values = values;
@@ -70,6 +71,7 @@ public final class ProxyConfig {
         origin = OriginConfig.from(values);
         dns = DnsConfig.from(values);
         worker = WorkerConfig.from(values);
+        tls = TlsConfig.from(values);
     }
 
     /** Every default; no listener, no rule, no disk. */
@@ -190,6 +192,11 @@ public final class ProxyConfig {
         return worker;
     }
 
+    /** Certificates that addresses share. */
+    public TlsConfig tls() {
+        return tls;
+    }
+
     /** A builder that starts from this configuration. */
     public Builder toBuilder() {
         return new Builder(this);
@@ -230,6 +237,7 @@ public final class ProxyConfig {
         private final List<ConfigValues> filters = new ArrayList<>();
         private final List<ConfigValues> accessFilters = new ArrayList<>();
         private final List<ConfigValues> splitDns = new ArrayList<>();
+        private final List<ConfigValues> certificates = new ArrayList<>();
 
         private Builder() {
             values = ConfigValues.builder();
@@ -246,6 +254,7 @@ public final class ProxyConfig {
             filters.addAll(elements(start.values, FilterKeys.FILTERS));
             accessFilters.addAll(elements(start.values, FilterKeys.ACCESS_FILTERS));
             splitDns.addAll(elements(start.values, DnsKeys.SPLIT));
+            certificates.addAll(elements(start.values, TlsKeys.CERTIFICATES));
         }
 
         /** Sets one key of {@link ConfigKeys} that is no list and no part of one. */
@@ -294,6 +303,25 @@ public final class ProxyConfig {
                     .set(ConfigKeys.LISTEN_CERTIFICATE, certificate.toAbsolutePath())
                     .set(ConfigKeys.LISTEN_KEY, key.toAbsolutePath())
                     .build());
+            return this;
+        }
+
+        /** Adds an address that speaks TLS with the certificates of {@link #certificate}. */
+        public Builder listenTls(String address) {
+            return listenTls(address, ConfigValues.empty());
+        }
+
+        /** The same with settings of the address, of the keys below {@code listen[].tls}. */
+        public Builder listenTls(String address, ConfigValues settings) {
+            ConfigValues.Builder element = settings.toBuilder();
+            element.put(ConfigKeys.LISTEN_ADDRESS, read(ConfigKeys.LISTEN_ADDRESS, address));
+            listen.add(element.set(TlsKeys.LISTEN_ENABLED, true).build());
+            return this;
+        }
+
+        /** Adds certificates for the addresses of {@link #listenTls}, of the keys of {@link TlsKeys}. */
+        public Builder certificate(ConfigValues certificate) {
+            certificates.add(certificate);
             return this;
         }
 
@@ -426,6 +454,7 @@ public final class ProxyConfig {
             values.put(FilterKeys.FILTERS, List.copyOf(filters));
             values.put(FilterKeys.ACCESS_FILTERS, List.copyOf(accessFilters));
             values.put(DnsKeys.SPLIT, List.copyOf(splitDns));
+            values.put(TlsKeys.CERTIFICATES, List.copyOf(certificates));
             return new ProxyConfig(values.build());
         }
 

@@ -1,6 +1,5 @@
 package io.millrace.proxy.config;
 
-import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,9 +53,10 @@ public record RefererConfig(List<String> expressions, String redirect) {
             if (expression.isEmpty()) {
                 throw new InvalidValueException("an expression is empty");
             }
-            Pattern.compile(expression);
+            Regex.compile(expression);
         } catch (PatternSyntaxException e) {
-            throw new InvalidValueException("'" + expression + "' is not an expression: " + e.getDescription());
+            throw new InvalidValueException(
+                    "'" + Regex.shown(expression) + "' is not an expression: " + e.getDescription());
         }
     }
 

@@ -2,6 +2,7 @@ package io.millrace.proxy.config;
 
 import com.google.re2j.Pattern;
 import io.millrace.proxy.http.UpgradeFields;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param pristineHostHdr whether the origin gets the client's Host field
  * @param upgrade the protocols, in lower case, that a connection may switch to; empty for none
  * @param proxyProtocolOut what connections to the origin begin with
+ * @param requestBufferBytes request content that is kept before the origin is asked; 0 for none
  * @param methods the methods that pass; empty for all but TRACE and CONNECT
  * @param purgeAllow whose PURGE requests are obeyed
  * @param cache the cache settings of this rule: its own over the general ones
@@ -36,6 +38,7 @@ public record RemapRuleConfig(
         boolean pristineHostHdr,
         List<String> upgrade,
         ProxyProtocolVersion proxyProtocolOut,
+        int requestBufferBytes,
         List<String> methods,
         List<AddressRange> purgeAllow,
         CacheConfig cache,
@@ -72,10 +75,11 @@ public record RemapRuleConfig(
                 effective.get(ConfigKeys.PRISTINE_HOST_HDR),
                 upgrade(element.get(RemapKeys.of(verb)), effective),
                 effective.get(ProxyProtocolKeys.OUT),
+                Math.toIntExact(effective.get(ClientLimitKeys.REQUEST_BUFFER)),
                 AccessConfig.list(effective, ConfigKeys.METHODS),
                 purgers(effective),
                 CacheConfig.from(effective),
-                element.find(RemapKeys.ORIGINS),
+                forwarding ? general.find(ForwardProxyKeys.ORIGINS) : element.find(RemapKeys.ORIGINS),
                 forwarding,
                 element.origin());
     }
@@ -87,6 +91,22 @@ public record RemapRuleConfig(
     /** Which rules it stands with. */
     public RemapVerb.Group group() {
         return from.isWebSocket() ? RemapVerb.Group.WEBSOCKET : verb.group();
+    }
+
+    /** The expressions of a rule that was read, in whatever state it is. */
+    static List<String> expressions(ConfigValues element) {
+        List<String> expressions = new ArrayList<>();
+        for (RemapVerb verb : RemapVerb.all()) {
+            RuleUrl from = verb.isRegex() ? element.find(RemapKeys.of(verb)) : null;
+            if (from != null && from.host() != null) {
+                expressions.add(from.host());
+            }
+        }
+        List<String> referers = element.find(RemapKeys.REFERERS);
+        if (referers != null) {
+            expressions.addAll(referers);
+        }
+        return expressions;
     }
 
     private static RemapVerb verbOf(ConfigValues element) {

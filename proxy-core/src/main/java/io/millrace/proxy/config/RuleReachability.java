@@ -65,7 +65,7 @@ final class RuleReachability {
     }
 
     void check(ProxyConfig config) {
-        if (config.remap().isEmpty()) {
+        if (config.remap().isEmpty() && !config.forwardProxy().enabled()) {
             problems.warning(
                     problems.placeOf("remap", whole), "remap", "no rule, so every request is answered with 404");
         }

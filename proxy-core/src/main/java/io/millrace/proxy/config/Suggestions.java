@@ -5,10 +5,16 @@ import org.jspecify.annotations.Nullable;
 
 /** The known word nearest to a mistyped one, by edit distance with transpositions (optimal string alignment). */
 final class Suggestions {
+    /** Nobody mistypes a word of this length. The time is its product with a candidate's. */
+    private static final int LENGTH_MAX = 200;
+
     private Suggestions() {}
 
     /** The nearest candidate, or null when none is near enough to be what was meant. */
     static @Nullable String closest(String typed, Collection<String> candidates) {
+        if (typed.length() > LENGTH_MAX) {
+            return null;
+        }
         @Nullable String best = null;
         int bestDistance = Integer.MAX_VALUE;
         for (String candidate : candidates) {

@@ -13,7 +13,8 @@ final class SystemMemory {
         return Math.max(16 * MIB, totalBytes() / 4 / MIB * MIB);
     }
 
-    private static long totalBytes() {
+    /** All of it. */
+    static long totalBytes() {
         // The JDK's figure knows control groups, version 1 and 2, since 15.
         if (ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean system) {
             return system.getTotalMemorySize();

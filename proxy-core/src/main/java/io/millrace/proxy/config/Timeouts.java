@@ -6,6 +6,7 @@ package io.millrace.proxy.config;
  * @param clientHeaderNanos from accept, or a request's first byte, to the end of its head
  * @param clientKeepAliveNanos between two requests of a connection
  * @param clientBodyNanos pause while a client sends content or takes its response
+ * @param clientBodyWindowNanos time over which the rate of request content is measured
  * @param originConnectNanos name, connection and TLS handshake, for each attempt
  * @param originFirstByteNanos from the end of the request to the response's first byte
  * @param originIdleNanos pause within a response
@@ -17,6 +18,7 @@ public record Timeouts(
         long clientHeaderNanos,
         long clientKeepAliveNanos,
         long clientBodyNanos,
+        long clientBodyWindowNanos,
         long originConnectNanos,
         long originFirstByteNanos,
         long originIdleNanos,
@@ -28,6 +30,7 @@ public record Timeouts(
                 values.get(ConfigKeys.TIMEOUTS_CLIENT_HEADER).toNanos(),
                 values.get(ConfigKeys.TIMEOUTS_CLIENT_KEEP_ALIVE).toNanos(),
                 values.get(ConfigKeys.TIMEOUTS_CLIENT_BODY).toNanos(),
+                values.get(ClientLimitKeys.BODY_WINDOW).toNanos(),
                 values.get(ConfigKeys.TIMEOUTS_ORIGIN_CONNECT).toNanos(),
                 values.get(ConfigKeys.TIMEOUTS_ORIGIN_FIRST_BYTE).toNanos(),
                 values.get(ConfigKeys.TIMEOUTS_ORIGIN_IDLE).toNanos(),

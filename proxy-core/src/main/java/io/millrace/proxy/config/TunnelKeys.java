@@ -8,6 +8,9 @@ import java.util.Locale;
 
 /** The catalogue's entries for connections that leave HTTP: which may by a rule, and how long they live. */
 public final class TunnelKeys {
+    public static final ConfigKey<Integer> GROUP_MAX = draft("origins[].tunnels_max", ValueType.INTEGER)
+            .within(1, 1_000_000)
+            .says("As origin.tunnels_max, for each host of the group; without it that one holds.");
     public static final ConfigKey<List<String>> UPGRADE = draft("upgrade", ValueType.PROTOCOLS)
             .defaultsTo(List.of())
             .perRule()
@@ -25,6 +28,13 @@ public final class TunnelKeys {
             .defaultsTo(Duration.ofDays(1))
             .like("proxy.config.websocket.active_timeout")
             .says("How long a tunnel may live in all; 0 sets no limit.");
+
+    public static final ConfigKey<Integer> ORIGIN_MAX = draft("origin.tunnels_max", ValueType.INTEGER)
+            .within(1, 1_000_000)
+            .defaultsTo(4096)
+            .says(
+                    "Tunnels (WebSocket, CONNECT) to one origin by each event loop, counted apart from origin.connections_max;"
+                            + " a further one is answered with 503.");
 
     /** Carry requests, or hide them: what rules refuse would go past them. */
     private static final List<String> REFUSED = List.of("h2c", "h2", "http", "tls");

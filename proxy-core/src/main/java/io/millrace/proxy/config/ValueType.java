@@ -1,6 +1,5 @@
 package io.millrace.proxy.config;
 
-import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.TargetUri;
@@ -450,10 +449,10 @@ public final class ValueType<T> {
 
     private static String readRegex(String text) throws InvalidValueException {
         try {
-            Pattern.compile(readString(text));
+            Regex.compile(readString(text));
             return text;
         } catch (PatternSyntaxException e) {
-            throw new InvalidValueException("'" + text + "' is not an expression: " + e.getDescription());
+            throw new InvalidValueException("'" + Regex.shown(text) + "' is not an expression: " + e.getDescription());
         }
     }
 

@@ -12,6 +12,11 @@ import org.snakeyaml.engine.v2.nodes.Node;
 
 /** Turns YAML text into nodes that know their line and column, or into one problem that does. */
 final class YamlText {
+    private static final int BUFFER_SIZE_MIN = 1024;
+
+    /** Buffers that a text is read in. */
+    private static final int BUFFERS_MAX = 16;
+
     private YamlText() {}
 
     /** The document's root; null when the text is empty, or is no YAML, which is then among the problems. */
@@ -22,6 +27,10 @@ final class YamlText {
                 // Refused by the binder, which can say where they stand.
                 .setAllowNonScalarKeys(true)
                 .setCodePointLimit(ConfigDocument.LENGTH_MAX)
+                // The reader moves its window for each buffer within one scalar: time is quadratic with a fixed one.
+                .setBufferSize(Math.max(BUFFER_SIZE_MIN, text.length() / BUFFERS_MAX))
+                // Nodes are not copied for aliases; what they stand for is counted where it is read.
+                .setMaxAliasesForCollections(Integer.MAX_VALUE)
                 .build();
         try {
             return new Compose(settings).composeString(text).orElse(null);

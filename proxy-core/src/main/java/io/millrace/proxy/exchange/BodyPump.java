@@ -5,6 +5,7 @@ import io.millrace.proxy.http.ContentSink;
 import io.millrace.proxy.http.ContentSource;
 import io.millrace.proxy.net.ClientStream;
 import io.netty.buffer.ByteBuf;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +30,8 @@ final class BodyPump implements ContentSink {
     private final ClientStream stream;
     private final End end;
 
+    private final @Nullable IntConsumer copies;
+
     private @Nullable ContentSource source;
     private boolean outstanding;
     private boolean over;
@@ -37,6 +40,12 @@ final class BodyPump implements ContentSink {
     private long bytes;
 
     BodyPump(ClientStream stream, End end) {
+        this(stream, end, null);
+    }
+
+    /** @param copies is told the bytes of each piece of which the connection makes a copy; null for nobody */
+    BodyPump(ClientStream stream, End end, @Nullable IntConsumer copies) {
+        this.copies = copies;
         this.stream = stream;
         this.end = end;
     }
@@ -104,7 +113,11 @@ final class BodyPump implements ContentSink {
             return;
         }
         outstanding = false;
-        bytes += content.readableBytes();
+        int length = content.readableBytes();
+        bytes += length;
+        if (copies != null && keepsCopies()) {
+            copies.accept(length);
+        }
         try {
             stream.write(content);
             pump();

@@ -1,5 +1,6 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.clients.ClientCounts.Kind;
 import io.millrace.proxy.fetch.Origin;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;
@@ -18,6 +19,7 @@ import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.serve.LocalAnswers;
 import io.millrace.proxy.tunnel.Tunnel;
 import io.netty.buffer.ByteBuf;
+import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,8 +41,10 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
     private final RequestHead request;
     private final ExchangeReport report;
     private final TunnelAnswer tunnel;
+    private final ClientShare share;
 
     private @Nullable OriginCall call;
+    private @Nullable ConnectTries tries;
     private boolean over;
 
     private ConnectExchange(ExchangeLoop home, ClientStream stream, RequestHead request) {
@@ -48,6 +52,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         this.stream = stream;
         this.request = request;
         this.report = new ExchangeReport(home, stream, request);
+        this.share = new ClientShare(home);
         this.tunnel = new TunnelAnswer(home, stream, request, report, this);
     }
 
@@ -69,17 +74,33 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
             answer(decision.deniedStatus(), decision.reason(), ExchangeOutcome.DENIED, decision.allow());
             return;
         }
+        if (!home.memory().admitsFetch()) {
+            refuseForMemory();
+            return;
+        }
+        if (!share.take(Kind.TUNNELS, request, stream)) {
+            report.limited(Kind.TUNNELS.text());
+            answer(429, ClientShare.text(Kind.TUNNELS), ExchangeOutcome.DENIED, null);
+            return;
+        }
         String host = request.target().host();
         String plain = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
         report.connecting(plain);
         ExchangeSettings settings = home.settings();
         Origin origin = Origin.http(plain, request.target().port());
+        String group = settings.forward().origins();
+        if (group != null) {
+            InetAddress client = stream.connection().remoteAddress().getAddress();
+            tries = ConnectTries.start(home, request, client, origin, group, this);
+            return;
+        }
         call = home.origins().fetch(OriginRequest.tunnel(origin, settings.fetch(), settings.forward()), this);
     }
 
     @Override
     public void onSwitched(ResponseHead head, SwitchedConnection connection) {
         try {
+            report.answeredBy(tries == null ? null : tries.host());
             tunnel.connect(connection);
         } catch (RuntimeException | Error e) {
             connection.close();
@@ -90,7 +111,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
     @Override
     public void onFailure(OriginFailure failure) {
         home.counters().increment(FailureCounters.of(failure.reason()));
-        report.failed(failure, null);
+        report.failed(failure, tries == null ? null : tries.host());
         try {
             boolean denied = failure.reason() == OriginFailure.Reason.DESTINATION;
             answer(
@@ -103,6 +124,10 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         } catch (RuntimeException | Error e) {
             onFault(e);
         }
+    }
+
+    private void refuseForMemory() {
+        onFailure(new OriginFailure(OriginFailure.Reason.MEMORY, "limits.memory_in_flight is used up", true));
     }
 
     private void answer(int status, String text, ExchangeOutcome outcome, @Nullable String allow) {
@@ -118,6 +143,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         report.refusedAs(outcome, null);
         report.addToLocal(head);
         over = true;
+        share.give();
         report.headSent(status);
         stream.writeHead(head.close());
         stream.write(content);
@@ -128,6 +154,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
     @Override
     public void onTunnelEnd(Tunnel.End how) {
         over = true;
+        share.give();
         report.end(ExchangeOutcome.TUNNELLED, tunnel.bytesToClient());
     }
 
@@ -135,6 +162,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         log.error("CONNECT to {} failed", request.target().host(), fault);
         if (!over) {
             over = true;
+            share.give();
             stream.abort();
             report.end(ExchangeOutcome.INTERNAL, 0);
         }
@@ -146,9 +174,13 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
             return;
         }
         over = true;
+        share.give();
         home.counters().increment(Counter.CLIENT_FAILURES_ABORTED);
         if (call != null) {
             call.cancel();
+        }
+        if (tries != null) {
+            tries.cancel();
         }
         report.end(ExchangeOutcome.CLIENT_GONE, 0);
     }

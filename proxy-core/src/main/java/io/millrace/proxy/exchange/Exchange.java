@@ -3,6 +3,7 @@ package io.millrace.proxy.exchange;
 import io.millrace.proxy.caching.StaleServing;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.Validation;
+import io.millrace.proxy.clients.ClientCounts.Kind;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.SwitchedConnection;
 import io.millrace.proxy.fill.ResponseTee;
@@ -11,6 +12,8 @@ import io.millrace.proxy.http.ContentSink;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.memory.SlowClients;
+import io.millrace.proxy.memory.SlowReason;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.net.RequestHandler;
@@ -53,6 +56,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
     private final TunnelAnswer tunnel;
     private final ExchangeState state = new ExchangeState();
     private final StaleCopy stale = new StaleCopy();
+    private final ClientShare share;
 
     private @Nullable Decision decision;
     private int lookups;
@@ -64,7 +68,8 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
         this.contentLength = contentLength;
         this.report = new ExchangeReport(home, stream, request);
         this.plans = new FetchPlans(home, request, stream.connection(), contentLength);
-        this.pump = new BodyPump(stream, this);
+        this.share = new ClientShare(home);
+        this.pump = new BodyPump(stream, this, home.memory()::took);
         this.answer = new ClientAnswer(home, stream, request, report, pump);
         this.partial = new PartialAnswer(home, stream, request, state, report, plans, pump, answer, this);
         this.origin = new OriginSide(home, stream, state, plans, this, contentLength);
@@ -89,6 +94,11 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
         decision = next;
         report.decided(next);
         answer.decided(next);
+        if (isWaiting(next.kind())
+                && !share.take(next.upgrade() == null ? Kind.REQUESTS : Kind.TUNNELS, request, stream)) {
+            refuse(next);
+            return;
+        }
         switch (next.kind()) {
             case TUNNEL -> throw new IllegalStateException("CONNECT has an exchange of its own");
             case DENIED -> answerLocally(next.deniedStatus(), next.reason(), ExchangeOutcome.DENIED);
@@ -105,6 +115,25 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
             case UNAVAILABLE ->
                 answerLocally(504, "not in the cache, and only-if-cached was asked for", ExchangeOutcome.LOCAL);
         }
+    }
+
+    /** Whether a request waits for more than its client before it is answered. */
+    private static boolean isWaiting(Decision.Kind kind) {
+        return switch (kind) {
+            case PASS, OPEN, VALIDATE, COMPLETE, MISS -> true;
+            case TUNNEL, DENIED, FINAL_RECIPIENT, NOT_MAPPED, REDIRECTED, FRESH, FRESH_ENOUGH, UNAVAILABLE -> false;
+        };
+    }
+
+    /** The client has as much in progress as it may. */
+    private void refuse(Decision next) {
+        StoredObject<StoredHead> object = next.takeObjectOrNull();
+        if (object != null) {
+            object.release();
+        }
+        Kind kind = next.upgrade() == null ? Kind.REQUESTS : Kind.TUNNELS;
+        report.limited(kind.text());
+        answerLocally(429, ClientShare.text(kind), ExchangeOutcome.DENIED);
     }
 
     private void open(Decision next) {
@@ -381,6 +410,8 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
         state.enter(ExchangePhase.SENDING_STORED, success);
         if (!answer.sendStored(object, stored, result)) {
             finish();
+        } else if (!state.isTerminal()) {
+            share.takeAnyway(request, stream);
         }
     }
 
@@ -503,6 +534,16 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
     }
 
     @Override
+    public SlowClients.OriginDemand originDemand() {
+        return origin.demand();
+    }
+
+    @Override
+    public void onClientTooSlow(SlowReason reason) {
+        report.tooSlow(reason);
+    }
+
+    @Override
     public void onClientGone() {
         if (state.isTerminal()) {
             return;
@@ -515,6 +556,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
 
     private void leave(ExchangePhase last) {
         state.enter(last);
+        share.give();
         pump.close();
         stale.release();
         origin.forget();

@@ -4,6 +4,7 @@ import io.millrace.proxy.caching.CacheGroups;
 import io.millrace.proxy.caching.Invalidation;
 import io.millrace.proxy.caching.Invalidations;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.clients.ClientAdmission;
 import io.millrace.proxy.fetch.OriginClient;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.OutboundHead;
@@ -12,6 +13,7 @@ import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.lookup.Collapser;
 import io.millrace.proxy.lookup.UncacheableKeys;
+import io.millrace.proxy.memory.LoopMemory;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientStream;
@@ -61,6 +63,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
      * @param invalidator invalidates more than that
      * @param groups the groups of origins
      * @param overload which rules have more to do than they can
+     * @param clients admits what single clients begin
      * @param clock the time of day
      * @param settings the settings in force, a new snapshot after each reload
      */
@@ -72,6 +75,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
             Invalidator invalidator,
             OriginGroups groups,
             Overload overload,
+            ClientAdmission clients,
             WallClock clock,
             Supplier<ExchangeSettings> settings) {
 
@@ -88,6 +92,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
                     invalidator,
                     new OriginGroups(),
                     new Overload(),
+                    new ClientAdmission(),
                     clock,
                     settings);
         }
@@ -104,6 +109,8 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     private final DirectHits directHits;
     private final OutboundHead outbound = new OutboundHead();
     private final ViaCodes viaCodes = new ViaCodes();
+    private final LoopMemory memory;
+    private final HeldContent.Budget heldContent = new HeldContent.Budget();
 
     /**
      * @param origins this loop's own
@@ -112,6 +119,22 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
      */
     public ExchangeLoop(
             EventLoop loop, Shared shared, OriginClient origins, LoopCounters counters, @Nullable AccessLogRing log) {
+        this(loop, shared, origins, counters, log, LoopMemory.unlimited());
+    }
+
+    /**
+     * As the other, within a budget for bytes in flight.
+     *
+     * @param memory this loop's own view of it
+     */
+    public ExchangeLoop(
+            EventLoop loop,
+            Shared shared,
+            OriginClient origins,
+            LoopCounters counters,
+            @Nullable AccessLogRing log,
+            LoopMemory memory) {
+        this.memory = memory;
         this.loop = loop;
         this.shared = shared;
         this.origins = origins;
@@ -246,6 +269,10 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
         return shared.overload();
     }
 
+    ClientAdmission clients() {
+        return shared.clients();
+    }
+
     LoopOrigins groups() {
         return groups;
     }
@@ -279,6 +306,11 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
         return shared.invalidator().invalidations();
     }
 
+    /** The loop's view of the budget for bytes in flight. */
+    LoopMemory memory() {
+        return memory;
+    }
+
     WallClock clock() {
         return shared.clock();
     }
@@ -307,6 +339,11 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     /** The loop's reusable letters of Via. */
     ViaCodes viaCodes() {
         return viaCodes;
+    }
+
+    /** What requests of this loop hold of their content before they have a connection. */
+    HeldContent.Budget heldContent() {
+        return heldContent;
     }
 
     /** The loop's reusable response head: filled and handed to a stream without anything in between. */

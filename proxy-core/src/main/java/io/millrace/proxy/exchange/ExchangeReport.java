@@ -10,6 +10,7 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.memory.SlowReason;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientStream;
@@ -211,9 +212,19 @@ final class ExchangeReport {
         logOutcome = FailureCounters.outcomeOf(failure.reason());
     }
 
+    /** The client is closed, since it takes the response too slowly. */
+    void tooSlow(SlowReason reason) {
+        detail = reason.text();
+    }
+
     /** More of the request came than is taken, or too late. */
     void requestFailed(BadRequest reason) {
         detail = reason.text();
+    }
+
+    /** The client has as much in progress as it may; {@code limit} is a stable word. */
+    void limited(String limit) {
+        detail = limit;
     }
 
     /** What was stored could not be used as it was, as an invalidation has outdated it. */

@@ -1,6 +1,7 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.access.AccessRules;
+import io.millrace.proxy.clients.ClientLimits;
 import io.millrace.proxy.config.OriginConfig;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.Timeouts;
@@ -37,6 +38,7 @@ import org.jspecify.annotations.Nullable;
  * @param requestVia what it says in requests to origins
  * @param responseVia what it says in responses
  * @param server what responses say in Server
+ * @param clients how much one client may take at the same time
  * @param cacheStatus this proxy's member of Cache-Status
  */
 public record ExchangeSettings(
@@ -55,6 +57,7 @@ public record ExchangeSettings(
         ViaText requestVia,
         ViaText responseVia,
         ServerFields server,
+        ClientLimits clients,
         CacheStatus cacheStatus) {
 
     /**
@@ -78,6 +81,7 @@ public record ExchangeSettings(
                 .queueTimeoutNanos(origin.queueWaitNanos())
                 .responseHeadMax(config.limits().responseHeaderBytes())
                 .connectionsMax(origin.connectionsMax())
+                .tunnelsMax(origin.tunnelsMax())
                 .idleConnectionsMax(origin.keepAliveMax())
                 .build();
         return new ExchangeSettings(
@@ -96,6 +100,7 @@ public record ExchangeSettings(
                 new ViaText(via.name(), level(via.request())),
                 new ViaText(via.name(), level(via.response())),
                 new ServerFields(via.server(), via.name()),
+                ClientLimits.of(config),
                 new CacheStatus(via.name()));
     }
 

@@ -17,6 +17,8 @@ final class FailureCounters {
             case CONNECT_TIMEOUT -> Counter.ORIGIN_FAILURES_CONNECT_TIMEOUT;
             case TLS -> Counter.ORIGIN_FAILURES_TLS;
             case QUEUE_FULL, QUEUE_TIMEOUT -> Counter.ORIGIN_FAILURES_LIMIT;
+            case MEMORY -> Counter.ORIGIN_FAILURES_MEMORY;
+            case TUNNEL_LIMIT -> Counter.ORIGIN_FAILURES_TUNNEL_LIMIT;
             case NONE_UP -> Counter.ORIGIN_FAILURES_NONE_UP;
             case FIRST_BYTE_TIMEOUT -> Counter.ORIGIN_FAILURES_FIRST_BYTE_TIMEOUT;
             case IDLE_TIMEOUT, REQUEST_TIMEOUT -> Counter.ORIGIN_FAILURES_IDLE_TIMEOUT;
@@ -29,7 +31,8 @@ final class FailureCounters {
         return switch (reason) {
             case DNS -> LogOutcome.DNS_FAILED;
             case DESTINATION -> LogOutcome.DENIED;
-            case CONNECT_REFUSED, CONNECT_TIMEOUT, TLS, QUEUE_FULL, NONE_UP -> LogOutcome.CONNECT_FAILED;
+            case CONNECT_REFUSED, CONNECT_TIMEOUT, TLS, QUEUE_FULL, MEMORY, TUNNEL_LIMIT, NONE_UP ->
+                LogOutcome.CONNECT_FAILED;
             case QUEUE_TIMEOUT, FIRST_BYTE_TIMEOUT, IDLE_TIMEOUT, REQUEST_TIMEOUT -> LogOutcome.ORIGIN_TIMEOUT;
             case RESET, TRUNCATED, BAD_RESPONSE -> LogOutcome.ORIGIN_READ_FAILED;
             case CANCELLED, INTERNAL -> LogOutcome.FAILED;
@@ -42,6 +45,8 @@ final class FailureCounters {
             case LINE_TOO_LONG -> Counter.CLIENT_FAILURES_LINE_TOO_LONG;
             case HEADER_TOO_LARGE -> Counter.CLIENT_FAILURES_HEADER_TOO_LARGE;
             case CONTENT_TOO_LARGE -> Counter.CLIENT_FAILURES_BODY_TOO_LARGE;
+            case CONTENT_RATE -> Counter.CLIENT_FAILURES_SLOW_BODY;
+            case CONTENT_INCOMPLETE -> Counter.CLIENT_FAILURES_ABORTED;
             case HEADER_TIMEOUT, CONTENT_TIMEOUT -> Counter.CLIENT_FAILURES_TIMEOUT;
         };
     }
@@ -52,7 +57,7 @@ final class FailureCounters {
             case TRANSFER_CODING, VERSION -> LogOutcome.UNSUPPORTED;
             case HOST, TARGET -> LogOutcome.INVALID_URL;
             case CONTENT_TOO_LARGE -> LogOutcome.REQUEST_TOO_LARGE;
-            case HEADER_TIMEOUT, CONTENT_TIMEOUT -> LogOutcome.CLIENT_READ_FAILED;
+            case CONTENT_INCOMPLETE, HEADER_TIMEOUT, CONTENT_TIMEOUT, CONTENT_RATE -> LogOutcome.CLIENT_READ_FAILED;
         };
     }
 }

@@ -2,6 +2,7 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.access.ForwardAccess;
 import io.millrace.proxy.access.MethodPolicy;
+import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.http.IpAddress;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
@@ -10,6 +11,7 @@ import io.millrace.proxy.observe.ForwardReason;
 import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.proxy.remap.NotMapped;
 import io.millrace.proxy.remap.RemapResult;
+import io.netty.util.NetUtil;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,8 +32,9 @@ final class ForwardDecider {
      *
      * @param client who asks, null when not known
      */
-    Decision connect(Decision decision, long contentLength, @Nullable IpAddress client, ForwardAccess forward) {
+    Decision connect(Decision decision, long contentLength, @Nullable IpAddress client, ForwardSettings settings) {
         RequestHead request = decision.request();
+        ForwardAccess forward = settings.access();
         if (!forward.isEnabled()) {
             counters.increment(Counter.DENIED_METHOD);
             return decision.denied(405, "CONNECT is not offered").allow(MethodPolicy.DEFAULT.allow());
@@ -46,6 +49,9 @@ final class ForwardDecider {
             counters.increment(Counter.DENIED_FORWARD_PORT);
             return decision.denied(403, "CONNECT may not go to this port", "forward:port");
         }
+        if (isAddressDenied(request.target(), settings)) {
+            return deniedDestination(decision);
+        }
         return decision.forward(Decision.Kind.TUNNEL, ForwardReason.METHOD);
     }
 
@@ -54,6 +60,26 @@ final class ForwardDecider {
         return found == NotMapped.NO_RULE
                 && forward.isEnabled()
                 && request.target().form() == TargetUri.Form.ABSOLUTE;
+    }
+
+    /**
+     * Whether the host is an address that requests are not forwarded to. It is asked here where other proxies connect to the host;
+     * names are theirs to look up. Where this proxy connects, it asks of each address that it connects to.
+     */
+    static boolean isAddressDenied(TargetUri url, ForwardSettings forward) {
+        if (forward.origins() == null) {
+            return false;
+        }
+        String host = url.host();
+        byte[] address = NetUtil.createByteArrayFromIpAddressString(
+                host.startsWith("[") ? host.substring(1, host.length() - 1) : host);
+        return address != null && !forward.access().destinations().allow(IpAddress.of(address), url.port());
+    }
+
+    /** The host is an address that requests are not forwarded to. */
+    Decision deniedDestination(Decision decision) {
+        counters.increment(Counter.DENIED_FORWARD_DESTINATION);
+        return decision.denied(403, ConnectExchange.DESTINATION, OriginFailure.Reason.DESTINATION.text());
     }
 
     /** The client is not one of those that are forwarded. */

@@ -7,6 +7,7 @@ import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.fetch.AddressCheck;
 import io.millrace.proxy.http.IpAddress;
 import java.net.InetAddress;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** What a configuration means for requests that no rule maps and that go to a host of the client's choice. Immutable. */
@@ -37,7 +38,9 @@ public final class ForwardSettings implements AddressCheck {
     }
 
     private boolean leadsWhere(ForwardProxyConfig other) {
-        return config.denied().equals(other.denied()) && config.allowed().equals(other.allowed());
+        return config.denied().equals(other.denied())
+                && config.allowed().equals(other.allowed())
+                && Objects.equals(config.origins(), other.origins());
     }
 
     /** Whether something that was asked for then was asked for where requests may go now. */
@@ -48,6 +51,12 @@ public final class ForwardSettings implements AddressCheck {
     /** Who may, and where to by name and port. */
     ForwardAccess access() {
         return access;
+    }
+
+    /** The group of proxies that requests go to; null where they go to the hosts themselves. */
+    @Nullable
+    String origins() {
+        return config.origins();
     }
 
     @Override

@@ -100,7 +100,11 @@ final class LegContent implements ResponseTee.Feed, StoredPrefix.End {
             writer.claim(range.first(), range.bytes());
             blocks = new BlockFill(home.loop(), writer, range.first(), range.first(), range.end(), this::onFlow);
         } else {
-            ResponseTee body = new ResponseTee(home.loop(), home.settings().fillWindowBytes(), writer != null, this);
+            ResponseTee body = new ResponseTee(
+                    home.loop(),
+                    () -> home.memory().windowBytes(home.settings().fillWindowBytes()),
+                    writer != null,
+                    this);
             tee = body;
             if (writer != null) {
                 body.storeTo(writer, opened.contentLength(), opened.keptUnder() != null, storedBytesMax);

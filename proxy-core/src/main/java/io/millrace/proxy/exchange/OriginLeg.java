@@ -15,6 +15,7 @@ import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.memory.SlowClients;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.overload.OverloadGauge;
 import io.millrace.proxy.serve.Selection;
@@ -73,7 +74,37 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
         send();
     }
 
+    /** Sends the request, where there is memory for its response. */
     private void send() {
+        if (home.memory().admitsFetch()) {
+            sendNow();
+        } else if (plan.contentLength() == 0) {
+            // What closes slow clients for it runs before.
+            home.loop().execute(() -> {
+                if (state == State.ENDED) {
+                    return;
+                }
+                if (home.memory().admitsFetch()) {
+                    sendNow();
+                } else {
+                    refuse();
+                }
+            });
+        } else {
+            home.loop().execute(() -> {
+                if (state != State.ENDED) {
+                    refuse();
+                }
+            });
+        }
+    }
+
+    private void refuse() {
+        onFailure(new OriginFailure(
+                OriginFailure.Reason.MEMORY, "limits.memory_in_flight is used up; the origin was not asked", true));
+    }
+
+    private void sendNow() {
         requestMillis = home.clock().millis();
         requestNanos = System.nanoTime();
         home.counters()
@@ -318,14 +349,15 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
         waiters.tell(waiter, w -> w.onConfirmed(this, object, head, collapsed));
     }
 
-    /** Whether a response that was validated for another client answers a waiter: not with the cookie that the other one got. */
+    /**
+     * Whether a response that was validated for another client answers a waiter: not with the cookie that the other one got, and not
+     * where each use is to be validated for itself (RFC 9111 s4).
+     */
     private boolean isFor(LegWaiter waiter, StoredHead shared, ResponseHead notModified) {
         boolean cookie = notModified.fields().contains(FieldName.SET_COOKIE)
                 && shared.fields().contains(FieldName.SET_COOKIE);
         Reuse reuse = Reuse.of(waiter.request(), shared, home.clock().millis(), plan.cacheSettings());
-        boolean ownValidation =
-                reuse instanceof Reuse.Validate validate && validate.reason() == Reuse.ValidateReason.AUTHORIZATION;
-        return !cookie && !ownValidation && !(reuse instanceof Reuse.NotUsable);
+        return !cookie && !(reuse instanceof Reuse.Validate) && !(reuse instanceof Reuse.NotUsable);
     }
 
     /** The rest of a stored part came; where it does not fit, the whole is asked for. */
@@ -496,6 +528,17 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
         } else {
             home.loop().execute(content::leaveBlocks);
         }
+    }
+
+    /**
+     * How much others want the origin connection while the response waits for its readers.
+     *
+     * @param asker the loop of the exchange that asks: others than this leg's do not see its call
+     */
+    SlowClients.OriginDemand demand(ExchangeLoop asker) {
+        return asker.loop() != home.loop() || call == null || content.isFlowing()
+                ? SlowClients.OriginDemand.NONE
+                : call.demand();
     }
 
     private void cancelCall() {

@@ -1,6 +1,8 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.fetch.OriginCall;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.memory.SlowClients;
 import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.store.StoreKey;
@@ -23,6 +25,10 @@ final class OriginSide {
     private final FollowTimer followTimer = new FollowTimer();
 
     private @Nullable OriginLeg leg;
+    /** What is fetched once there is enough of {@link #held}; null for nothing. */
+    private @Nullable LegPlan heldPlan;
+
+    private @Nullable HeldContent held;
     private boolean requestEnded;
 
     /** @param contentLength bytes of the request's content, 0 when it has none, -1 when unknown */
@@ -73,9 +79,51 @@ final class OriginSide {
 
     /** Begins a leg of which this exchange sends the request's content. */
     void start(LegPlan plan) {
-        begin(new OriginLeg(home, plan));
-        if (contentLength != 0) {
+        int bytesMax = plan.mapped().rule().config().requestBufferBytes();
+        if (contentLength == 0 || requestEnded) {
+            begin(new OriginLeg(home, plan));
+        } else if (bytesMax == 0 || plan.request().fields().hasToken(FieldName.EXPECT, "100-continue")) {
+            begin(new OriginLeg(home, plan));
             stream.readContent(false);
+        } else {
+            heldPlan = plan;
+            held = new HeldContent(stream.alloc(), home.heldContent(), bytesMax);
+        }
+    }
+
+    /** There is enough of the content, or all of it: now the request takes a connection. */
+    private void startHeld(LegPlan plan, HeldContent content) {
+        heldPlan = null;
+        held = null;
+        try {
+            OriginLeg mine = new OriginLeg(home, plan);
+            begin(mine);
+            if (!requestEnded) {
+                stream.readContent(false);
+            }
+            ByteBuf bytes = content.take();
+            OriginCall call = mine.call();
+            if (bytes != null && call != null && leg == mine) {
+                call.write(bytes);
+            } else if (bytes != null) {
+                bytes.release();
+            }
+        } catch (RuntimeException | Error e) {
+            content.drop();
+            exchange.onFault(e);
+        }
+    }
+
+    private void dropHeld() {
+        LegPlan plan = heldPlan;
+        HeldContent content = held;
+        heldPlan = null;
+        held = null;
+        if (plan != null) {
+            plan.release();
+        }
+        if (content != null) {
+            content.drop();
         }
     }
 
@@ -126,6 +174,7 @@ final class OriginSide {
     void forget() {
         followTimer.cancel();
         leg = null;
+        dropHeld();
     }
 
     /**
@@ -136,6 +185,7 @@ final class OriginSide {
     void cancel(boolean answering) {
         OriginLeg current = leg;
         leg = null;
+        dropHeld();
         if (current != null && !answering) {
             current.leave(exchange);
         } else if (current != null && isContentDue() && current.call() != null) {
@@ -152,6 +202,14 @@ final class OriginSide {
 
     /** A piece from the client; takes ownership. */
     void content(ByteBuf content) {
+        LegPlan plan = heldPlan;
+        HeldContent before = held;
+        if (plan != null && before != null) {
+            if (!before.add(content)) {
+                startHeld(plan, before);
+            }
+            return;
+        }
         OriginCall call = leg == null ? null : leg.call();
         if (call == null || state.isTerminal()) {
             content.release();
@@ -161,6 +219,11 @@ final class OriginSide {
         if (!call.isRequestWritable()) {
             stream.readContent(false);
         }
+    }
+
+    /** How much others want the origin connection that the response holds. */
+    SlowClients.OriginDemand demand() {
+        return leg == null ? SlowClients.OriginDemand.NONE : leg.demand(home);
     }
 
     /** The origin takes more. */
@@ -173,6 +236,11 @@ final class OriginSide {
     /** The client has sent all. */
     void onRequestEnd() {
         requestEnded = true;
+        LegPlan plan = heldPlan;
+        HeldContent before = held;
+        if (plan != null && before != null) {
+            startHeld(plan, before);
+        }
         OriginCall call = leg == null ? null : leg.call();
         if (contentLength != 0 && call != null && !state.isTerminal()) {
             call.finishRequest();

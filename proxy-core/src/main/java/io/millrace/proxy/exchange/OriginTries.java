@@ -10,6 +10,7 @@ import io.millrace.proxy.fetch.SwitchedConnection;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.memory.SlowClients;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.origin.GroupTries;
 import io.millrace.proxy.origin.KeyHash;
@@ -129,7 +130,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
 
     private boolean mayMove(OriginFailure failure) {
         return switch (failure.reason()) {
-            case DNS, CONNECT_REFUSED, CONNECT_TIMEOUT, QUEUE_FULL, QUEUE_TIMEOUT -> !told && !sent;
+            case DNS, CONNECT_REFUSED, CONNECT_TIMEOUT, QUEUE_FULL, QUEUE_TIMEOUT, TUNNEL_LIMIT -> !told && !sent;
             case TLS, FIRST_BYTE_TIMEOUT, RESET, TRUNCATED, BAD_RESPONSE, IDLE_TIMEOUT, REQUEST_TIMEOUT -> mayRepeat();
             default -> false;
         };
@@ -314,6 +315,11 @@ final class OriginTries implements OriginCall, GroupTries.Key {
     @Override
     public boolean isRequestWritable() {
         return !ended && held.isEmpty() && current != null && current.call != null && current.call.isRequestWritable();
+    }
+
+    @Override
+    public SlowClients.OriginDemand demand() {
+        return current == null || current.call == null ? SlowClients.OriginDemand.NONE : current.call.demand();
     }
 
     @Override

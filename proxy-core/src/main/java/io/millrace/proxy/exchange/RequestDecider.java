@@ -45,6 +45,12 @@ final class RequestDecider {
     /** Method Not Allowed, Loop Detected and the like have a counter each; this is RFC 5842's status for a circle. */
     private static final int LOOP_DETECTED = 508;
 
+    /** Misdirected Request (RFC 9110 s15.5.20). */
+    private static final int MISDIRECTED = 421;
+
+    private static final String NOT_SECURED =
+            "an https URL needs a connection with TLS, or a trusted proxy that says so";
+
     private static final List<String> WEBSOCKET = List.of(UpgradeFields.WEBSOCKET);
 
     private final ExchangeLoop.Shared shared;
@@ -93,16 +99,19 @@ final class RequestDecider {
         }
         if (request.method() == Method.CONNECT) {
             return forwards.connect(
-                    decision,
-                    contentLength,
-                    access.client(request, client.remoteIp()),
-                    settings.forward().access());
+                    decision, contentLength, access.client(request, client.remoteIp()), settings.forward());
         }
         if (ForwardDecider.isForForwarding(request, found, settings.forward().access())) {
             if (!settings.forward().access().isClient(access.client(request, client.remoteIp()))) {
                 return forwards.deniedToClient(decision);
             }
+            if (ForwardDecider.isAddressDenied(request.target(), settings.forward())) {
+                return forwards.deniedDestination(decision);
+            }
             found = settings.remap().forwarded(request.target());
+        } else if (request.target().isSecure() && !client.secure() && isMisdirected(found, request, client, access)) {
+            counters.increment(Counter.DENIED_SCHEME);
+            return decision.denied(MISDIRECTED, NOT_SECURED, "scheme");
         }
         if (!(found instanceof Mapped mapped)) {
             return notMapped(decision, found, settings);
@@ -160,6 +169,15 @@ final class RequestDecider {
         StoreKey key = shared.store().keyOver(mapped.keyOf(keyUrl).bytes());
         decision.primaryKey(key);
         return resident(decision, decision.find(shared.store(), key), nowMillis);
+    }
+
+    /**
+     * Whether a rule would answer for an https URL that came unsecured (RFC 9110 s7.4): the response would count as one that is authentic
+     * for https, and be stored for clients with TLS. What is forwarded is asked of the URL's own host over TLS, under keys of its own.
+     */
+    private static boolean isMisdirected(
+            RemapResult found, RequestHead request, ClientConnection client, AccessRules access) {
+        return (found instanceof Mapped || found instanceof Redirected) && !access.isSecured(request.fields(), client);
     }
 
     /** The rule whose filters are asked first. */

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
  * @param queueTimeoutNanos how long a call waits for one of the origin's connections
  * @param responseHeadMax largest response head and largest trailer section, in bytes
  * @param connectionsMax most connections per origin on this event loop, those being made included
+ * @param tunnelsMax most tunnels per origin on this event loop, requests for one included; they are no connections of connectionsMax
  * @param idleConnectionsMax most unused connections kept per origin on this event loop
  * @param queueMax most calls that wait for a connection, per origin on this event loop
  * @param keepAlive false asks the origin to close after the response
@@ -28,6 +29,7 @@ public record FetchSettings(
         long queueTimeoutNanos,
         int responseHeadMax,
         int connectionsMax,
+        int tunnelsMax,
         int idleConnectionsMax,
         int queueMax,
         boolean keepAlive) {
@@ -43,6 +45,7 @@ public record FetchSettings(
         positive("queueTimeout", queueTimeoutNanos);
         positive("responseHeadMax", responseHeadMax);
         positive("connectionsMax", connectionsMax);
+        positive("tunnelsMax", tunnelsMax);
         if (idleConnectionsMax < 0 || queueMax < 0) {
             throw new IllegalArgumentException("idleConnectionsMax and queueMax: actual=" + idleConnectionsMax + " and "
                     + queueMax + ", limit=0 or more");
@@ -60,8 +63,8 @@ public record FetchSettings(
         return DEFAULTS;
     }
 
-    /** The same with other limits of connections and of calls that wait for one. */
-    public FetchSettings withLimits(int connections, int queue) {
+    /** The same with other limits of connections, of tunnels, and of calls that wait for a connection. */
+    public FetchSettings withLimits(int connections, int tunnels, int queue) {
         return new FetchSettings(
                 connectTimeoutNanos,
                 firstByteTimeoutNanos,
@@ -71,6 +74,7 @@ public record FetchSettings(
                 queueTimeoutNanos,
                 responseHeadMax,
                 connections,
+                tunnels,
                 idleConnectionsMax,
                 queue,
                 keepAlive);
@@ -94,6 +98,7 @@ public record FetchSettings(
         private long queueTimeoutNanos = TimeUnit.SECONDS.toNanos(10);
         private int responseHeadMax = 64 << 10;
         private int connectionsMax = 256;
+        private int tunnelsMax = 4096;
         private int idleConnectionsMax = 64;
         private int queueMax = 1024;
         private boolean keepAlive = true;
@@ -148,6 +153,12 @@ public record FetchSettings(
             return this;
         }
 
+        /** See {@link FetchSettings#tunnelsMax()}. */
+        public Builder tunnelsMax(int tunnels) {
+            tunnelsMax = tunnels;
+            return this;
+        }
+
         /** See {@link FetchSettings#idleConnectionsMax()}. */
         public Builder idleConnectionsMax(int connections) {
             idleConnectionsMax = connections;
@@ -177,6 +188,7 @@ public record FetchSettings(
                     queueTimeoutNanos,
                     responseHeadMax,
                     connectionsMax,
+                    tunnelsMax,
                     idleConnectionsMax,
                     queueMax,
                     keepAlive);

@@ -1,5 +1,6 @@
 package io.millrace.proxy.fetch;
 
+import io.millrace.proxy.memory.SlowClients;
 import io.netty.buffer.ByteBuf;
 
 /**
@@ -42,6 +43,11 @@ public interface OriginCall {
      * Idempotent, and nothing when the call has already ended.
      */
     void cancel();
+
+    /** How much others want the connection that carries the call. */
+    default SlowClients.OriginDemand demand() {
+        return SlowClients.OriginDemand.NONE;
+    }
 
     /** How much request content is held, in bytes, while there is no connection. */
     int HELD_BYTES_MAX = 1 << 20;

@@ -7,7 +7,7 @@ import io.netty.channel.EventLoop;
  * Sends requests to origins from one event loop, over connections of that loop's own.
  *
  * <p>Connections are kept per origin and TLS name and reused, the one used last first. At most {@link FetchSettings#connectionsMax()} are open per origin; further
- * calls wait, at most {@link FetchSettings#queueMax()} of them. A call that meets the end of a reused connection before any byte of a response is repeated once
+ * calls wait, at most {@link FetchSettings#queueMax()} of them. Tunnels are counted apart, at most {@link FetchSettings#tunnelsMax()}, and do not wait. A call that meets the end of a reused connection before any byte of a response is repeated once
  * on a fresh connection when its method is idempotent and none of its content was sent (RFC 9112 s9.3.1).
  *
  * <p>Confined to one event loop: every method is called on it.

@@ -6,6 +6,7 @@ import io.millrace.proxy.dns.NameLookup;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
+import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.epoll.EpollDatagramChannel;
 import io.netty.channel.epoll.EpollIoHandle;
 import io.netty.channel.epoll.EpollSocketChannel;
@@ -32,6 +33,8 @@ public final class OriginClientBuilder {
     private @Nullable SslContext sslContext;
     private @Nullable NameResolver<InetAddress> resolver;
     private ByteBufAllocator allocator = ByteBufAllocator.DEFAULT;
+    private @Nullable RecvByteBufAllocator receiveBuffers;
+    private Runnable onWaiting = () -> {};
     private Supplier<DnsSettings> dns = () -> DnsSettings.DEFAULTS;
 
     OriginClientBuilder(EventLoop eventLoop) {
@@ -69,6 +72,18 @@ public final class OriginClientBuilder {
         return this;
     }
 
+    /** What sizes the receive buffers of connections; Netty's own choice unless told otherwise. */
+    public OriginClientBuilder receiveBuffers(RecvByteBufAllocator sizes) {
+        receiveBuffers = sizes;
+        return this;
+    }
+
+    /** What is told on the event loop, from within a call's start, when a call has to wait for a connection. */
+    public OriginClientBuilder onWaiting(Runnable told) {
+        onWaiting = told;
+        return this;
+    }
+
     /** How names become addresses; what is given by then is asked for at each name. */
     public OriginClientBuilder dns(Supplier<DnsSettings> settings) {
         dns = settings;
@@ -85,6 +100,12 @@ public final class OriginClientBuilder {
         // Loading the trust store takes a while: not before somebody asks for an https origin.
         Supplier<SslContext> tls = given == null ? OriginTls::verifying : () -> given;
         return new PooledOriginClient(
-                eventLoop, channelType, allocator, new HostAddresses(eventLoop, dns, lookups), tls);
+                eventLoop,
+                channelType,
+                allocator,
+                new HostAddresses(eventLoop, dns, lookups),
+                tls,
+                receiveBuffers,
+                onWaiting);
     }
 }

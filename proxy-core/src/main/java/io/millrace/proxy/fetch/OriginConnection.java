@@ -145,7 +145,8 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
         closeDelimited = false;
         armed = Awaited.CALLER;
         deadline.clear();
-        decoder.expectResponse(request.method() == Method.HEAD, request.upgrade(), settings.responseHeadMax());
+        decoder.expectResponse(
+                request.method() == Method.HEAD, request.isConnect(), request.upgrade(), settings.responseHeadMax());
         if (started.isPaused()) {
             channel.config().setAutoRead(false);
         }
@@ -269,7 +270,8 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
         } else if (current == null) {
             ReferenceCountUtil.release(message);
         } else if (message instanceof ReceivedHead received) {
-            if (received.head().status() == 101) {
+            if (received.head().status() == 101
+                    || (current.request().isConnect() && received.head().isSuccessful())) {
                 switched(current, received.head());
             } else if (received.head().isInterim()) {
                 armed = Awaited.CALLER;
@@ -323,6 +325,9 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
             fail(OriginFailure.Reason.TLS, text(root));
         } else if (root instanceof IOException) {
             fail(OriginFailure.Reason.RESET, text(root));
+        } else if (root instanceof OutOfMemoryError) {
+            // Counted and logged where the allocation failed.
+            fail(OriginFailure.Reason.MEMORY, "no memory to receive the response");
         } else {
             LOG.warn("{}: fetch given up after a fault", channel, root);
             fail(OriginFailure.Reason.INTERNAL, root.toString());

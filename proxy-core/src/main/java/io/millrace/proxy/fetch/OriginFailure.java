@@ -25,6 +25,8 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
         TLS("tls"),
         /** As many calls as allowed were already waiting for a connection to this origin. */
         QUEUE_FULL("queue-full"),
+        /** The origin has as many tunnels as it may. */
+        TUNNEL_LIMIT("tunnel-limit"),
         /** The call waited for one of the origin's connections for as long as it may. */
         QUEUE_TIMEOUT("queue-timeout"),
         /** The request was sent, and no complete response head came in time. */
@@ -39,6 +41,8 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
         TRUNCATED("truncated"),
         /** What came is not a response that can be framed beyond doubt, or it is larger than a limit. */
         BAD_RESPONSE("bad-response"),
+        /** The memory for bytes in flight was used up; the origin was not asked. */
+        MEMORY("memory-full"),
         /** No host of a group of origins is up. */
         NONE_UP("no-origin-up"),
         /** This side ended it: the client was closed. Not reported for the caller's own {@link OriginCall#cancel()}. */
@@ -59,12 +63,16 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
 
         /** Whether this side could not send the request, so that 503 describes it best (RFC 9110 s15.6.4). */
         public boolean isUnavailable() {
-            return this == NONE_UP || this == QUEUE_FULL || this == QUEUE_TIMEOUT;
+            return this == MEMORY
+                    || this == NONE_UP
+                    || this == QUEUE_FULL
+                    || this == QUEUE_TIMEOUT
+                    || this == TUNNEL_LIMIT;
         }
 
-        /** Whether it is the origin's, or the way's to it, and not this program's own. */
+        /** Whether it is the origin's, or the way's to it, and neither this program's own nor a limit that says nothing of ordinary requests. */
         public boolean isOrigins() {
-            return this != CANCELLED && this != INTERNAL;
+            return this != CANCELLED && this != INTERNAL && this != MEMORY && this != TUNNEL_LIMIT;
         }
 
         /** Whether the origin was too slow, so that 504 describes it better than 502 (RFC 9110 s15.6.5). */
@@ -76,9 +84,11 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
                         CONNECT_REFUSED,
                         TLS,
                         QUEUE_FULL,
+                        TUNNEL_LIMIT,
                         RESET,
                         TRUNCATED,
                         BAD_RESPONSE,
+                        MEMORY,
                         NONE_UP,
                         CANCELLED,
                         INTERNAL -> false;

@@ -1,5 +1,6 @@
 package io.millrace.proxy.fetch;
 
+import io.millrace.proxy.memory.SlowClients;
 import io.netty.channel.EventLoop;
 import java.net.InetAddress;
 import java.util.ArrayDeque;
@@ -19,16 +20,22 @@ import org.jspecify.annotations.Nullable;
  */
 final class OriginPool {
 
-    /** What makes two connections interchangeable: where they go and may go, whose certificate was checked, and whether they are for HTTP. */
+    /**
+     * What makes two connections interchangeable: where they go and may go, whose certificate was checked, and whether they are for HTTP. Connections that
+     * are, or may become, tunnels have a pool of their own, so that tunnels never take a place from requests.
+     */
     record Key(Origin origin, String tlsName, @Nullable AddressCheck addresses, boolean tunnel) {
         /** @param asksForServices whether service records are asked for: without, a port that is named is the same place as one that is not */
         static Key of(OriginRequest request, boolean asksForServices) {
             Origin origin =
                     asksForServices ? request.origin() : request.origin().atItsPort();
             String tlsName = origin.isSecure() ? request.tlsName() : "";
-            return new Key(origin, tlsName, request.addresses(), request.isTunnel());
+            return new Key(origin, tlsName, request.addresses(), request.mayBecomeTunnel());
         }
     }
+
+    /** An origin with all but one of so many parts of its connections in use is crowded. */
+    private static final int CROWDED_PARTS = 8;
 
     private final PooledOriginClient client;
     private final Key key;
@@ -78,6 +85,14 @@ final class OriginPool {
     void acquire(PooledCall call) {
         if (hasRoom(call.request().settings())) {
             serve(call);
+        } else if (key.tunnel()) {
+            // Tunnels live long: a call that waited for the end of one would mostly wait in vain.
+            call.failed(
+                    OriginFailure.Reason.TUNNEL_LIMIT,
+                    key.origin() + ": " + (connecting + active) + " tunnels are open, limit="
+                            + call.request().settings().tunnelsMax() + " (origin.tunnels_max)",
+                    true);
+            maybeForget();
         } else {
             enqueue(call);
         }
@@ -251,12 +266,26 @@ final class OriginPool {
 
     /** Whether one more connection may carry a call. */
     private boolean hasRoom(FetchSettings settings) {
-        return connecting + active < settings.connectionsMax();
+        return connecting + active < limit(settings);
     }
 
     /** Whether there are as many connections as there may be; more where fewer are allowed than before. */
     private boolean isFull(FetchSettings settings) {
-        return connecting + active + idle.size() >= settings.connectionsMax();
+        return connecting + active + idle.size() >= limit(settings);
+    }
+
+    private int limit(FetchSettings settings) {
+        return key.tunnel() ? settings.tunnelsMax() : settings.connectionsMax();
+    }
+
+    /** How much others want a connection that carries a call. */
+    SlowClients.OriginDemand demand(FetchSettings settings) {
+        if (!waiting.isEmpty()) {
+            return SlowClients.OriginDemand.AWAITED;
+        }
+        return (long) CROWDED_PARTS * (connecting + active) >= (long) (CROWDED_PARTS - 1) * settings.connectionsMax()
+                ? SlowClients.OriginDemand.CROWDED
+                : SlowClients.OriginDemand.NONE;
     }
 
     private void connect(PooledCall call) {
@@ -281,6 +310,7 @@ final class OriginPool {
         call.waitUntil(waitingDeadline.now() + settings.queueTimeoutNanos());
         waiting.addLast(call);
         statistics.callsWaiting++;
+        client.onWaiting();
         if (waitingDeadline.remainingNanos() > settings.queueTimeoutNanos()) {
             waitingDeadline.set(settings.queueTimeoutNanos());
         }

@@ -66,6 +66,20 @@ public final class OriginRequest {
         return builder.build();
     }
 
+    /**
+     * CONNECT, sent to a proxy (RFC 9110 s9.3.6). {@link OriginResponseHandler#onSwitched} gets the connection once the proxy has
+     * answered with a status of 2xx; any other answer is an ordinary response.
+     *
+     * @param proxy the proxy that is asked
+     * @param authority host and port of the destination
+     * @param fields the end-to-end fields, Host and Via among them
+     */
+    public static OriginRequest connect(Origin proxy, String authority, FieldSection fields, FetchSettings settings) {
+        Builder builder = new Builder(proxy).target(authority).fields(fields).settings(settings);
+        builder.methodName = Method.CONNECT.name();
+        return builder.build();
+    }
+
     /** Where it goes. */
     public Origin origin() {
         return origin;
@@ -122,9 +136,19 @@ public final class OriginRequest {
         return tunnel;
     }
 
+    /** Whether it asks a proxy for a tunnel. */
+    boolean isConnect() {
+        return method == Method.CONNECT;
+    }
+
+    /** Whether its connection is a tunnel, or is one as soon as the origin agrees to an upgrade. */
+    boolean mayBecomeTunnel() {
+        return tunnel || upgrade != null;
+    }
+
     /** Whether its connection may serve no other request: it may leave HTTP, or it begins with a client's address. */
     boolean isAlone() {
-        return tunnel || upgrade != null || preface != null;
+        return tunnel || upgrade != null || preface != null || isConnect();
     }
 
     /** What begins the connection, before TLS; null for nothing. Borrowed: not to be written to. */

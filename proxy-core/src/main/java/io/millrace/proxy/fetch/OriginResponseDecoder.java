@@ -75,6 +75,7 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
     private final HeadScanner scanner = new HeadScanner();
     private Phase phase = Phase.NONE;
     private boolean headRequest;
+    private boolean connectRequest;
     private @Nullable String upgrade;
     private int headMax;
     private long remaining;
@@ -97,10 +98,11 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
      * @param offered the protocols that it offers in Upgrade; null for none
      * @param headBytesMax longest head, and longest lines of a chunk and trailers
      */
-    void expectResponse(boolean toHeadRequest, @Nullable String offered, int headBytesMax) {
+    void expectResponse(boolean toHeadRequest, boolean toConnect, @Nullable String offered, int headBytesMax) {
         assert phase == Phase.NONE;
         phase = Phase.HEAD;
         headRequest = toHeadRequest;
+        connectRequest = toConnect;
         upgrade = offered;
         headMax = headBytesMax;
         scanner.reset();
@@ -212,6 +214,12 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
         ResponseHead head = ResponseGrammar.parse(bytes);
         if (head == null) {
             broken("malformed response head: " + ResponseGrammar.problem(bytes), in, out);
+            return;
+        }
+        if (connectRequest && head.isSuccessful()) {
+            // Fields of framing say nothing in this answer (RFC 9110 s9.3.6).
+            phase = Phase.SWITCHED;
+            out.add(new ReceivedHead(head, ResponseFraming.NO_CONTENT, false));
             return;
         }
         FramingDecision decision = FramingDecision.of(head, headRequest, upgrade);

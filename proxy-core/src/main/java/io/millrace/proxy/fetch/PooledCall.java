@@ -3,6 +3,7 @@ package io.millrace.proxy.fetch;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.memory.SlowClients;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
@@ -158,6 +159,11 @@ final class PooledCall implements OriginCall {
     @Override
     public boolean isRequestWritable() {
         return connection != null && !finished && connection.isRequestWritable();
+    }
+
+    @Override
+    public SlowClients.OriginDemand demand() {
+        return connection == null ? SlowClients.OriginDemand.NONE : pool.demand(request.settings());
     }
 
     @Override

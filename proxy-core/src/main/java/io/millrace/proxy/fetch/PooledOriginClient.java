@@ -6,6 +6,7 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
+import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.ssl.SslContext;
 import java.util.ArrayList;
@@ -15,6 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The {@link OriginClient}: one {@link OriginPool} per origin and TLS name, made when first asked for and forgotten when empty.
@@ -30,6 +32,7 @@ final class PooledOriginClient implements OriginClient {
     private final OriginStatistics statistics = new OriginStatistics();
     private final Map<OriginPool.Key, OriginPool> pools = new HashMap<>();
     private final Set<PooledCall> calls = new LinkedHashSet<>();
+    private final Runnable onWaiting;
     private boolean closed;
 
     PooledOriginClient(
@@ -37,7 +40,10 @@ final class PooledOriginClient implements OriginClient {
             Class<? extends SocketChannel> channelType,
             ByteBufAllocator allocator,
             HostAddresses addresses,
-            Supplier<SslContext> sslContext) {
+            Supplier<SslContext> sslContext,
+            @Nullable RecvByteBufAllocator receiveBuffers,
+            Runnable onWaiting) {
+        this.onWaiting = onWaiting;
         this.eventLoop = eventLoop;
         this.addresses = addresses;
         this.sslContext = sslContext;
@@ -52,6 +58,9 @@ final class PooledOriginClient implements OriginClient {
                 // A failed write leaves the input open: an origin that refuses an upload has often sent its answer
                 // already.
                 .option(ChannelOption.AUTO_CLOSE, false);
+        if (receiveBuffers != null) {
+            bootstrap.option(ChannelOption.RECVBUF_ALLOCATOR, receiveBuffers);
+        }
     }
 
     @Override
@@ -101,6 +110,11 @@ final class PooledOriginClient implements OriginClient {
             call.clientClosed();
         }
         addresses.close();
+    }
+
+    /** A call has to wait for one of an origin's connections. */
+    void onWaiting() {
+        onWaiting.run();
     }
 
     boolean isClosed() {

@@ -55,7 +55,7 @@ final class RequestEncoder {
             out.writeBytes(CONNECTION_UPGRADE);
             ByteBufUtil.writeAscii(out, upgrade);
             out.writeBytes(CRLF);
-        } else if (!request.settings().keepAlive() || request.isAlone()) {
+        } else if ((!request.settings().keepAlive() || request.isAlone()) && !request.isConnect()) {
             out.writeBytes(CONNECTION_CLOSE);
         }
         if (request.hasContent()) {

@@ -5,7 +5,7 @@ import io.netty.channel.ChannelHandler;
 
 /**
  * An origin's connection that speaks HTTP no longer. It is not read before it is handed over, and belongs to the one who was given this: who hands it over
- * or closes it. It counts as one of the origin's connections until it ends.
+ * or closes it. It counts as one of the origin's tunnels until it ends.
  *
  * <p>Confined to its event loop.
  */

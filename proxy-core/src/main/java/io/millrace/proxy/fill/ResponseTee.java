@@ -13,6 +13,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,7 +54,7 @@ public final class ResponseTee {
     }
 
     private final EventExecutor loop;
-    private final int windowBytesMax;
+    private final IntSupplier windowBytesMax;
     private final boolean joinable;
     private final Feed feed;
     private final List<Reader> readers = new ArrayList<>(2);
@@ -90,6 +91,16 @@ public final class ResponseTee {
      * @param joinable whether readers may come later and want the first byte: consumed chunks stay while the window has room
      */
     public ResponseTee(EventExecutor loop, int windowBytesMax, boolean joinable, Feed feed) {
+        this(loop, () -> windowBytesMax, joinable, feed);
+    }
+
+    /**
+     * As the other, with a window whose size changes.
+     *
+     * @param windowBytesMax bytes kept for readers now; more than 0
+     * @param joinable as of the other
+     */
+    public ResponseTee(EventExecutor loop, IntSupplier windowBytesMax, boolean joinable, Feed feed) {
         this.loop = loop;
         this.windowBytesMax = windowBytesMax;
         this.joinable = joinable;
@@ -335,8 +346,9 @@ public final class ResponseTee {
     /** Drops what nobody needs and opens or closes the origin's tap. */
     private void regulate() {
         boolean storing = isStoring();
+        int bytesMax = windowBytesMax.getAsInt();
         for (Chunk chunk = window.oldest(); chunk != null; chunk = window.oldest()) {
-            boolean crowded = window.length() > windowBytesMax;
+            boolean crowded = window.length() > bytesMax;
             if (!crowded && joinable && !ended) {
                 break;
             }
@@ -349,7 +361,7 @@ public final class ResponseTee {
             }
             window.drop();
         }
-        boolean wanted = window.length() <= windowBytesMax && (!storing || writableWriter());
+        boolean wanted = window.length() <= bytesMax && (!storing || writableWriter());
         if (wanted != open && !ended) {
             open = wanted;
             feed.onFlow(wanted);

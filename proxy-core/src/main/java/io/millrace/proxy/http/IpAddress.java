@@ -36,6 +36,22 @@ public record IpAddress(long high, long low) {
         return high == 0 && low >>> 32 == MAPPED >>> 32;
     }
 
+    /** The address as people write it; IPv6 without abbreviation. */
+    public String toText() {
+        StringBuilder text = new StringBuilder();
+        if (isV4()) {
+            for (int shift = 24; shift >= 0; shift -= 8) {
+                text.append((v4() >>> shift) & 0xff).append(shift > 0 ? "." : "");
+            }
+            return text.toString();
+        }
+        for (int group = 0; group < 8; group++) {
+            long half = group < 4 ? high : low;
+            text.append(group > 0 ? ":" : "").append(Long.toHexString((half >>> ((3 - group % 4) * 16)) & 0xffff));
+        }
+        return text.toString();
+    }
+
     /** The 32 bits of an IPv4 address. */
     public long v4() {
         return low & 0xffff_ffffL;

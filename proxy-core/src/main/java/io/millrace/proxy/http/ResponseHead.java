@@ -44,6 +44,11 @@ public final class ResponseHead {
         return fields;
     }
 
+    /** Whether the status is 2xx (RFC 9110 s15.3). */
+    public boolean isSuccessful() {
+        return status >= 200 && status < 300;
+    }
+
     /** Whether the status is interim, 1xx (RFC 9110 s15.2). */
     public boolean isInterim() {
         return status < 200;

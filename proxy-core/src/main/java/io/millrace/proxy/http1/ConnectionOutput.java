@@ -58,12 +58,14 @@ final class ConnectionOutput {
     /** Writes the head of a response, behind which more is to come. Takes ownership. */
     void writeHead(ByteBuf bytes) {
         writeWaiting();
+        watch.wrote(bytes.readableBytes());
         head = bytes;
     }
 
     /** Writes anything else. Takes ownership. */
     void write(ByteBuf bytes) {
         ByteBuf before = head;
+        watch.wrote(bytes.readableBytes());
         if (before == null) {
             ctx.write(bytes, ctx.voidPromise());
         } else if (bytes.readableBytes() <= before.writableBytes()) {
@@ -114,9 +116,34 @@ final class ConnectionOutput {
         return flushQueued || head != null || SendWatch.unsent(ctx.channel()) > 0;
     }
 
+    /** Looks whether the client has bytes to take; once a tick, before the other questions. */
+    boolean look(long nowNanos) {
+        return watch.look(ctx.channel(), nowNanos);
+    }
+
     /** Whether the client has taken nothing of what waits for it for longer than {@code timeoutNanos}. */
     boolean isStuck(long nowNanos, long timeoutNanos) {
         return watch.isStuck(ctx.channel(), nowNanos, timeoutNanos);
+    }
+
+    /** Whether the client takes less than so many bytes a second. */
+    boolean isBelow(long bytesPerSecond, long nowNanos) {
+        return watch.isBelow(ctx.channel(), bytesPerSecond, nowNanos);
+    }
+
+    /** Time since the client took anything. */
+    long silentNanos(long nowNanos) {
+        return watch.silentNanos(ctx.channel(), nowNanos);
+    }
+
+    /** Time for which the client has had bytes to take. */
+    long behindNanos(long nowNanos) {
+        return watch.behindNanos(nowNanos);
+    }
+
+    /** Bytes a second that the client took in that time. */
+    long bytesPerSecond(long nowNanos) {
+        return watch.bytesPerSecond(nowNanos);
     }
 
     /** The channel is gone: so is what waits. */

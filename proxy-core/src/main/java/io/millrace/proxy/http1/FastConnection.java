@@ -56,6 +56,11 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
         return socket;
     }
 
+    @Override
+    public ClientConnection client() {
+        return facts;
+    }
+
     ClientConnection facts() {
         return facts;
     }

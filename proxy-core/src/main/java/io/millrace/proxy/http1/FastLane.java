@@ -297,6 +297,7 @@ public final class FastLane implements PlainReceiver {
         }
         from.leave();
         channel.config().setOption(ChannelOption.ALLOCATOR, parts.allocator());
+        channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
         channel.closeFuture().addListener(closed -> parts.events().onClosed());
         ChannelVisit visit = new ChannelVisit(this, channel, from, parts.receiver(), connections());
         connections().replace(from, visit.connection());

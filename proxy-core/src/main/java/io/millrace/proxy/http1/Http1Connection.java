@@ -2,6 +2,8 @@ package io.millrace.proxy.http1;
 
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http1.ConnectionDeadline.Waiting;
+import io.millrace.proxy.memory.SlowClients;
+import io.millrace.proxy.memory.SlowReason;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientTunnel;
@@ -15,8 +17,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.http.LastHttpContent;
-import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -34,7 +36,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Confined to one event loop.
  */
-public final class Http1Connection extends ChannelInboundHandlerAdapter implements ConnectionSet.Member {
+public final class Http1Connection extends ChannelInboundHandlerAdapter
+        implements ConnectionSet.Member, SlowClients.Client {
     private static final Logger log = LoggerFactory.getLogger(Http1Connection.class);
 
     private final Supplier<Http1Settings> settings;
@@ -42,6 +45,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private final ConnectionSet connections;
     private final RequestIntake intake;
     private final ConnectionDeadline deadline;
+    private final ContentRate contentRate = new ContentRate();
     /** The stay in this channel of a connection of the fast lane; null for one that began as a channel. */
     private final @Nullable ChannelVisit visit;
     /** Answers hits in front of the decoder; null for none. */
@@ -56,6 +60,9 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     private int slot = -1;
     private int requests;
+    /** The client has shut down its sending side. */
+    private boolean inputEnded;
+
     private boolean closing;
     private boolean anyBytes;
     /** TLS's handshake has ended with the bytes that are being read. */
@@ -168,12 +175,14 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             facts = new ClientConnection(
                     (InetSocketAddress) channel.remoteAddress(),
                     (InetSocketAddress) channel.localAddress(),
-                    channel.pipeline().get(SslHandler.class) != null);
+                    false);
         }
         if (!connections.add(this)) {
             closing = true;
             channel.close();
+            return;
         }
+        Transport.limitUnsent(channel);
     }
 
     /** Answers the requests with which the bytes begin, where that can be done without the decoder, which is empty; borrows them. */
@@ -223,12 +232,13 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     }
 
     /** The decoder got bytes: where a request begins, its time begins. */
-    void onBytes() {
+    void onBytes(int count) {
         anyBytes = true;
         if (deadline.isFor(Waiting.KEEP_ALIVE)) {
             deadline.await(Waiting.HEADER);
         } else if (deadline.isFor(Waiting.CONTENT)) {
             deadline.restart();
+            contentRate.received(count);
         }
     }
 
@@ -248,6 +258,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         return deadline.isFor(Waiting.KEEP_ALIVE)
                 && stream == null
                 && tunnel == null
+                && !inputEnded
                 && !closing
                 && intake.isEmpty()
                 && decoder != null
@@ -284,10 +295,11 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             receiver.onBadRequest(next, problem == null ? BadRequest.SYNTAX : problem);
             return;
         }
-        if (isLastRequest()) {
+        if (isLastRequest() || (inputEnded && intake.isLastWaiting())) {
             next.closeAfter();
         }
         deadline.await(reading.contentLength() == 0 ? Waiting.RESPONSE : Waiting.CONTENT);
+        contentRate.begin();
         next.handler(
                 decided == null ? receiver.onRequest(next, head, reading.contentLength()) : decided.resume(next, head));
     }
@@ -300,7 +312,41 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
         handshaken |= event instanceof SslHandshakeCompletionEvent completion && completion.isSuccess();
+        if (event instanceof ChannelInputShutdownEvent && !inputEnded) {
+            inputEnded = true;
+            if (tunnel == null) {
+                onInputEnd();
+            }
+        }
         context.fireUserEventTriggered(event);
+    }
+
+    /**
+     * The client has shut down its sending side. Requests that came whole are answered, then the connection is closed; content that
+     * is not whole never will be. Only a reset or a write that fails says that nobody reads the answer.
+     */
+    private void onInputEnd() {
+        Http1Stream current = stream;
+        if (closing) {
+            ConnectionEnd.closeAfterWrites(ctx);
+        } else if (current == null) {
+            closeIfDone();
+        } else if (current.isRequestEnded()) {
+            if (intake.isEmpty() && !current.isLeavingHttp() && !current.isHeadWritten()) {
+                current.closeAfter();
+            }
+        } else if (current.isResponseEnded()) {
+            lingerAndClose();
+        } else {
+            current.failRequest(BadRequest.CONTENT_INCOMPLETE);
+        }
+    }
+
+    /** Closes the connection when all requests that came before the client's end are answered. */
+    private void closeIfDone() {
+        if (stream == null && tunnel == null && intake.isEmpty()) {
+            lingerAndClose();
+        }
     }
 
     @Override
@@ -341,6 +387,10 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         } else {
             intake.takeWaiting();
         }
+        if (inputEnded) {
+            // Behind requests that the decoder has kept.
+            ctx.executor().execute(this::closeIfDone);
+        }
         if (visit != null) {
             visit.onAnswered();
         }
@@ -359,6 +409,9 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         output.flushNow();
         ctx.pipeline().addLast(to.clientSide());
         ctx.pipeline().remove(Http1RequestDecoder.class);
+        if (inputEnded) {
+            to.endClientInput();
+        }
     }
 
     /**
@@ -373,6 +426,10 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         intake.drop();
         output.flushNow();
         deadline.await(Waiting.LINGER);
+        if (inputEnded) {
+            ConnectionEnd.closeAfterWrites(ctx);
+            return;
+        }
         ConnectionEnd.shutAfterWrites(ctx);
         if (ctx.pipeline().get(Http1RequestDecoder.class) != null) {
             ctx.executor().execute(() -> {
@@ -445,6 +502,9 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
                 || cause instanceof NotYetConnectedException
                 || cause.getCause() instanceof javax.net.ssl.SSLException) {
             log.debug("{}: connection failed", ctx.channel(), cause);
+        } else if (cause instanceof OutOfMemoryError) {
+            // Counted and logged where the allocation failed.
+            log.debug("{}: connection closed for want of memory", ctx.channel());
         } else {
             log.warn("{}: connection closed after a fault", ctx.channel(), cause);
         }
@@ -458,21 +518,98 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             other.onTick(nowNanos);
             return;
         }
+        if (inputEnded && ConnectionEnd.isReset(ctx.channel())) {
+            closeNow();
+            return;
+        }
         if (visit != null && visit.onTick()) {
             return;
         }
         Http1Stream current = stream;
         boolean content = deadline.isFor(Waiting.CONTENT);
+        if (output.look(nowNanos) && !content && isTooSlow(nowNanos)) {
+            return;
+        }
         if (deadline.isFor(Waiting.RESPONSE) || (!content && output.isSending())) {
             deadline.restart();
-            if (output.isStuck(nowNanos, settings().sendTimeoutNanos())) {
-                closeNow();
-            }
+        } else if (content && current != null && isUploadTooSlow(current, nowNanos)) {
+            current.failRequest(BadRequest.CONTENT_RATE);
         } else if (content && current != null && !current.wantsContent() && !current.isResponseEnded()) {
             deadline.restart();
         } else if (deadline.isOver(nowNanos, settings())) {
             onTimeout(current);
         }
+    }
+
+    /** Closes the connection when its client takes nothing for too long, or too little. */
+    private boolean isTooSlow(long nowNanos) {
+        SlowReason reason = null;
+        SlowClients slow = connections.slowClients();
+        if (output.isStuck(nowNanos, settings().sendTimeoutNanos())) {
+            reason = SlowReason.TIMEOUT;
+        } else if (slow != null && output.isBelow(slow.rateMin(), nowNanos)) {
+            reason = SlowReason.RATE;
+        }
+        if (reason == null) {
+            return false;
+        }
+        if (slow == null) {
+            closeSlow(reason);
+        } else {
+            slow.close(this, reason);
+        }
+        return true;
+    }
+
+    @Override
+    public void addIfBehind(SlowClients slow, long nowNanos) {
+        if (slot >= 0 && !isLeavingChannel() && output.look(nowNanos)) {
+            slow.add(this);
+        }
+    }
+
+    private boolean isLeavingChannel() {
+        return visit != null && visit.isLeaving();
+    }
+
+    @Override
+    public long silentNanos(long nowNanos) {
+        return output.silentNanos(nowNanos);
+    }
+
+    @Override
+    public long behindNanos(long nowNanos) {
+        return output.behindNanos(nowNanos);
+    }
+
+    @Override
+    public long bytesPerSecond(long nowNanos) {
+        // What a tunnel sends is not counted here.
+        return tunnel == null ? output.bytesPerSecond(nowNanos) : Long.MAX_VALUE;
+    }
+
+    @Override
+    public SlowClients.OriginDemand originDemand() {
+        return stream == null ? SlowClients.OriginDemand.NONE : stream.originDemand();
+    }
+
+    /** By a reset: the kernel would keep its bytes for the client for minutes otherwise. */
+    @Override
+    public void closeSlow(SlowReason reason) {
+        if (tunnel != null) {
+            tunnel.onClientTooSlow();
+        } else if (stream != null) {
+            stream.onTooSlow(reason);
+        }
+        reset();
+        // The channel tells its end later; what the response holds is to be free at once.
+        onGone();
+    }
+
+    private boolean isUploadTooSlow(Http1Stream current, long nowNanos) {
+        Http1Settings now = settings();
+        return contentRate.isTooSlow(
+                nowNanos, current.isContentAwaited(), now.contentRateMin(), now.contentRateWindowNanos());
     }
 
     private void onTimeout(@Nullable Http1Stream current) {
@@ -546,6 +683,10 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         return deadline;
     }
 
+    ContentRate contentRate() {
+        return contentRate;
+    }
+
     ConnectionOutput output() {
         return output;
     }
@@ -557,6 +698,11 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     /** Those in force. */
     Http1Settings settings() {
         return settings.get();
+    }
+
+    @Override
+    public ClientConnection client() {
+        return facts;
     }
 
     ClientConnection facts() {

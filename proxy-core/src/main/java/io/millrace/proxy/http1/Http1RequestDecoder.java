@@ -6,6 +6,7 @@ import io.millrace.proxy.net.BadRequest;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.http.DefaultHttpHeadersFactory;
 import io.netty.handler.codec.http.DefaultLastHttpContent;
@@ -82,9 +83,19 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
                 bytes.release();
                 return;
             }
-            connection.onBytes();
+            connection.onBytes(bytes.readableBytes());
         }
         super.channelRead(ctx, message);
+    }
+
+    /** Bytes that are kept for later stay when the client shuts down its sending side; Netty's decoder would drop them. */
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) throws Exception {
+        if (event instanceof ChannelInputShutdownEvent) {
+            ctx.fireUserEventTriggered(event);
+        } else {
+            super.userEventTriggered(ctx, event);
+        }
     }
 
     /** Whether nothing is left for this decoder. */
@@ -192,7 +203,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
             return;
         }
         if (actualReadableBytes() > 0) {
-            connection.onBytes();
+            connection.onBytes(actualReadableBytes());
         }
         try {
             channelRead(ctx, Unpooled.EMPTY_BUFFER);

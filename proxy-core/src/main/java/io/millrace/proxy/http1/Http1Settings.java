@@ -13,6 +13,8 @@ package io.millrace.proxy.http1;
  * @param headerTimeoutNanos from a request's first byte (or the connection's start) to the end of its head; beyond it 408
  * @param keepAliveTimeoutNanos idle time between requests
  * @param contentTimeoutNanos silence while request content is due; beyond it 408
+ * @param contentRateMin bytes of request content a second that a client has to send, 0 for no limit; below it 408
+ * @param contentRateWindowNanos time over which that is measured
  * @param sendTimeoutNanos time in which a client takes no byte of a response that waits for it
  */
 public record Http1Settings(
@@ -23,4 +25,30 @@ public record Http1Settings(
         long headerTimeoutNanos,
         long keepAliveTimeoutNanos,
         long contentTimeoutNanos,
-        long sendTimeoutNanos) {}
+        long contentRateMin,
+        long contentRateWindowNanos,
+        long sendTimeoutNanos) {
+
+    /** The same without a least rate of request content. */
+    public Http1Settings(
+            int requestLineBytesMax,
+            int headerBytesMax,
+            long contentBytesMax,
+            int requestsPerConnectionMax,
+            long headerTimeoutNanos,
+            long keepAliveTimeoutNanos,
+            long contentTimeoutNanos,
+            long sendTimeoutNanos) {
+        this(
+                requestLineBytesMax,
+                headerBytesMax,
+                contentBytesMax,
+                requestsPerConnectionMax,
+                headerTimeoutNanos,
+                keepAliveTimeoutNanos,
+                contentTimeoutNanos,
+                0,
+                1,
+                sendTimeoutNanos);
+    }
+}

@@ -3,6 +3,8 @@ package io.millrace.proxy.http1;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http1.Http1HeadWriter.Framing;
 import io.millrace.proxy.http1.Http1HeadWriter.Persistence;
+import io.millrace.proxy.memory.SlowClients;
+import io.millrace.proxy.memory.SlowReason;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientStream;
@@ -31,6 +33,7 @@ final class Http1Stream implements ClientStream {
     private boolean gone;
     private boolean headWritten;
     private boolean contentWanted = true;
+    private boolean continued;
     private boolean close;
     private Framing framing = Framing.NONE;
     private boolean contentForbidden;
@@ -73,6 +76,11 @@ final class Http1Stream implements ClientStream {
 
     boolean wantsContent() {
         return contentWanted;
+    }
+
+    /** Whether the client is the one to send: the proxy reads, and the client does not wait for a 100 (RFC 9110 s10.1.1). */
+    boolean isContentAwaited() {
+        return (contentWanted || responseEnded) && (continued || contentReceived > 0 || !request.awaitsContinue());
     }
 
     /** Takes ownership; false when the content is refused and the stream has failed. */
@@ -136,6 +144,16 @@ final class Http1Stream implements ClientStream {
         close = true;
     }
 
+    SlowClients.OriginDemand originDemand() {
+        return handler == null || responseEnded ? SlowClients.OriginDemand.NONE : handler.originDemand();
+    }
+
+    void onTooSlow(SlowReason reason) {
+        if (handler != null && !responseEnded) {
+            handler.onClientTooSlow(reason);
+        }
+    }
+
     // the response's side
 
     @Override
@@ -158,6 +176,7 @@ final class Http1Stream implements ClientStream {
         if (gone || headWritten || request.minorVersion() == 0) {
             return;
         }
+        continued |= head.status() == 100;
         ByteBuf out = alloc().buffer(Http1HeadWriter.sizeEstimate(head));
         Http1HeadWriter.write(head, Framing.NONE, Persistence.DEFAULT, out);
         send(out);
@@ -280,6 +299,9 @@ final class Http1Stream implements ClientStream {
     @Override
     public void readContent(boolean on) {
         contentWanted = on;
+        if (!on) {
+            connection.contentRate().pause();
+        }
         connection.intake().regulateReading();
     }
 

@@ -35,6 +35,11 @@ final class RequestIntake {
         return waiting.isEmpty();
     }
 
+    /** Whether the request that is taken now is the last one that waited; its end may still wait. */
+    boolean isLastWaiting() {
+        return taking && waiting.size() <= 1;
+    }
+
     /** What was dropped belonged to a request that is over. */
     void forgetDiscarded() {
         discarded = 0;

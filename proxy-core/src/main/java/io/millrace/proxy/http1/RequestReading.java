@@ -46,6 +46,11 @@ record RequestReading(
                         || (contentLength == 0 && UpgradeFields.isIn(head.fields(), minorVersion)));
     }
 
+    /** Whether the client sends its content when it is told to, or after a while (RFC 9110 s10.1.1). */
+    boolean awaitsContinue() {
+        return head != null && head.fields().hasToken(FieldName.EXPECT, "100-continue");
+    }
+
     /** The reading of a request whose head never became complete. */
     static RequestReading none() {
         return NONE;

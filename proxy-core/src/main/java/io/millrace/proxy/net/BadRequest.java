@@ -20,10 +20,14 @@ public enum BadRequest {
     CONTENT_TOO_LARGE(413, "request content larger than limits.request_body"),
     /** A major version other than 1 (RFC 9110 s15.6.6). */
     VERSION(505, "HTTP version not supported"),
+    /** The client shut down its sending side in the middle of the content (RFC 9112 s8). */
+    CONTENT_INCOMPLETE(400, "the client's sending side ended before the request content was whole"),
     /** The head did not arrive within timeouts.client_header. */
     HEADER_TIMEOUT(408, "request header not whole within timeouts.client_header"),
     /** The content did not go on within timeouts.client_body. */
-    CONTENT_TIMEOUT(408, "request content did not go on within timeouts.client_body");
+    CONTENT_TIMEOUT(408, "request content did not go on within timeouts.client_body"),
+    /** The content comes more slowly than limits.request_body_rate. */
+    CONTENT_RATE(408, "request content slower than limits.request_body_rate");
 
     private final int status;
     private final String text;

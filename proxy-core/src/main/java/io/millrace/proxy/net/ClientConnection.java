@@ -14,8 +14,10 @@ public final class ClientConnection {
     private final InetSocketAddress remoteAddress;
     private final InetSocketAddress localAddress;
     private final boolean secure;
+    private final boolean announcedSecure;
     private @Nullable IpAddress remoteIp;
     private @Nullable IpAddress localIp;
+    private @Nullable IpAddress countedAs;
 
     /**
      * @param remoteAddress the client's end
@@ -23,9 +25,21 @@ public final class ClientConnection {
      * @param secure whether TLS protects it
      */
     public ClientConnection(InetSocketAddress remoteAddress, InetSocketAddress localAddress, boolean secure) {
+        this(remoteAddress, localAddress, secure, false);
+    }
+
+    /**
+     * @param remoteAddress the client's end
+     * @param localAddress our end
+     * @param secure whether TLS protects it
+     * @param announcedSecure whether a trusted PROXY header says that the client connected to the sender over TLS
+     */
+    public ClientConnection(
+            InetSocketAddress remoteAddress, InetSocketAddress localAddress, boolean secure, boolean announcedSecure) {
         this.remoteAddress = remoteAddress;
         this.localAddress = localAddress;
         this.secure = secure;
+        this.announcedSecure = announcedSecure;
     }
 
     /** The client's end. */
@@ -43,6 +57,11 @@ public final class ClientConnection {
         return secure;
     }
 
+    /** Whether TLS protects the client's side: here, or at the sender of a trusted PROXY header. */
+    public boolean isSecureForClient() {
+        return secure || announcedSecure;
+    }
+
     /** The client's end, for comparisons; null when it is no IP address. */
     public @Nullable IpAddress remoteIp() {
         if (remoteIp == null) {
@@ -57,6 +76,16 @@ public final class ClientConnection {
             localIp = ip(localAddress);
         }
         return localIp;
+    }
+
+    /** What the connection is counted by among those of its client; null when it is not counted. */
+    public @Nullable IpAddress countedAs() {
+        return countedAs;
+    }
+
+    /** Called by the one who counts. */
+    public void countedAs(@Nullable IpAddress client) {
+        countedAs = client;
     }
 
     private static @Nullable IpAddress ip(InetSocketAddress address) {

@@ -2,8 +2,10 @@ package io.millrace.proxy.net;
 
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.ssl.SslHandler;
 
@@ -13,6 +15,9 @@ import io.netty.handler.ssl.SslHandler;
  * <p>Immutable: no state.
  */
 public final class ConnectionEnd {
+    /** The state of a connection that is over, in Linux's tcp_states.h. */
+    private static final int TCP_CLOSE = 7;
+
     private ConnectionEnd() {}
 
     /** Shuts our side when what was written has left, TLS's side first; closes where that cannot be. */
@@ -28,6 +33,25 @@ public final class ConnectionEnd {
                 tls.closeOutbound().addListener(notified -> shutdownOutput(channel));
             }
         });
+    }
+
+    /** Closes when what was written has left; for a connection on which the client will send nothing more. */
+    public static void closeAfterWrites(ChannelHandlerContext ctx) {
+        Channel channel = ctx.channel();
+        channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> channel.close());
+    }
+
+    /**
+     * Whether a half-closed client has reset the connection since. Netty does not tell of that once it has read a channel's end, so this
+     * asks the kernel. False where the transport cannot say; then the next write fails.
+     */
+    public static boolean isReset(Channel channel) {
+        try {
+            return channel instanceof EpollSocketChannel epoll
+                    && epoll.tcpInfo().state() == TCP_CLOSE;
+        } catch (ChannelException e) {
+            return true;
+        }
     }
 
     private static void shutdownOutput(Channel channel) {

@@ -1,5 +1,6 @@
 package io.millrace.proxy.net;
 
+import io.millrace.proxy.memory.SlowClients;
 import io.netty.channel.EventLoop;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +30,26 @@ public final class ConnectionSet {
      */
     static final long IDLE_GRACE_MILLIS = 1000;
 
+    /** Counts connections by client. */
+    public interface Clients {
+        /** Nobody is counted. */
+        Clients NOT_COUNTED = new Clients() {
+            @Override
+            public boolean admit(ClientConnection connection) {
+                return true;
+            }
+
+            @Override
+            public void left(ClientConnection connection) {}
+        };
+
+        /** A connection comes; false when its client has as many as it may. */
+        boolean admit(ClientConnection connection);
+
+        /** A connection that was admitted is gone. */
+        void left(ClientConnection connection);
+    }
+
     /** A connection in the set. */
     public interface Member {
         /** Looks at its deadlines. */
@@ -44,6 +65,14 @@ public final class ConnectionSet {
         /** Closes at once. */
         void onClose();
 
+        /** Adds itself to the clients that have bytes to take, where that is so. */
+        default void addIfBehind(SlowClients slow, long nowNanos) {}
+
+        /** What is known of the connection; null before its client is known, and then it is not counted by client. */
+        default @Nullable ClientConnection client() {
+            return null;
+        }
+
         /** The place in the set, kept by the set. */
         int slot();
 
@@ -55,6 +84,7 @@ public final class ConnectionSet {
     private final IntSupplier limit;
     private final List<Member> members = new ArrayList<>();
     private final Runnable onRefused;
+    private final Clients clients;
     private volatile int size;
     private boolean draining;
     private boolean closingAfterAnswers;
@@ -62,6 +92,9 @@ public final class ConnectionSet {
 
     @Nullable
     private Runnable onEmpty;
+
+    @Nullable
+    private SlowClients slowClients;
 
     private io.netty.util.concurrent.@Nullable Future<?> ticking;
 
@@ -75,9 +108,42 @@ public final class ConnectionSet {
      * @param onRefused told of each connection beyond it
      */
     public ConnectionSet(EventLoop loop, IntSupplier limit, Runnable onRefused) {
+        this(loop, limit, onRefused, Clients.NOT_COUNTED);
+    }
+
+    /**
+     * As the other.
+     *
+     * @param clients counts by client
+     */
+    public ConnectionSet(EventLoop loop, IntSupplier limit, Runnable onRefused, Clients clients) {
+        this.clients = clients;
         this.loop = loop;
         this.limit = limit;
         this.onRefused = onRefused;
+    }
+
+    /** Has slow clients closed where something is scarce. Before the first connection. */
+    public void closeSlow(SlowClients slow) {
+        slowClients = slow;
+    }
+
+    /** What slow clients are held to; null where nothing closes them for scarcity. */
+    public @Nullable SlowClients slowClients() {
+        return slowClients;
+    }
+
+    /** Closes slow clients now, as far as something is scarce. On the loop, and not from within a connection's event. */
+    public void closeSlowNow() {
+        SlowClients slow = slowClients;
+        if (slow == null) {
+            return;
+        }
+        long nowNanos = System.nanoTime();
+        for (Member member : members) {
+            member.addIfBehind(slow, nowNanos);
+        }
+        slow.closeSome(nowNanos);
     }
 
     /** Begins to look at deadlines. Called once, from any thread. */
@@ -105,6 +171,10 @@ public final class ConnectionSet {
             onRefused.run();
             return false;
         }
+        ClientConnection client = member.client();
+        if (client != null && !clients.admit(client)) {
+            return false;
+        }
         member.slot(members.size());
         members.add(member);
         size = members.size();
@@ -121,6 +191,10 @@ public final class ConnectionSet {
         }
         member.slot(-1);
         size = members.size();
+        ClientConnection client = member.client();
+        if (client != null) {
+            clients.left(client);
+        }
         if (draining && members.isEmpty()) {
             // Not from here: a connection may leave as one member and come back at once as another.
             loop.execute(this::tellWhenEmpty);
@@ -193,6 +267,7 @@ public final class ConnectionSet {
                 tick(members.get(i), nowNanos);
             }
         }
+        closeSlowSafely();
     }
 
     /** A fault of one connection must not keep the others from being told; false when there was one. */
@@ -203,6 +278,15 @@ public final class ConnectionSet {
         } catch (RuntimeException e) {
             log.error("a connection's fault at its end", e);
             return false;
+        }
+    }
+
+    /** A fault must not end the deadlines of all. */
+    private void closeSlowSafely() {
+        try {
+            closeSlowNow();
+        } catch (RuntimeException e) {
+            log.error("slow clients stay open after a fault", e);
         }
     }
 

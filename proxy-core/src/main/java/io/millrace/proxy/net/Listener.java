@@ -144,7 +144,6 @@ public final class Listener {
                 .option(ChannelOption.SO_BACKLOG, BACKLOG)
                 .option(ChannelOption.SO_REUSEADDR, true)
                 .childOption(ChannelOption.TCP_NODELAY, true)
-                .childOption(ChannelOption.ALLOW_HALF_CLOSURE, false)
                 .childHandler(serving.initializer());
         return serving.plain() == null ? bootstrap : bootstrap.option(ChannelOption.AUTO_READ, false);
     }

@@ -21,8 +21,9 @@ import org.jspecify.annotations.Nullable;
  * @param kind how far it is one
  * @param length bytes of it
  * @param client the source that it names; null where it names none, and the connection's own ends hold
+ * @param secure whether its SSL TLV says that the client connected to the sender over TLS
  */
-record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client) {
+record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client, boolean secure) {
     /** How far the bytes are a header. */
     enum Kind {
         /** They may become one. */
@@ -45,9 +46,15 @@ record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client) {
     private static final int ADDRESSES_V4 = 12;
     private static final int ADDRESSES_V6 = 36;
 
-    private static final ProxyHeader INCOMPLETE = new ProxyHeader(Kind.INCOMPLETE, 0, null);
-    private static final ProxyHeader NONE = new ProxyHeader(Kind.NONE, 0, null);
-    private static final ProxyHeader MALFORMED = new ProxyHeader(Kind.MALFORMED, 0, null);
+    /** Type and length of a TLV. */
+    private static final int TLV_HEAD = 3;
+
+    private static final int TLV_SSL = 0x20;
+    private static final int CLIENT_SSL = 0x01;
+
+    private static final ProxyHeader INCOMPLETE = new ProxyHeader(Kind.INCOMPLETE, 0, null, false);
+    private static final ProxyHeader NONE = new ProxyHeader(Kind.NONE, 0, null, false);
+    private static final ProxyHeader MALFORMED = new ProxyHeader(Kind.MALFORMED, 0, null, false);
 
     /**
      * Reads what there is; borrows the bytes and leaves their indices alone.
@@ -104,7 +111,7 @@ record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client) {
     private static ProxyHeader line(String text, int length) {
         String[] words = text.split(" ", -1);
         if (words[1].equals("UNKNOWN")) {
-            return new ProxyHeader(Kind.COMPLETE, length, null);
+            return new ProxyHeader(Kind.COMPLETE, length, null, false);
         }
         if (words.length != 6) {
             return MALFORMED;
@@ -114,7 +121,7 @@ record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client) {
         int port = port(words[4]);
         return source == null || address(words[3], bytes) == null || port < 0 || port(words[5]) < 0
                 ? MALFORMED
-                : of(source, port, length);
+                : of(source, port, length, false);
     }
 
     /** An address in its family's usual form, which has no leading zeros in IPv4, and no brackets and zone in IPv6. */
@@ -157,15 +164,38 @@ record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client) {
         // LOCAL is the proxy's own, a health check; a connection of an unknown kind or over a Unix socket has no
         // address.
         if (local || family == 0x00 || family == 0x31) {
-            return new ProxyHeader(Kind.COMPLETE, length, null);
+            return new ProxyHeader(Kind.COMPLETE, length, null, false);
         }
         if (family == 0x11 && addresses >= ADDRESSES_V4) {
-            return of(bytes(in, start + FIXED_2, 4), in.getUnsignedShort(start + FIXED_2 + 8), length);
+            boolean secure = isTls(in, start + FIXED_2 + ADDRESSES_V4, start + length);
+            return of(bytes(in, start + FIXED_2, 4), in.getUnsignedShort(start + FIXED_2 + 8), length, secure);
         }
         if (family == 0x21 && addresses >= ADDRESSES_V6) {
-            return of(bytes(in, start + FIXED_2, 16), in.getUnsignedShort(start + FIXED_2 + 32), length);
+            boolean secure = isTls(in, start + FIXED_2 + ADDRESSES_V6, start + length);
+            return of(bytes(in, start + FIXED_2, 16), in.getUnsignedShort(start + FIXED_2 + 32), length, secure);
         }
         return MALFORMED;
+    }
+
+    /**
+     * Whether a TLV of type PP2_TYPE_SSL has PP2_CLIENT_SSL set (section 2.2.5 of the specification). TLVs that overrun the header say
+     * nothing.
+     */
+    private static boolean isTls(ByteBuf in, int from, int end) {
+        boolean secure = false;
+        int at = from;
+        while (at < end) {
+            int value = at + TLV_HEAD;
+            int next = value <= end ? value + in.getUnsignedShort(at + 1) : end + 1;
+            if (next > end) {
+                return false;
+            }
+            if ((in.getByte(at) & 0xff) == TLV_SSL && next > value) {
+                secure = (in.getByte(value) & CLIENT_SSL) != 0;
+            }
+            at = next;
+        }
+        return secure;
     }
 
     private static byte[] bytes(ByteBuf in, int from, int length) {
@@ -174,10 +204,10 @@ record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client) {
         return bytes;
     }
 
-    private static ProxyHeader of(byte[] source, int port, int length) {
+    private static ProxyHeader of(byte[] source, int port, int length, boolean secure) {
         try {
-            return new ProxyHeader(
-                    Kind.COMPLETE, length, new InetSocketAddress(InetAddress.getByAddress(source), port));
+            InetSocketAddress client = new InetSocketAddress(InetAddress.getByAddress(source), port);
+            return new ProxyHeader(Kind.COMPLETE, length, client, secure);
         } catch (UnknownHostException e) {
             throw new IllegalStateException("length of an address: " + Arrays.toString(source), e);
         }

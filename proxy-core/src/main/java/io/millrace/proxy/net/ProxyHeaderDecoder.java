@@ -4,6 +4,7 @@ import io.millrace.proxy.http.IpAddress;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -48,8 +49,9 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder implements Co
          * The header has been read, or there is none: the handlers for what follows are to be added behind this one.
          *
          * @param client whom the header names; null for the channel's own remote address
+         * @param secure whether the header says that the client connected to its sender over TLS
          */
-        void onClient(Channel channel, @Nullable InetSocketAddress client);
+        void onClient(Channel channel, @Nullable InetSocketAddress client, boolean secure);
 
         /** The connection is closed; told once. */
         void onRefused(Refusal why, @Nullable InetSocketAddress peer);
@@ -116,19 +118,19 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder implements Co
                 if (now.required()) {
                     refuse(Refusal.MISSING);
                 } else {
-                    goOn(null);
+                    goOn(null, false);
                 }
             }
             case COMPLETE -> {
                 in.skipBytes(header.length());
-                goOn(header.client());
+                goOn(header.client(), header.secure());
             }
         }
     }
 
-    private void goOn(@Nullable InetSocketAddress client) {
+    private void goOn(@Nullable InetSocketAddress client, boolean secure) {
         leave();
-        events.onClient(ctx.channel(), client);
+        events.onClient(ctx.channel(), client, secure);
         ctx.pipeline().remove(this);
     }
 
@@ -161,6 +163,16 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder implements Co
     public void channelInactive(ChannelHandlerContext context) throws Exception {
         leave();
         super.channelInactive(context);
+    }
+
+    /** The sender has shut down its sending side: no header comes any more. */
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) throws Exception {
+        if (event instanceof ChannelInputShutdownEvent) {
+            context.close();
+        } else {
+            super.userEventTriggered(context, event);
+        }
     }
 
     @Override

@@ -1,5 +1,7 @@
 package io.millrace.proxy.net;
 
+import io.millrace.proxy.memory.SlowClients;
+import io.millrace.proxy.memory.SlowReason;
 import io.netty.buffer.ByteBuf;
 
 /**
@@ -19,6 +21,14 @@ public interface RequestHandler {
 
     /** The stream can take content again. */
     void onWritable();
+
+    /** How much others want the origin connection that the response holds. */
+    default SlowClients.OriginDemand originDemand() {
+        return SlowClients.OriginDemand.NONE;
+    }
+
+    /** The client takes the response too slowly: {@link #onClientGone} follows. */
+    default void onClientTooSlow(SlowReason reason) {}
 
     /** The client went away or its connection failed; the stream is dead. */
     void onClientGone();

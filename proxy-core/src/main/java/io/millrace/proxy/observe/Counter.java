@@ -37,6 +37,8 @@ public enum Counter {
     CLIENT_CONNECTIONS_OPENED(MetricFamily.CONNECTIONS_OPENED, "accepted", "client"),
     ORIGIN_CONNECTIONS_OPENED(MetricFamily.CONNECTIONS_OPENED, "connected", "origin"),
     CLIENT_CONNECTIONS_REFUSED_LIMIT(MetricFamily.CONNECTIONS_REFUSED, "over limits.connections", "limit"),
+    CLIENT_CONNECTIONS_REFUSED_CLIENT_LIMIT(
+            MetricFamily.CONNECTIONS_REFUSED, "over limits.per_client.connections", "client-limit"),
     CLIENT_CONNECTIONS_REFUSED_DRAIN(MetricFamily.CONNECTIONS_REFUSED, "arrived while draining", "drain"),
     CLIENT_CONNECTIONS_REFUSED_PROXY_UNTRUSTED(
             MetricFamily.CONNECTIONS_REFUSED,
@@ -60,6 +62,8 @@ public enum Counter {
     CLIENT_FAILURES_HEADER_TOO_LARGE(MetricFamily.CLIENT_FAILURES, "over limits.request_header", "header-too-large"),
     CLIENT_FAILURES_BODY_TOO_LARGE(MetricFamily.CLIENT_FAILURES, "over limits.request_body", "body-too-large"),
     CLIENT_FAILURES_TIMEOUT(MetricFamily.CLIENT_FAILURES, "head or body did not arrive in time", "timeout"),
+    CLIENT_FAILURES_SLOW_BODY(
+            MetricFamily.CLIENT_FAILURES, "the body came below limits.request_body_rate", "slow-body"),
     CLIENT_FAILURES_ABORTED(MetricFamily.CLIENT_FAILURES, "the client left before the end of the response", "aborted"),
 
     TUNNELS_UPGRADE(MetricFamily.TUNNELS, "switched to another protocol", "upgrade"),
@@ -89,9 +93,15 @@ public enum Counter {
             MetricFamily.DENIED_REQUESTS,
             "to be forwarded, to an address that forward_proxy does not allow",
             "forward-destination"),
+    DENIED_SCHEME(
+            MetricFamily.DENIED_REQUESTS,
+            "an https URL that a rule maps, over a connection that nobody says is secured by TLS",
+            "scheme"),
     DENIED_PURGE(MetricFamily.DENIED_REQUESTS, "PURGE from an address that purge.allow does not have", "purge"),
     DENIED_FILTER(
             MetricFamily.DENIED_REQUESTS, "by a filter; millrace_filter_denied_requests_total names it", "filter"),
+    DENIED_CLIENT_REQUESTS(MetricFamily.DENIED_REQUESTS, "over limits.per_client.requests", "client-requests"),
+    DENIED_CLIENT_TUNNELS(MetricFamily.DENIED_REQUESTS, "over limits.per_client.tunnels", "client-tunnels"),
     DENIED_LOOP(MetricFamily.DENIED_REQUESTS, "the request passed through this proxy before", "loop"),
 
     REDIRECTS_RULE(MetricFamily.REDIRECTS, "by a rule of redirect and its kind", "rule"),
@@ -162,7 +172,19 @@ public enum Counter {
     ORIGIN_FAILURES_MALFORMED(MetricFamily.ORIGIN_FAILURES, "the response is not valid HTTP", "malformed"),
     ORIGIN_FAILURES_HEADER_TOO_LARGE(MetricFamily.ORIGIN_FAILURES, "over limits.response_header", "header-too-large"),
     ORIGIN_FAILURES_LIMIT(MetricFamily.ORIGIN_FAILURES, "over origin.connections_max", "limit"),
-    ORIGIN_FAILURES_NONE_UP(MetricFamily.ORIGIN_FAILURES, "no host of the group is up", "none-up");
+    ORIGIN_FAILURES_TUNNEL_LIMIT(MetricFamily.ORIGIN_FAILURES, "over origin.tunnels_max", "tunnel-limit"),
+    ORIGIN_FAILURES_NONE_UP(MetricFamily.ORIGIN_FAILURES, "no host of the group is up", "none-up"),
+    ORIGIN_FAILURES_MEMORY(
+            MetricFamily.ORIGIN_FAILURES, "not asked, since the memory for bytes in flight was used up", "memory-full"),
+
+    SLOW_CLIENTS_TIMEOUT(MetricFamily.SLOW_CLIENTS, "took nothing for timeouts.client_body", "send-timeout"),
+    SLOW_CLIENTS_RATE(MetricFamily.SLOW_CLIENTS, "took less than limits.response_rate_min", "send-rate"),
+    SLOW_CLIENTS_MEMORY(
+            MetricFamily.SLOW_CLIENTS, "slow while the memory for bytes in flight was scarce", "slow-memory"),
+    SLOW_CLIENTS_ORIGIN(
+            MetricFamily.SLOW_CLIENTS,
+            "took nothing, and held one of the last connections to an origin",
+            "slow-origin");
 
     private static final Counter[] RESPONSES_BY_CLASS = {
         RESPONSES_NONE, RESPONSES_1XX, RESPONSES_2XX, RESPONSES_3XX, RESPONSES_4XX, RESPONSES_5XX

@@ -421,6 +421,27 @@ public enum MetricFamily {
             Kind.GAUGE,
             "bytes",
             "The most that the store's parts may have together, from cache.ram_size."),
+    IN_FLIGHT(
+            "millrace_memory_in_flight_bytes",
+            Kind.GAUGE,
+            "bytes",
+            "Buffers of client and origin connections in use: what limits.memory_in_flight limits."),
+    IN_FLIGHT_MAX(
+            "millrace_memory_in_flight_max_bytes",
+            Kind.GAUGE,
+            "bytes",
+            "The most bytes that may be in flight, from limits.memory_in_flight and the JVM's direct memory."),
+    ALLOCATION_FAILURES(
+            "millrace_memory_allocation_failures_total",
+            Kind.COUNTER,
+            "allocations",
+            "Buffers for which the JVM had no direct memory although the budget had room."),
+    SLOW_CLIENTS(
+            "millrace_slow_clients_closed_total",
+            Kind.COUNTER,
+            "connections",
+            "Client connections closed because the client took its response too slowly, by reason.",
+            "reason"),
     MEMORY_REFUSED(
             "millrace_memory_refused_total",
             Kind.COUNTER,
@@ -449,6 +470,24 @@ public enum MetricFamily {
             "boolean",
             "1 while this worker drains: an operator asks for it (millctl server drain), or it finishes its requests"
                     + " and accepts no connection."),
+    TLS_CERTIFICATES(
+            "millrace_tls_certificates",
+            Kind.GAUGE,
+            "certificates",
+            "TLS certificates by state: valid, expiring (within 14 days), expired, faulty (the files are broken, the version"
+                    + " before serves on) or unusable; look with millctl tls list.",
+            "state"),
+    TLS_CERTIFICATE_EXPIRY(
+            "millrace_tls_certificate_expiry_seconds",
+            Kind.GAUGE,
+            "seconds",
+            "Time to the end of the certificate that ends first, negative when it is over; renew it."),
+    TLS_CERTIFICATE_FAULTS(
+            "millrace_tls_certificate_faults_total",
+            Kind.COUNTER,
+            "certificates",
+            "Certificate files that could not be used when they were read; the log names file and reason.",
+            "reason"),
     BUILD(
             "millrace_build",
             Kind.GAUGE,

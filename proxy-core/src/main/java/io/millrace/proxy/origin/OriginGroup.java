@@ -65,11 +65,13 @@ public final class OriginGroup {
     /** The settings for requests to its hosts, of which the group has some of its own. */
     public FetchSettings fetchSettings(FetchSettings general) {
         Integer connections = config.connectionsMax();
+        Integer tunnels = config.tunnelsMax();
         Integer queue = config.queueMax();
-        return connections == null && queue == null
+        return connections == null && tunnels == null && queue == null
                 ? general
                 : general.withLimits(
                         connections == null ? general.connectionsMax() : connections,
+                        tunnels == null ? general.tunnelsMax() : tunnels,
                         queue == null ? general.queueMax() : queue);
     }
 

@@ -4,6 +4,7 @@ import com.google.re2j.Pattern;
 import io.millrace.proxy.caching.CacheKey;
 import io.millrace.proxy.config.AddressRange;
 import io.millrace.proxy.config.CacheRuleConfig;
+import io.millrace.proxy.config.Regex;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.http.UriBytes;
@@ -37,8 +38,8 @@ final class CacheRule {
         suffix = when.suffix() == null
                 ? NOTHING
                 : PathBytes.normalize(when.suffix().getBytes(StandardCharsets.UTF_8));
-        hostPattern = when.hostRegex() == null ? null : Pattern.compile(when.hostRegex());
-        urlPattern = when.urlRegex() == null ? null : Pattern.compile(when.urlRegex());
+        hostPattern = when.hostRegex() == null ? null : Regex.compile(when.hostRegex());
+        urlPattern = when.urlRegex() == null ? null : Regex.compile(when.urlRegex());
     }
 
     private static byte[] ascii(String text) {

@@ -2,6 +2,7 @@ package io.millrace.proxy.remap;
 
 import com.google.re2j.Pattern;
 import io.millrace.proxy.config.RefererConfig;
+import io.millrace.proxy.config.Regex;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.TargetUri;
@@ -32,7 +33,7 @@ public final class RefererRules {
         expressions = config.expressions().stream()
                 .filter(text -> !text.equals(RefererConfig.ANY) && !text.equals(RefererConfig.OPTIONAL))
                 .map(text -> new Expression(
-                        Pattern.compile(text.startsWith("~") ? text.substring(1) : text, Pattern.CASE_INSENSITIVE),
+                        Regex.compile(text.startsWith("~") ? text.substring(1) : text, Pattern.CASE_INSENSITIVE),
                         text.startsWith("~")))
                 .toList();
         redirect = config.redirect();

@@ -50,7 +50,7 @@ public final class LocalAnswers {
         if (server != null) {
             fields.add(FieldName.SERVER, server);
         }
-        if (status == 503) {
+        if (status == 503 || status == 429) {
             fields.add(FieldName.RETRY_AFTER, "1");
         }
         if (allow != null) {
@@ -150,6 +150,7 @@ public final class LocalAnswers {
             case 413 -> "Content Too Large";
             case 414 -> "URI Too Long";
             case 416 -> "Range Not Satisfiable";
+            case 429 -> "Too Many Requests";
             case 431 -> "Request Header Fields Too Large";
             case 500 -> "Internal Server Error";
             case 501 -> "Not Implemented";

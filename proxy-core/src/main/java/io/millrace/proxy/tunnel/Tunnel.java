@@ -77,6 +77,11 @@ public final class Tunnel implements ClientTunnel {
         return client;
     }
 
+    @Override
+    public void endClientInput() {
+        client.endInput();
+    }
+
     /** The end of the origin's pipeline; added once. */
     public ChannelHandler originSide() {
         return origin;
@@ -112,6 +117,11 @@ public final class Tunnel implements ClientTunnel {
         } else if (nowNanos - idleSinceNanos >= now.idleNanos()) {
             end(End.IDLE);
         }
+    }
+
+    @Override
+    public void onClientTooSlow() {
+        end(End.CLIENT_BROKEN);
     }
 
     @Override

@@ -92,7 +92,8 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
         }
     }
 
-    private void endInput() {
+    /** Nothing more comes from this side; its bytes before are handed on. */
+    void endInput() {
         if (!inputEnded && !tunnel.isEnded()) {
             inputEnded = true;
             tunnel.receivedAll(this);

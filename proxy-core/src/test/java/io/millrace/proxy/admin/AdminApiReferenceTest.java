@@ -102,6 +102,45 @@ class AdminApiReferenceTest {
         }
     };
 
+    private static final CertificatesSource CERTIFICATES = new CertificatesSource() {
+        private static final Certificate ONE = new Certificate(
+                "/f",
+                "/k",
+                List.of("n"),
+                "valid",
+                "i",
+                1,
+                2,
+                "EC 256",
+                "s",
+                "h",
+                List.of("c"),
+                List.of("n"),
+                3,
+                "p",
+                4);
+
+        @Override
+        public List<Certificate> certificates() {
+            return List.of(ONE);
+        }
+
+        @Override
+        public List<Directory> directories() {
+            return List.of(new Directory("/d", "p"));
+        }
+
+        @Override
+        public long nowSeconds() {
+            return 1;
+        }
+
+        @Override
+        public CompletionStage<Checked> check(Path file, Path key) {
+            return CompletableFuture.completedFuture(new Checked(List.of(ONE), directories()));
+        }
+    };
+
     private static final StorageControl STORAGE = new StorageControl() {
         private static final Volume VOLUME =
                 new Volume("/p", "default", 0.5, "offline", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, "why");
@@ -272,7 +311,8 @@ class AdminApiReferenceTest {
                                 List.of(new MemorySource.Part("heap", 5)),
                                 List.of(new MemorySource.Part("index", 6)),
                                 7,
-                                8)),
+                                8,
+                                new MemorySource.InFlight(9, 10, 11, 12))),
                         "",
                         ""),
                 new Documented(
@@ -297,6 +337,8 @@ class AdminApiReferenceTest {
                         OriginChangeResource.down(ORIGINS),
                         "",
                         "{\"origin\":\"shop\",\"reason\":\"why\",\"seconds\":\"60\"}"),
+                new Documented("CertificatesReport", new CertificatesResource(CERTIFICATES), "", ""),
+                new Documented("CertificatesReport", new CertificateCheckResource(CERTIFICATES), "?file=/f", ""),
                 new Documented("OriginsReport", OriginChangeResource.up(ORIGINS), "", "{\"origin\":\"shop\"}"),
                 new Documented("", new MetricsResource(() -> ""), "", ""),
                 new Documented("Live", new LivezResource(HEALTHY), "", ""),

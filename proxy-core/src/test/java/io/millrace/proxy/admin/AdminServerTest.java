@@ -10,13 +10,17 @@ import io.netty.channel.epoll.Epoll;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardWatchEventKinds;
+import java.nio.file.WatchService;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -114,6 +118,20 @@ class AdminServerTest {
                 "GET, HEAD", HttpExchange.post(socket, "/look", "").fields().get("allow"));
         assertEquals(200, HttpExchange.post(socket, "/change", "").status());
         assertEquals(List.of("POST"), handled);
+    }
+
+    @Test
+    void listensAnewWhenTheSocketsFileWasDeleted() throws Exception {
+        start(AdminServer.builder().unixSocket(socket).resource(get("/ok", OK)));
+        try (WatchService watch = directory.getFileSystem().newWatchService()) {
+            directory.register(watch, StandardWatchEventKinds.ENTRY_CREATE);
+            Files.delete(socket);
+            while (!Files.exists(socket)) {
+                assertTrue(Objects.requireNonNull(watch.poll(30, TimeUnit.SECONDS), "nothing is made again")
+                        .reset());
+            }
+        }
+        assertEquals(200, HttpExchange.get(socket, "/ok").status());
     }
 
     @Test

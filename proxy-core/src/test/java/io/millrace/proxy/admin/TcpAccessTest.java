@@ -12,6 +12,11 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -26,6 +31,7 @@ class TcpAccessTest {
     @TempDir
     Path directory;
 
+    private final BlockingQueue<AdminResponder> held = new LinkedBlockingQueue<>();
     private AdminServer server;
 
     @BeforeEach
@@ -43,9 +49,34 @@ class TcpAccessTest {
         };
         server = AdminServer.builder()
                 .tcp(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), token(TOKEN))
+                .times(new AdminTimes(Duration.ofSeconds(30), Duration.ofSeconds(30), Duration.ofMillis(10)))
                 .resource(new MetricsResource(() -> "up 1\n"))
                 .resource(new LivezResource(healthy))
+                .resource(new Held())
                 .start();
+    }
+
+    /** A public resource that answers when the test says so. */
+    private final class Held implements AdminResource {
+        @Override
+        public String method() {
+            return "GET";
+        }
+
+        @Override
+        public String path() {
+            return "/held";
+        }
+
+        @Override
+        public boolean isPublic() {
+            return true;
+        }
+
+        @Override
+        public void handle(AdminRequest request, AdminResponder responder) {
+            held.add(responder);
+        }
     }
 
     @AfterEach
@@ -57,7 +88,7 @@ class TcpAccessTest {
     void answersWhoHasTheToken() throws IOException {
         Response response = get("/metrics", "Host: 127.0.0.1", "Authorization: Bearer " + TOKEN);
         assertEquals(200, response.status());
-        assertEquals("up 1\n", response.body());
+        assertTrue(response.body().startsWith("up 1\n"), response.body());
         assertEquals(
                 200,
                 get("/metrics", "Host: 127.0.0.1", "Authorization: bearer  " + TOKEN)
@@ -135,6 +166,120 @@ class TcpAccessTest {
             assertEquals(401, guard.refuse(request, false).status());
             assertEquals(null, guard.refuse(request, true));
             assertTrue(named.tcpAddress().getPort() > 0);
+        }
+    }
+
+    private List<HttpExchange> open(int count, String text) throws IOException {
+        List<HttpExchange> open = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            open.add(HttpExchange.connect(server.tcpAddress()).send(text));
+        }
+        return open;
+    }
+
+    private static void closeAll(List<HttpExchange> open) throws IOException {
+        for (HttpExchange each : open) {
+            each.close();
+        }
+    }
+
+    private String metrics() throws IOException {
+        return get("/metrics", "Host: 127.0.0.1", "Authorization: Bearer " + TOKEN)
+                .body();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "GET /metrics HTTP/1.1\r\n",
+                "POST /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\nx",
+                "GET /held HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+            })
+    void connectionsWithoutATokenShutNobodyOut(String unfinished) throws IOException {
+        List<HttpExchange> open = open(TcpPlaces.WITHOUT_TOKEN_MAX * 2, unfinished);
+        try {
+            assertEquals(200, get("/livez", "Host: 127.0.0.1").status());
+            String metrics = metrics();
+            assertTrue(metrics.startsWith("up 1\n"), metrics);
+            assertTrue(
+                    metrics.contains("millrace_admin_refused_total{application=\"millrace\",reason=\"gave-way\"} 6"),
+                    metrics);
+            assertTrue(unfinished.contains("/held") || open.get(0).isAtEnd(), "the oldest");
+        } finally {
+            closeAll(open);
+        }
+    }
+
+    @Test
+    void aConnectionThatIsBeingAnsweredGivesWayLast() throws Exception {
+        try (HttpExchange answered = HttpExchange.connect(server.tcpAddress())) {
+            answered.send("GET /held HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+            AdminResponder responder = held.take();
+            List<HttpExchange> open = open(TcpPlaces.WITHOUT_TOKEN_MAX * 2, "GET /");
+            assertEquals(200, get("/livez", "Host: 127.0.0.1").status());
+            responder.reply(AdminReply.text("text/plain", "at last"));
+            assertEquals("at last", answered.read().body());
+            closeAll(open);
+        }
+    }
+
+    @Test
+    void connectionsWithTheTokenHavePlacesOfTheirOwn() throws IOException {
+        String request = "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer " + TOKEN + "\r\n\r\n";
+        List<HttpExchange> proven = open(TcpPlaces.WITH_TOKEN_MAX, request);
+        for (HttpExchange each : proven) {
+            assertEquals(200, each.read().status());
+        }
+        List<HttpExchange> others = open(TcpPlaces.WITHOUT_TOKEN_MAX * 2, "GET /");
+        try {
+            assertEquals(200, get("/livez", "Host: 127.0.0.1").status());
+            assertEquals(200, proven.get(0).send(request).read().status(), "gave way to one without a token");
+            assertEquals(
+                    503,
+                    get("/metrics", "Host: 127.0.0.1", "Authorization: Bearer " + TOKEN)
+                            .status());
+            proven.remove(0).close();
+            while (get("/metrics", "Host: 127.0.0.1", "Authorization: Bearer " + TOKEN)
+                            .status()
+                    == 503) {
+                Thread.onSpinWait();
+            }
+        } finally {
+            closeAll(others);
+            closeAll(proven);
+        }
+    }
+
+    @Test
+    void aWrongTokenIsCountedAndEndsTheConnection() throws IOException {
+        try (HttpExchange guess = HttpExchange.connect(server.tcpAddress())) {
+            Response refused = guess.send(
+                            "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer wrong\r\n\r\n")
+                    .read();
+            assertEquals(401, refused.status());
+            assertEquals("close", refused.fields().get("connection"));
+            assertTrue(guess.isAtEnd());
+        }
+        assertEquals(401, get("/metrics", "Host: 127.0.0.1").status());
+        String metrics = metrics();
+        assertTrue(metrics.contains("reason=\"wrong-token\"} 1.0"), metrics);
+        assertTrue(metrics.contains("reason=\"no-token\"} 1.0"), metrics);
+    }
+
+    @Test
+    void withoutATokenTheTimeIsShortAndBeginsWithTheConnection() throws IOException {
+        try (AdminServer quick = AdminServer.builder()
+                .times(new AdminTimes(Duration.ofSeconds(30), Duration.ofMillis(50), Duration.ZERO))
+                .tcp(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), token(TOKEN))
+                .resource(new MetricsResource(() -> "up 1\n"))
+                .start()) {
+            for (String text : new String[] {"", "GET /metrics HTTP/1.1\r\nAuthorization: Bearer wrong\r\n"}) {
+                try (HttpExchange silent = HttpExchange.connect(quick.tcpAddress())) {
+                    assertEquals(408, silent.send(text).read().status());
+                    assertTrue(silent.isAtEnd());
+                }
+            }
         }
     }
 

@@ -178,6 +178,9 @@ final class StorabilityTest {
                 .build();
         RequestHead get = Heads.get("");
         assertDecision(NoStoreReason.NO_LIFETIME, get, 200, "Set-Cookie: id=1", overload);
+        RequestHead withCookie = Heads.get("Cookie: id=1");
+        assertDecision(NoStoreReason.NO_LIFETIME, withCookie, 200, "Content-Type: text/html", overload);
+        assertDecision(null, withCookie, 200, "Content-Type: image/png", overload);
         assertEquals(
                 Storability.STORABLE,
                 Storability.of(

@@ -164,4 +164,16 @@ final class ConfigCacheRulesTest {
         assertNull(result.config());
         return result.problems().stream().map(ConfigProblem::text).toList();
     }
+
+    @Test
+    void hostsOfForwardedRequestsNeedNoRuleOfRemap() {
+        String rules = """
+                listen: [':8080']
+                cache_rules:
+                  - {dest_host: a.example, action: never_cache}
+                  - {dest_domain: ., prefix: /x, action: never_cache}
+                forward_proxy: {enabled: true, allow: 10.0.0.0/8}
+                """;
+        assertEquals("", ConfigLoader.parse(rules, "millrace.yaml", Map.of()).text());
+    }
 }

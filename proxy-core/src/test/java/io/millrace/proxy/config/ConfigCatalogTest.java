@@ -30,6 +30,8 @@ final class ConfigCatalogTest {
                 ProxyProtocolKeys.class,
                 ForwardProxyKeys.class,
                 FileKeys.class,
+                TlsKeys.class,
+                ClientLimitKeys.class,
                 ConfigKeys.class)) {
             List<ConfigKey<?>> constants = constants(holder);
             assertEquals(

@@ -40,4 +40,26 @@ final class ConfigForwardProxyTest {
                 .toList();
         assertEquals(List.of("t.yaml:" + expected), problems);
     }
+
+    @Test
+    void namesAGroupOfProxies() {
+        String group = "\norigins: [{name: egress, hosts: ['http://p'], parent_is_proxy: ";
+        assertEquals(
+                "", load("forward_proxy: {origins: egress}" + group + "true}]").text());
+        assertEquals(
+                List.of("t.yaml:3:17: forward_proxy.origins: the hosts of origins[0] 'egress' are no proxies;"
+                        + " set parent_is_proxy: true there, or name another group"),
+                errors("forward_proxy: {origins: egress}" + group + "false}]"));
+        assertEquals(
+                List.of("t.yaml:3:17: forward_proxy.origins: no group of origins is named 'egres' "
+                        + "(did you mean egress?)"),
+                errors("forward_proxy: {origins: egres}" + group + "true}]"));
+    }
+
+    private static List<String> errors(String forward) {
+        return load(forward).problems().stream()
+                .filter(problem -> problem.severity() == ConfigProblem.Severity.ERROR)
+                .map(ConfigProblem::toString)
+                .toList();
+    }
 }

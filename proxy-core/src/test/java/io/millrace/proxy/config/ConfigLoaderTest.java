@@ -309,9 +309,47 @@ final class ConfigLoaderTest {
     @Test
     void needsBothFilesOfTls() {
         assertEquals(
-                List.of("millrace.yaml:5:16: listen[0].tls.key: missing; it takes a path (a file or directory)"),
+                List.of("millrace.yaml:5:17: listen[0].tls.key: missing; certificate and key stand together"),
                 bad(GOOD.substring(GOOD.indexOf("remap"))
                         + "\nlisten: [{tls: {certificate: pom.xml}, address: ':1'}]\n"));
+    }
+
+    @Test
+    void certificatesOfAllAreFilesOrADirectoryAndAddressesSayThatTheyUseThem() throws IOException {
+        Files.createFile(directory.resolve("a.pem"));
+        String rest = GOOD.substring(GOOD.indexOf("remap"));
+        String file = rest + "\nlisten: [{tls: %s, address: ':1'}]\ntls: {certificates: [%s]}\n";
+        record Case(String tls, String certificates, String problem) {}
+        List<Case> cases = List.of(
+                new Case("{}", "{certificate: pom.xml, names: [a.example, '*.a.example']}", ""),
+                new Case(
+                        "{}",
+                        "",
+                        "listen[0].tls: has no certificate: set certificate and key here, or tls.certificates"),
+                new Case("{enabled: false}", "", ""),
+                new Case(
+                        "{}",
+                        "{names: [a.example]}",
+                        "tls.certificates[0]: takes either certificate (and key) or directory"),
+                new Case(
+                        "{}",
+                        "{directory: ., key: pom.xml}",
+                        "tls.certificates[0].key: cannot stand beside directory, whose files have keys"),
+                new Case(
+                        "{}",
+                        "{directory: ., names: ['a.*']}",
+                        "tls.certificates[0].names: 'a.*' is no name such as www.example.com or *.example.com"),
+                new Case("{}", "{certificate: gone.pem}", "tls.certificates[0].certificate: warning"),
+                new Case("{certificate: pom.xml, key: pom.xml}", "{directory: .}", "tls.certificates: warning"));
+        for (Case each : cases) {
+            ConfigResult result =
+                    ConfigLoader.parse(file.formatted(each.tls, each.certificates), "millrace.yaml", Map.of());
+            boolean warned = each.problem.endsWith(": warning");
+            String expected = warned ? each.problem.replace(": warning", "") : each.problem;
+            assertEquals(each.problem.isEmpty() || warned, result.config() != null, result::text);
+            assertTrue(result.text().contains(expected), result::text);
+            assertEquals(each.problem.isEmpty() ? 0 : 1, result.problems().size(), result::text);
+        }
     }
 
     @Test

@@ -71,6 +71,7 @@ class ConfigOriginsTest {
                                 new OriginGroupConfig.Host(new RuleUrl("http", "[::1]", 81, "/"), 1, false, null)),
                         10,
                         null,
+                        null,
                         false,
                         false,
                         OriginGroupConfig.WhenAllDown.FAIL,
@@ -131,7 +132,7 @@ class ConfigOriginsTest {
     @Test
     void suggestsTheGroupThatWasMeant() throws IOException {
         assertEquals(
-                "3:5 origins[0]: no rule of remap names it\n".strip(),
+                "3:5 origins[0]: no rule of remap names it, nor does forward_proxy.origins\n".strip(),
                 problems(load(group("hosts: [http://a]").replace("origins: shop", "pristine_host_hdr: true"))));
         assertEquals(
                 "5:43 remap[0].origins: no group of origins is named 'shpo' (did you mean shop?)",

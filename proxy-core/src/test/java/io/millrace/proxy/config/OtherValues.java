@@ -30,16 +30,19 @@ public final class OtherValues {
             Map.entry("protocol names", "websocket"),
             Map.entry("status codes", "404"));
 
-    private static final Map<String, String> LISTS = Map.of(
-            "listen", "listen: [':2']\nremap: [{map: /, to: http://o/}]\n",
-            "remap", "remap: [{map: /other/, to: http://o/}]\n",
-            "origins", "origins: [{name: shop, hosts: ['http://10.0.0.1:80']}]\n",
-            "filters", "filters: [{name: inside, action: allow, src_ip: 10.0.0.0/8}]\n",
-            "access.filters", "access: {filters: [{action: deny, src_ip: 10.0.0.0/8}]}\n",
-            "storage", "storage: [{path: /var/cache/other, size: 1GiB}]\n",
-            "volumes", "volumes: [{name: other, share: 10%}]\nstorage: [{path: /var/cache/other, size: 1GiB}]\n",
-            "cache_rules", "cache_rules: [{suffix: css, ttl_in_cache: 1h}]\n",
-            "dns.split", "dns: {split: [{domains: [other.example], name_servers: [192.0.2.53]}]}\n");
+    private static final Map<String, String> LISTS = Map.ofEntries(
+            Map.entry("listen", "listen: [':2']\nremap: [{map: /, to: http://o/}]\n"),
+            Map.entry("remap", "remap: [{map: /other/, to: http://o/}]\n"),
+            Map.entry("origins", "origins: [{name: shop, hosts: ['http://10.0.0.1:80']}]\n"),
+            Map.entry("filters", "filters: [{name: inside, action: allow, src_ip: 10.0.0.0/8}]\n"),
+            Map.entry("access.filters", "access: {filters: [{action: deny, src_ip: 10.0.0.0/8}]}\n"),
+            Map.entry("storage", "storage: [{path: /var/cache/other, size: 1GiB}]\n"),
+            Map.entry(
+                    "volumes",
+                    "volumes: [{name: other, share: 10%}]\nstorage: [{path: /var/cache/other, size: 1GiB}]\n"),
+            Map.entry("cache_rules", "cache_rules: [{suffix: css, ttl_in_cache: 1h}]\n"),
+            Map.entry("tls.certificates", "tls: {certificates: [{directory: /etc/other}]}\n"),
+            Map.entry("dns.split", "dns: {split: [{domains: [other.example], name_servers: [192.0.2.53]}]}\n"));
 
     private OtherValues() {}
 

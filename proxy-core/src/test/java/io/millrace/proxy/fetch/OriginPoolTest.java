@@ -97,7 +97,40 @@ class OriginPoolTest extends FetchFixture {
             fetch(request(origin.origin(), builder -> builder.settings(one).upgrade("foo")));
             assertEquals(2, origin.connectionsAccepted());
             fetch(get(origin.origin(), one));
-            assertEquals(3, origin.connectionsAccepted());
+            assertEquals(2, origin.connectionsAccepted());
+        }
+    }
+
+    /** Open tunnels, and requests for one, take no place from others; one more than allowed does not wait. */
+    @Test
+    void tunnelsAreCountedApart() throws Exception {
+        CountDownLatch mayAnswer = new CountDownLatch(1);
+        try (ScriptedOrigin origin = ScriptedOrigin.running(peer -> {
+            String head;
+            while ((head = peer.readHead()) != null) {
+                if (head.contains("Upgrade")) {
+                    mayAnswer.await();
+                }
+                peer.send(OK);
+            }
+        })) {
+            FetchSettings one =
+                    settings().connectionsMax(1).tunnelsMax(2).queueMax(0).build();
+            OriginRequest upgrade =
+                    request(origin.origin(), builder -> builder.settings(one).upgrade("foo"));
+            RecordedResponse first = new RecordedResponse();
+            RecordedResponse second = new RecordedResponse();
+            start(upgrade, first);
+            start(upgrade, second);
+            fetch(get(origin.origin(), one));
+            OriginFailure failure = fetchFailing(upgrade);
+            assertEquals(OriginFailure.Reason.TUNNEL_LIMIT, failure.reason());
+            assertEquals(origin.origin() + ": 2 tunnels are open, limit=2 (origin.tunnels_max)", failure.message());
+            assertTrue(failure.reason().isUnavailable());
+            mayAnswer.countDown();
+            first.awaitComplete();
+            second.awaitComplete();
+            fetch(upgrade);
         }
     }
 

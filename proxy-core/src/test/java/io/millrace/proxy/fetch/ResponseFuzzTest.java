@@ -104,7 +104,7 @@ class ResponseFuzzTest {
     private static Read read(byte[] bytes, boolean toHead, int... cuts) {
         OriginResponseDecoder decoder = new OriginResponseDecoder();
         EmbeddedChannel channel = new EmbeddedChannel(decoder);
-        decoder.expectResponse(toHead, null, HEAD_MAX);
+        decoder.expectResponse(toHead, false, null, HEAD_MAX);
         List<String> heads = new ArrayList<>();
         StringBuilder content = new StringBuilder();
         String[] end = {"nothing"};

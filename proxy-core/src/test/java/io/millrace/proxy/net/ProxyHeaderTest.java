@@ -122,6 +122,25 @@ final class ProxyHeaderTest {
 
     @ParameterizedTest(name = "{0}")
     @CsvSource({
+        "no TLV, 21 11 000c c0000201 c6336401 dc04 01bb, false",
+        "SSL TLV with PP2_CLIENT_SSL, 21 11 0014 c0000201 c6336401 dc04 01bb 20 0005 0100000000, true",
+        "SSL TLV behind another, 21 11 0019 c0000201 c6336401 dc04 01bb 01 0002 6832 20 0005 0100000000, true",
+        "SSL TLV without PP2_CLIENT_SSL, 21 11 0014 c0000201 c6336401 dc04 01bb 20 0005 0600000000, false",
+        "SSL TLV that is empty, 21 11 000f c0000201 c6336401 dc04 01bb 20 0000, false",
+        "TLV that overruns the header, 21 11 0014 c0000201 c6336401 dc04 01bb 20 0006 0100000000, false",
+        "TLV head that is cut, 21 11 000e c0000201 c6336401 dc04 01bb 20 00, false",
+        "SSL TLV over IPv6, 21 21 002c 20010db8000000000000000000000001 20010db8000000000000000000000002 0001 0002 20 0005 0100000000, true",
+        "another type, 21 11 0014 c0000201 c6336401 dc04 01bb 21 0005 0100000000, false",
+        "SSL TLV of LOCAL, 20 11 0014 c0000201 c6336401 dc04 01bb 20 0005 0100000000, false"
+    })
+    void sslTlvSaysWhetherTheClientHadTls(String what, String rest, boolean secure) {
+        ProxyHeader header = hex(SIGNATURE + rest);
+        assertEquals(Kind.COMPLETE, header.kind());
+        assertEquals(secure, header.secure());
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @CsvSource({
         "LOCAL, 20 00 0000, 16",
         "LOCAL with addresses, 20 11 000c c0000201 c6336401 dc04 01bb, 28",
         "unspecified family, 21 00 0002 ffff, 18",

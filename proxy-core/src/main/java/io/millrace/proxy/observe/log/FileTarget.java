@@ -68,6 +68,11 @@ final class FileTarget implements LogTarget {
     }
 
     private void open(long nowMillis) throws IOException {
+        Path directory = file.getParent();
+        if (directory != null && !Files.isDirectory(directory)) {
+            // Somebody has deleted it while the file was open.
+            Files.createDirectories(directory);
+        }
         channel =
                 FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.APPEND);
         BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);

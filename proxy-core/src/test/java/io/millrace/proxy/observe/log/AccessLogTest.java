@@ -77,8 +77,8 @@ class AccessLogTest {
     }
 
     @Test
-    void closeDoesNotWaitForAFileThatCannotBeWritten() {
-        Path nowhere = directory.resolve("no/such/directory/access.log");
+    void closeDoesNotWaitForAFileThatCannotBeWritten() throws IOException {
+        Path nowhere = Files.createFile(directory.resolve("file")).resolve("access.log");
         AccessLog log = AccessLog.start(AccessLogConfig.toFile(nowhere, AccessLogFormat.SQUID), faults);
         offer(log.loopRing(), 100);
         log.close();

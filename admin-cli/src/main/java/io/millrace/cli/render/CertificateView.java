@@ -1,0 +1,124 @@
+package io.millrace.cli.render;
+
+import io.millrace.cli.client.JsonObject;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+/** {@code GET /v1/tls/certificates} and {@code /v1/tls/check} for people. */
+public final class CertificateView {
+    private static final int STATE_WIDTH = 9;
+    private static final int NAMES_MAX = 3;
+
+    private CertificateView() {}
+
+    /** One line per certificate and one for its problem; one that says so when there is none. */
+    public static List<String> list(JsonObject report, Paint paint) {
+        List<String> lines = new ArrayList<>();
+        long now = report.number("now", 0);
+        List<JsonObject> certificates = report.objects("certificates");
+        for (JsonObject each : certificates) {
+            String state = Printable.of(each.text("state", "?"));
+            lines.add(painted(state, paint) + " ".repeat(Math.max(1, STATE_WIDTH - state.length())) + names(each)
+                    + end(each, now) + ", " + Printable.of(each.text("file", "?")));
+            problem(each, lines, paint);
+        }
+        directories(report, lines, paint);
+        long total = report.number("total", certificates.size());
+        if (total > certificates.size()) {
+            lines.add(
+                    "and " + Quantities.count(total - certificates.size()) + " more; millctl tls show NAME shows one");
+        }
+        return lines.isEmpty() ? List.of("no certificates: no address speaks TLS") : lines;
+    }
+
+    /** All that is known of each certificate. */
+    public static List<String> details(JsonObject report, Paint paint) {
+        List<String> lines = new ArrayList<>();
+        long now = report.number("now", 0);
+        for (JsonObject each : report.objects("certificates")) {
+            Rows rows = new Rows(Printable.of(each.text("file", "?")) + " is "
+                    + painted(Printable.of(each.text("state", "?")), paint));
+            String problem = each.text("problem");
+            if (problem != null) {
+                rows.add("problem", paint.bad(Printable.of(problem)));
+            }
+            row(rows, "names", each.texts("names"));
+            rows.add(
+                    "key",
+                    Printable.of(each.text("key_type", "") + " in " + each.text("key", "?"))
+                            .strip());
+            String issuer = each.text("issuer");
+            if (issuer != null) {
+                rows.add("issuer", Printable.of(issuer));
+                rows.add(
+                        "valid",
+                        Instant.ofEpochSecond(each.number("not_before", 0)) + " to "
+                                + Instant.ofEpochSecond(each.number("not_after", 0)) + end(each, now));
+                row(rows, "chain", each.texts("chain"));
+                rows.add("serial", Printable.of(each.text("serial", "?")));
+                rows.add("SHA-256", Printable.of(each.text("sha256", "?")));
+                rows.add(
+                        "loaded",
+                        Instant.ofEpochSecond(each.number("loaded", 0)).toString());
+            }
+            row(rows, "note", each.texts("notes"));
+            lines.addAll(rows.lines());
+        }
+        directories(report, lines, paint);
+        return lines.isEmpty() ? List.of("no certificates there") : lines;
+    }
+
+    private static void directories(JsonObject report, List<String> lines, Paint paint) {
+        for (JsonObject each : report.objects("directories")) {
+            lines.add(paint.bad("unreadable") + " " + Printable.of(each.text("path", "?")) + ": "
+                    + Printable.of(each.text("problem", "?")));
+        }
+    }
+
+    private static void row(Rows rows, String label, List<String> values) {
+        for (int i = 0; i < values.size(); i++) {
+            if (i == 0) {
+                rows.add(label, Printable.of(values.get(i)));
+            } else {
+                rows.more(Printable.of(values.get(i)));
+            }
+        }
+    }
+
+    private static String names(JsonObject certificate) {
+        List<String> names = certificate.texts("names");
+        StringBuilder first = new StringBuilder();
+        for (int i = 0; i < names.size() && i < NAMES_MAX; i++) {
+            first.append(i == 0 ? "" : ", ").append(Printable.of(names.get(i)));
+        }
+        return names.isEmpty()
+                ? "no names"
+                : first + (names.size() > NAMES_MAX ? " and " + (names.size() - NAMES_MAX) + " more" : "");
+    }
+
+    private static String end(JsonObject certificate, long now) {
+        long end = certificate.number("not_after", 0);
+        if (end == 0) {
+            return "";
+        }
+        return end > now
+                ? ", ends in " + Quantities.duration(end - now)
+                : ", ended " + Quantities.duration(now - end) + " ago";
+    }
+
+    private static void problem(JsonObject certificate, List<String> lines, Paint paint) {
+        String problem = certificate.text("problem");
+        if (problem != null) {
+            lines.add(" ".repeat(STATE_WIDTH) + paint.bad(Printable.of(problem)));
+        }
+    }
+
+    private static String painted(String state, Paint paint) {
+        return switch (state) {
+            case "valid" -> paint.good(state);
+            case "expiring" -> paint.doubtful(state);
+            default -> paint.bad(state);
+        };
+    }
+}

@@ -1,0 +1,82 @@
+package io.millrace.launcher;
+
+import io.netty.channel.EventLoop;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes files of the state directory again that were deleted while the launcher runs. Without them no later worker could connect
+ * to it, and nobody would serve after the next death of a worker.
+ *
+ * <p>Confined to the event loop.
+ */
+final class StateWatch {
+    private static final Logger LOG = LoggerFactory.getLogger(StateWatch.class);
+
+    private static final long PERIOD_MILLIS = 1000;
+
+    private final StateDirectory state;
+    private final InstanceLock lock;
+    private final ControlServer server;
+    private final Runnable identity;
+    private String reported = "";
+
+    /** @param identity writes the file again that names the worker */
+    StateWatch(StateDirectory state, InstanceLock lock, ControlServer server, Runnable identity) {
+        this.state = state;
+        this.lock = lock;
+        this.server = server;
+        this.identity = identity;
+    }
+
+    /** Looks once a second, until the loop ends. Any thread. */
+    void start(EventLoop loop) {
+        var unused = loop.scheduleWithFixedDelay(this::check, PERIOD_MILLIS, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    private void check() {
+        try {
+            restore();
+            reported = "";
+        } catch (IOException e) {
+            report(FileFailure.text(e));
+        } catch (LaunchException e) {
+            report(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Once for each fault, however often it is met. */
+    private void report(String fault) {
+        if (!fault.equals(reported)) {
+            reported = fault;
+            LOG.error("what was deleted from the state directory cannot be made again: {}", fault);
+        }
+    }
+
+    void restore() throws IOException, LaunchException {
+        for (Path directory : List.of(
+                state.state(), state.log(), state.runtime(), state.control().directory())) {
+            if (!Files.isDirectory(directory)) {
+                state.create();
+                LOG.warn("{} was deleted and is made again", directory);
+            }
+        }
+        if (lock.restore()) {
+            LOG.warn("{} was deleted and is locked again", state.lock());
+        }
+        boolean again = server.restore();
+        if (again) {
+            LOG.warn(
+                    "sockets in {} were deleted and are made again",
+                    state.control().directory());
+        }
+        if (again || !Files.exists(state.control().workerIdentity())) {
+            identity.run();
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package io.millrace.proxy.access;
+
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.ListCursor;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/** The scheme that trusted proxies name in X-Forwarded-Proto and in Forwarded (RFC 7239 s5.4). */
+final class ForwardedScheme {
+    private static final String PROTO = "proto=";
+
+    private ForwardedScheme() {}
+
+    /**
+     * Whether the fields say https, and nothing else. Members before the last can be the client's own word, so one that says anything
+     * but https counts as well. The last element of Forwarded must name a scheme.
+     */
+    static boolean isHttps(FieldSection fields) {
+        boolean named = false;
+        ListCursor protos = ListCursor.over(fields, FieldName.X_FORWARDED_PROTO);
+        while (protos.next()) {
+            if (!"https".equalsIgnoreCase(text(protos))) {
+                return false;
+            }
+            named = true;
+        }
+        boolean last = true;
+        ListCursor elements = ListCursor.over(fields, FieldName.FORWARDED);
+        while (elements.next()) {
+            String proto = protoOf(text(elements));
+            last = proto != null;
+            if (proto != null && !"https".equalsIgnoreCase(proto)) {
+                return false;
+            }
+            named |= last;
+        }
+        return named && last;
+    }
+
+    private static String text(ListCursor cursor) {
+        return new String(cursor.bytes(), cursor.start(), cursor.end() - cursor.start(), StandardCharsets.ISO_8859_1);
+    }
+
+    /** The value of proto in one element of Forwarded; null when it has none. */
+    private static @Nullable String protoOf(String element) {
+        boolean quoted = false;
+        int start = 0;
+        for (int i = 0; i <= element.length(); i++) {
+            char c = i < element.length() ? element.charAt(i) : ';';
+            if (c == '"') {
+                quoted = !quoted;
+            } else if (c == '\\' && quoted) {
+                i++;
+            } else if (c == ';' && (!quoted || i >= element.length())) {
+                String pair =
+                        element.substring(start, Math.min(i, element.length())).strip();
+                if (pair.regionMatches(true, 0, PROTO, 0, PROTO.length())) {
+                    return unquoted(pair.substring(PROTO.length()));
+                }
+                start = i + 1;
+            }
+        }
+        return null;
+    }
+
+    private static String unquoted(String value) {
+        boolean quoted = value.length() >= 2 && value.startsWith("\"") && value.endsWith("\"");
+        return quoted ? value.substring(1, value.length() - 1) : value;
+    }
+}

@@ -1,0 +1,108 @@
+package io.millrace.proxy.admin;
+
+import io.netty.channel.Channel;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The places of the admin API's TCP connections. Connections that have shown no token never shut out a new one: one of them is closed
+ * for it. Connections that have shown the token have places of their own.
+ *
+ * <p>Confined to one event loop.
+ */
+final class TcpPlaces {
+    /** Connections that have shown no valid token. */
+    static final int WITHOUT_TOKEN_MAX = 64;
+
+    /** Connections that have shown a valid token. */
+    static final int WITH_TOKEN_MAX = 64;
+
+    private final TcpRefusals refusals;
+    /** Without a token, the oldest first. */
+    private final Set<Place> unproven = new LinkedHashSet<>();
+
+    private int proven;
+
+    TcpPlaces(TcpRefusals refusals) {
+        this.refusals = refusals;
+    }
+
+    /** The place of one connection. */
+    final class Place {
+        private final Channel channel;
+        private boolean isProven;
+        private boolean isAnswering;
+
+        private Place(Channel channel) {
+            this.channel = channel;
+        }
+
+        boolean isProven() {
+            return isProven;
+        }
+
+        /** Whether a request of the connection is being answered; such a one gives way last. */
+        void answering(boolean whether) {
+            isAnswering = whether;
+        }
+
+        /** The connection has shown the token. False when all places for such connections are taken. */
+        boolean prove() {
+            if (!isProven && proven < WITH_TOKEN_MAX && unproven.remove(this)) {
+                isProven = true;
+                proven++;
+            }
+            return isProven;
+        }
+
+        /** The other end; null when that is not known. */
+        @Nullable
+        InetAddress address() {
+            return channel.remoteAddress() instanceof InetSocketAddress address ? address.getAddress() : null;
+        }
+    }
+
+    /** A place for a new connection, until it closes. Another one gives way where none is free. */
+    Place enter(Channel channel) {
+        if (unproven.size() >= WITHOUT_TOKEN_MAX) {
+            Place other = leastWanted();
+            unproven.remove(other);
+            refusals.gaveWay();
+            other.channel.close();
+        }
+        Place place = new Place(channel);
+        unproven.add(place);
+        channel.closeFuture().addListener(closed -> leave(place));
+        return place;
+    }
+
+    private void leave(Place place) {
+        unproven.remove(place);
+        if (place.isProven) {
+            proven--;
+        }
+    }
+
+    /** The oldest connection of the address that has the most; of those whose request is not being answered, where there are any. */
+    private Place leastWanted() {
+        boolean anyUnanswered = unproven.stream().anyMatch(place -> !place.isAnswering);
+        Map<@Nullable InetAddress, Integer> counts = new HashMap<>();
+        int most = 0;
+        for (Place place : unproven) {
+            if (!place.isAnswering || !anyUnanswered) {
+                most = Math.max(most, counts.merge(place.address(), 1, Integer::sum));
+            }
+        }
+        for (Place place : unproven) {
+            if ((!place.isAnswering || !anyUnanswered) && counts.getOrDefault(place.address(), 0) == most) {
+                return place;
+            }
+        }
+        throw new IllegalStateException("no connection without a token");
+    }
+}

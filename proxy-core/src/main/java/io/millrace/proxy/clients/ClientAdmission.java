@@ -1,0 +1,58 @@
+package io.millrace.proxy.clients;
+
+import io.millrace.proxy.clients.ClientCounts.Kind;
+import io.millrace.proxy.clients.ClientCounts.Result;
+import io.millrace.proxy.http.IpAddress;
+import io.millrace.proxy.observe.FaultLog;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Admits or refuses what clients begin, by the limits of one client. Refusals of each kind have at most one line of the program's
+ * log in a minute, which names an address. Thread-safe.
+ */
+public final class ClientAdmission {
+    private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+    private final ClientCounts counts;
+    private final FaultLog faults;
+
+    /** For a new proxy. */
+    public ClientAdmission() {
+        this(LoggerFactory.getLogger(ClientAdmission.class), System::nanoTime);
+    }
+
+    ClientAdmission(Logger log, LongSupplier nanoTime) {
+        this.counts = new ClientCounts();
+        this.faults = new FaultLog(log, QUIET_NANOS, nanoTime);
+    }
+
+    /** What is in progress. */
+    public ClientCounts counts() {
+        return counts;
+    }
+
+    /**
+     * Counts one more of a client's.
+     *
+     * @param client as {@link ClientLimits#client} has it; null is not counted
+     * @param limit the most that it may have; 0 for no limit, and then it is not counted
+     */
+    public Result admit(Kind kind, @Nullable IpAddress client, int limit) {
+        if (client == null || limit <= 0) {
+            return Result.NOT_COUNTED;
+        }
+        Result result = counts.tryAdd(kind, client, limit);
+        if (result == Result.REFUSED) {
+            refused(kind, client, limit);
+        }
+        return result;
+    }
+
+    private void refused(Kind kind, IpAddress client, int limit) {
+        faults.reportSparing(kind.refusal(), () -> limit + " from " + client.toText());
+    }
+}

@@ -1,0 +1,96 @@
+package io.millrace.proxy.config;
+
+import io.millrace.proxy.config.ConfigProblems.Place;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Checks which TLS keys need or exclude each other. Certificates themselves are read by the store, one by one. */
+final class TlsChecks {
+    private static final Pattern NAME =
+            Pattern.compile("(?i)(\\*\\.)?([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\\.)*[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\\.?");
+
+    private final ConfigProblems problems;
+    private final Place whole;
+
+    TlsChecks(ConfigProblems problems, Place whole) {
+        this.problems = problems;
+        this.whole = whole;
+    }
+
+    void check(ConfigValues values) {
+        List<ConfigValues> certificates = ProxyConfig.elements(values, TlsKeys.CERTIFICATES);
+        for (int i = 0; i < certificates.size(); i++) {
+            checkElement("tls.certificates[" + i + "]", certificates.get(i));
+        }
+        List<ConfigValues> listeners = ProxyConfig.elements(values, ConfigKeys.LISTEN);
+        boolean used = false;
+        for (int i = 0; i < listeners.size(); i++) {
+            used |= checkListener("listen[" + i + "].tls", listeners.get(i), !certificates.isEmpty());
+        }
+        if (!used && !certificates.isEmpty() && !problems.isBroken("listen")) {
+            problems.warning(
+                    at("tls.certificates"), "tls.certificates", "is not used: no address of listen has tls: {}");
+        }
+    }
+
+    /** Returns whether the address uses the certificates of all. */
+    private boolean checkListener(String path, ConfigValues listener, boolean shared) {
+        boolean certificate = listener.isSet(ConfigKeys.LISTEN_CERTIFICATE);
+        boolean key = listener.isSet(ConfigKeys.LISTEN_KEY);
+        if (certificate != key && !problems.isAnyBrokenBelow(path)) {
+            String missing = path + (certificate ? ".key" : ".certificate");
+            problems.error(
+                    at(path + (certificate ? ".certificate" : ".key")),
+                    missing,
+                    "missing; certificate and key stand together");
+        }
+        boolean uses =
+                !certificate && !key && listener.isSet(TlsKeys.LISTEN_ENABLED) && listener.get(TlsKeys.LISTEN_ENABLED);
+        if (uses && !shared && !problems.isBroken("tls.certificates") && !problems.isAnyBrokenBelow(path)) {
+            problems.error(
+                    at(path.substring(0, path.lastIndexOf('.'))),
+                    path,
+                    "has no certificate: set certificate and key here, or tls.certificates");
+        }
+        return uses;
+    }
+
+    private void checkElement(String path, ConfigValues element) {
+        Path certificate = element.find(TlsKeys.CERTIFICATE);
+        Path directory = element.find(TlsKeys.DIRECTORY);
+        if (problems.isAnyBrokenBelow(path)) {
+            return;
+        }
+        if ((certificate == null) == (directory == null)) {
+            problems.error(at(path), path, "takes either certificate (and key) or directory");
+        } else if (directory != null && element.isSet(TlsKeys.KEY)) {
+            problems.error(at(path + ".key"), path + ".key", "cannot stand beside directory, whose files have keys");
+        }
+        // One bad certificate must not keep the others from being served, so these are warnings.
+        warnUnreadable(path + ".certificate", certificate);
+        warnUnreadable(path + ".key", element.find(TlsKeys.KEY));
+        warnUnreadable(path + ".directory", directory);
+        List<String> names = element.find(TlsKeys.NAMES);
+        for (String name : names == null ? List.<String>of() : names) {
+            if (!NAME.matcher(name).matches()) {
+                problems.error(
+                        at(path + ".names"),
+                        path + ".names",
+                        "'" + name + "' is no name such as www.example.com or *.example.com");
+            }
+        }
+    }
+
+    private void warnUnreadable(String path, @Nullable Path file) {
+        if (file != null && !Files.isReadable(file)) {
+            problems.warning(at(path), path, file + (Files.exists(file) ? ": permission denied" : ": no such file"));
+        }
+    }
+
+    private Place at(String path) {
+        return problems.placeOf(path, whole);
+    }
+}

@@ -1,0 +1,62 @@
+package io.millrace.proxy.config;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Certificates that listening addresses share. Immutable.
+ *
+ * @param certificates in the order of the file
+ * @param defaultName whose certificate clients get that name no host, lower case; null for that of the first one
+ * @param checkNanos pause between two looks for changed files
+ */
+public record TlsConfig(
+        List<Certificates> certificates, @Nullable String defaultName, UnknownName unknownName, long checkNanos) {
+
+    /** What clients get that ask for a name without a certificate. */
+    public enum UnknownName {
+        /** The default certificate. */
+        DEFAULT,
+        /** The TLS alert {@code unrecognized_name} (RFC 6066 section 3). */
+        REJECT
+    }
+
+    /**
+     * One certificate, or all in a directory.
+     *
+     * @param certificate PEM file; null for a directory
+     * @param key PEM file; null where the key is in the file of the certificate
+     * @param names in lower case, of which {@code *.} may begin one; empty for those in the certificate
+     */
+    public record Certificates(
+            @Nullable Path certificate,
+            @Nullable Path key,
+            @Nullable Path directory,
+            List<String> names) {}
+
+    static TlsConfig from(ConfigValues values) {
+        String name = values.find(TlsKeys.DEFAULT_CERTIFICATE);
+        return new TlsConfig(
+                ProxyConfig.elements(values, TlsKeys.CERTIFICATES).stream()
+                        .map(TlsConfig::certificates)
+                        .toList(),
+                name == null ? null : name.toLowerCase(Locale.ROOT),
+                values.get(TlsKeys.UNKNOWN_NAME),
+                values.get(TlsKeys.CHECK_INTERVAL).toNanos());
+    }
+
+    private static Certificates certificates(ConfigValues element) {
+        List<String> names = element.find(TlsKeys.NAMES);
+        return new Certificates(
+                element.find(TlsKeys.CERTIFICATE),
+                element.find(TlsKeys.KEY),
+                element.find(TlsKeys.DIRECTORY),
+                names == null
+                        ? List.of()
+                        : names.stream()
+                                .map(each -> each.toLowerCase(Locale.ROOT))
+                                .toList());
+    }
+}

@@ -1,0 +1,51 @@
+package io.millrace.proxy.config;
+
+import static io.millrace.proxy.config.ConfigKey.draft;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+/** The catalogue's entries for the certificates that listening addresses share. */
+public final class TlsKeys {
+    /** A section that means something without any key in it. */
+    static final String LISTEN_SECTION = "listen[].tls";
+
+    public static final ConfigKey<Boolean> LISTEN_ENABLED = draft("listen[].tls.enabled", ValueType.BOOLEAN)
+            .defaultsTo(true)
+            .rolling()
+            .says("Whether the address speaks TLS; a section tls without this key does.");
+    public static final ConfigKey<List<ConfigValues>> CERTIFICATES = draft("tls.certificates", ValueType.LIST)
+            .like("ssl_multicert.config")
+            .says("Certificates by name (SNI) for every address with tls and without a certificate of its own: files"
+                    + " or directories. Changed files are used without a reload.");
+    public static final ConfigKey<Path> CERTIFICATE = draft("tls.certificates[].certificate", ValueType.PATH)
+            .like("ssl_cert_name")
+            .says("PEM file with the certificate chain, the server's own first; it may hold the key too.");
+    public static final ConfigKey<Path> KEY = draft("tls.certificates[].key", ValueType.PATH)
+            .like("ssl_key_name")
+            .says("PEM file with the unencrypted private key; without it the key is in the file of the certificate.");
+    public static final ConfigKey<Path> DIRECTORY = draft("tls.certificates[].directory", ValueType.PATH)
+            .says("Instead of files: a directory of NAME.pem or NAME.crt with NAME.key, of *.pem with both in one file,"
+                    + " or of directories with fullchain.pem and privkey.pem, as lego, certbot and dehydrated write.");
+    public static final ConfigKey<List<String>> NAMES = draft("tls.certificates[].names", ValueType.NAMES)
+            .like("dest_fqdn")
+            .says("Names that these certificates are used for, such as www.example.com and *.example.com; without it"
+                    + " those in each certificate.");
+    public static final ConfigKey<String> DEFAULT_CERTIFICATE = draft("tls.default_certificate", ValueType.HOST)
+            .like("dest_ip=*")
+            .says("Name whose certificate is used for clients that name no host, and by unknown_name; without it that"
+                    + " of the first certificate.");
+    public static final ConfigKey<TlsConfig.UnknownName> UNKNOWN_NAME = draft(
+                    "tls.unknown_name", ValueType.word(TlsConfig.UnknownName.class, false))
+            .defaultsTo(TlsConfig.UnknownName.DEFAULT)
+            .says("What clients get that ask for a name without a certificate: the default certificate, or the alert"
+                    + " unrecognized_name.");
+    public static final ConfigKey<Duration> CHECK_INTERVAL = draft("tls.check_interval", ValueType.DURATION)
+            .within(Duration.ofMillis(100), Duration.ofHours(1))
+            .defaultsTo(Duration.ofSeconds(5))
+            .says("How often certificate files are looked at for changes. Where looking takes long, pauses are longer,"
+                    + " up to 10 s.");
+
+    private TlsKeys() {}
+}

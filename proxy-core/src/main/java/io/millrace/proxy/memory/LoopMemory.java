@@ -1,0 +1,102 @@
+package io.millrace.proxy.memory;
+
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/**
+ * One event loop's view of the budget for bytes in flight. Counts what the loop receives in a plain field and measures the
+ * shared figure once in a batch, so that a request writes nothing that other loops read.
+ *
+ * <p>Confined to its event loop.
+ */
+public final class LoopMemory {
+    /** Largest receive buffer while memory is scarce. */
+    private static final int SCARCE_RECEIVE_BYTES_MAX = 16 * 1024;
+    /** Largest receive buffer while memory is used up. */
+    private static final int FULL_RECEIVE_BYTES_MAX = 4 * 1024;
+    /** Time between two attempts to make room for a new fetch by closing slow clients. */
+    private static final long RELIEF_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    private final InFlightMemory shared;
+    private final LongSupplier nanoTime;
+    private long receivedBytes;
+    private long relievedNanos;
+    private boolean relieved;
+    private Runnable relief = () -> {};
+
+    /** @param nanoTime the clock, as {@link System#nanoTime} */
+    public LoopMemory(InFlightMemory shared, LongSupplier nanoTime) {
+        this.shared = shared;
+        this.nanoTime = nanoTime;
+    }
+
+    /** A view of a budget that is never reached. */
+    public static LoopMemory unlimited() {
+        return new LoopMemory(InFlightMemory.unlimited(), () -> 0);
+    }
+
+    /** Sets what closes slow clients at once when a fetch finds no memory. Before the first request. */
+    public void relief(Runnable closesSlowClients) {
+        relief = closesSlowClients;
+    }
+
+    /** Counts bytes that were received, or copied for a client. */
+    public void took(int bytes) {
+        receivedBytes += bytes;
+        if (receivedBytes >= shared.batchBytes()) {
+            measure();
+        }
+    }
+
+    /** Measures the bytes in use. */
+    public void measure() {
+        receivedBytes = 0;
+        shared.measure();
+    }
+
+    /** Bytes in use, what this loop received since the last measurement included. */
+    long usedBytes() {
+        return shared.usedBytes() + receivedBytes;
+    }
+
+    InFlightMemory shared() {
+        return shared;
+    }
+
+    MemoryLevel level() {
+        return shared.level(usedBytes());
+    }
+
+    /** The largest window of one response now. */
+    public int windowBytes(int configuredBytes) {
+        return InFlightMemory.windowBytes(usedBytes(), shared.budgetBytes(), configuredBytes);
+    }
+
+    /** The size of the next receive buffer, where a connection would use {@code wanted} bytes. */
+    int receiveBytes(int wanted) {
+        return switch (level()) {
+            case PLENTY -> wanted;
+            case SCARCE, TIGHT -> Math.min(wanted, SCARCE_RECEIVE_BYTES_MAX);
+            case FULL -> Math.min(wanted, FULL_RECEIVE_BYTES_MAX);
+        };
+    }
+
+    /** Whether a new fetch may begin. Closes slow clients first where there is no memory. */
+    public boolean admitsFetch() {
+        if (level() != MemoryLevel.FULL) {
+            return true;
+        }
+        measure();
+        if (level() != MemoryLevel.FULL) {
+            return true;
+        }
+        long now = nanoTime.getAsLong();
+        if (!relieved || now - relievedNanos >= RELIEF_NANOS) {
+            relieved = true;
+            relievedNanos = now;
+            relief.run();
+            measure();
+        }
+        return level() != MemoryLevel.FULL;
+    }
+}

@@ -1,0 +1,59 @@
+package io.millrace.proxy.memory;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
+import io.netty.channel.RecvByteBufAllocator;
+import io.netty.util.UncheckedBooleanSupplier;
+
+/**
+ * Receive buffers of one event loop's connections, counted and smaller while memory is scarce.
+ *
+ * <p>Confined to its event loop.
+ */
+@SuppressWarnings("deprecation") // Netty 4.2 names no other interface for it
+public final class ReceiveBuffers implements RecvByteBufAllocator {
+    /** Reads of one connection in a row, as Netty has it for TCP. */
+    private static final int READS_IN_A_ROW = 16;
+
+    private final AdaptiveRecvByteBufAllocator sizes = new AdaptiveRecvByteBufAllocator();
+    private final LoopMemory memory;
+
+    public ReceiveBuffers(LoopMemory memory) {
+        this.memory = memory;
+        sizes.maxMessagesPerRead(READS_IN_A_ROW);
+    }
+
+    @Override
+    public Handle newHandle() {
+        return new CountedHandle((ExtendedHandle) sizes.newHandle(), memory);
+    }
+
+    private static final class CountedHandle extends DelegatingHandle implements ExtendedHandle {
+        private final ExtendedHandle sizes;
+        private final LoopMemory memory;
+
+        private CountedHandle(ExtendedHandle sizes, LoopMemory memory) {
+            super(sizes);
+            this.sizes = sizes;
+            this.memory = memory;
+        }
+
+        @Override
+        public ByteBuf allocate(ByteBufAllocator allocator) {
+            int bytes = guess();
+            memory.took(bytes);
+            return allocator.ioBuffer(bytes);
+        }
+
+        @Override
+        public int guess() {
+            return memory.receiveBytes(sizes.guess());
+        }
+
+        @Override
+        public boolean continueReading(UncheckedBooleanSupplier maybeMoreData) {
+            return sizes.continueReading(maybeMoreData);
+        }
+    }
+}

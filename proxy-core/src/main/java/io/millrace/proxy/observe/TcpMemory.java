@@ -1,0 +1,84 @@
+package io.millrace.proxy.observe;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.StringTokenizer;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+
+/**
+ * Whether the kernel's memory for TCP of the whole machine is nearly used up. Then the kernel slows every connection down, and
+ * bytes that wait in it for slow clients are the usual reason.
+ *
+ * <p>Reads {@code /proc} at most twice a second, some microseconds each. Thread-safe.
+ */
+public final class TcpMemory {
+    private static final Path USED = Path.of("/proc/net/sockstat");
+    private static final Path LIMITS = Path.of("/proc/sys/net/ipv4/tcp_mem");
+    private static final long OLD_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    private final LongSupplier nanoTime;
+    private final AtomicLong readAtNanos;
+    private final long pagesMax;
+    private volatile boolean tight;
+
+    /** @param nanoTime the clock, as {@link System#nanoTime} */
+    public TcpMemory(LongSupplier nanoTime) {
+        this.nanoTime = nanoTime;
+        readAtNanos = new AtomicLong(nanoTime.getAsLong());
+        pagesMax = pagesMax();
+    }
+
+    private static long pagesMax() {
+        try {
+            return pagesMax(Files.readString(LIMITS));
+        } catch (IOException e) {
+            return Long.MAX_VALUE;
+        }
+    }
+
+    /** The pages from which on memory is tight: seven eighths of those below which the kernel never slows TCP down. */
+    static long pagesMax(String tcpMem) {
+        StringTokenizer words = new StringTokenizer(tcpMem);
+        long low = words.hasMoreTokens() ? number(words.nextToken()) : 0;
+        return low <= 0 ? Long.MAX_VALUE : low / 8 * 7;
+    }
+
+    /** The pages that the text of {@code sockstat} says TCP has; 0 where it does not say. */
+    static long pages(String sockstat) {
+        for (String line : sockstat.lines().toList()) {
+            if (line.startsWith("TCP:")) {
+                int at = line.indexOf(" mem ");
+                return at < 0 ? 0 : Math.max(0, number(line.substring(at + 5).trim()));
+            }
+        }
+        return 0;
+    }
+
+    private static long number(String text) {
+        try {
+            return Long.parseLong(text);
+        } catch (NumberFormatException e) {
+            return -1;
+        }
+    }
+
+    /** Whether it is tight, as of half a second ago at most. */
+    public boolean isTight() {
+        if (pagesMax == Long.MAX_VALUE) {
+            return false;
+        }
+        long now = nanoTime.getAsLong();
+        long before = readAtNanos.get();
+        if (now - before >= OLD_NANOS && readAtNanos.compareAndSet(before, now)) {
+            try {
+                tight = pages(Files.readString(USED)) >= pagesMax;
+            } catch (IOException e) {
+                tight = false;
+            }
+        }
+        return tight;
+    }
+}

@@ -1,0 +1,75 @@
+package io.millrace.proxy.tls;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+/**
+ * The files of one certificate. Immutable.
+ *
+ * @param certificate PEM with the chain
+ * @param key PEM with the private key; the same file where both are in one
+ */
+public record CertificateFiles(Path certificate, Path key) {
+    private static final String FULL_CHAIN = "fullchain.pem";
+    private static final String PRIVATE_KEY = "privkey.pem";
+    private static final String LEGO_ISSUER = ".issuer.crt";
+
+    /**
+     * Finds the certificates of a directory, sorted by path.
+     *
+     * <ul>
+     *   <li>certbot and dehydrated: {@code fullchain.pem} and {@code privkey.pem}, here or one directory below;
+     *   <li>lego: {@code NAME.crt} and {@code NAME.key};
+     *   <li>{@code NAME.pem} and {@code NAME.key}, or both in {@code NAME.pem}.
+     * </ul>
+     *
+     * @throws IOException when the directory cannot be read
+     */
+    static List<CertificateFiles> in(Path directory) throws IOException {
+        if (has(directory)) {
+            return List.of(of(directory));
+        }
+        List<CertificateFiles> found = new ArrayList<>();
+        Set<String> names = new TreeSet<>();
+        try (Stream<Path> entries = Files.list(directory)) {
+            entries.forEach(entry -> names.add(String.valueOf(entry.getFileName())));
+        }
+        for (String name : names) {
+            Path path = directory.resolve(name);
+            if (name.startsWith(".")) {
+                // Editors and atomic writers keep their own files here.
+                continue;
+            }
+            boolean pem = name.endsWith(".pem");
+            if (pem || (name.endsWith(".crt") && !name.endsWith(LEGO_ISSUER))) {
+                String key = name.substring(0, name.length() - 4) + ".key";
+                boolean apart = names.contains(key);
+                if (apart || pem) {
+                    found.add(new CertificateFiles(path, apart ? directory.resolve(key) : path));
+                }
+            } else if (name.indexOf('.') != 0 && !isFileName(name) && has(path)) {
+                found.add(of(path));
+            }
+        }
+        return found;
+    }
+
+    /** Spares a look into what is a file by its name; hosts may end so too, but not in directories of thousands. */
+    private static boolean isFileName(String name) {
+        return name.endsWith(".key") || name.endsWith(".json") || name.endsWith(LEGO_ISSUER);
+    }
+
+    private static boolean has(Path directory) {
+        return Files.exists(directory.resolve(FULL_CHAIN)) && Files.exists(directory.resolve(PRIVATE_KEY));
+    }
+
+    private static CertificateFiles of(Path directory) {
+        return new CertificateFiles(directory.resolve(FULL_CHAIN), directory.resolve(PRIVATE_KEY));
+    }
+}

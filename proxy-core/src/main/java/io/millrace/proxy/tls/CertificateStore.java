@@ -1,0 +1,379 @@
+package io.millrace.proxy.tls;
+
+import io.millrace.proxy.config.TlsConfig;
+import io.millrace.proxy.config.TlsConfig.Certificates;
+import io.millrace.proxy.tls.CertificateFault.Kind;
+import io.millrace.proxy.tls.CertificateIndex.Candidate;
+import io.netty.handler.ssl.SslContext;
+import io.netty.util.ReferenceCountUtil;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.helpers.NOPLogger;
+
+/**
+ * Certificates from files, read again when a file changes.
+ *
+ * <p>A file that cannot be used is reported and counted, and takes no other certificate down; where it replaced a good
+ * version, that one serves on. Loading and looking block on files and take one thread at a time; {@link #index} may be
+ * called from any thread.
+ */
+final class CertificateStore {
+    private static final Logger log = LoggerFactory.getLogger(CertificateStore.class);
+
+    /** A file that fails so soon after a change is perhaps half written; the next look decides. */
+    private static final long SETTLE_MILLIS = 2000;
+
+    /** With more certificates than this, the TLS library sees each one when a client first asks for it. */
+    private static final int TRIED_AT_START_MAX = 256;
+
+    private static final long DAY_MILLIS = TimeUnit.DAYS.toMillis(1);
+    private static final long ALARM_MILLIS = 14 * DAY_MILLIS;
+
+    /** One certificate's files and what is known of them. Confined to the thread that looks, by the store's lock. */
+    private static final class Entry {
+        final CertificateFiles files;
+        final List<String> names;
+
+        @Nullable
+        FileStamp certificateStamp;
+
+        @Nullable
+        FileStamp keyStamp;
+
+        @Nullable
+        ServerCertificate good;
+
+        @Nullable
+        CertificateFault fault;
+
+        long faultSinceMillis;
+        long alarmedMillis;
+
+        Entry(CertificateFiles files, List<String> names) {
+            this.files = files;
+            this.names = names;
+        }
+
+        List<String> usedFor(ServerCertificate certificate) {
+            return names.isEmpty() ? certificate.facts().names() : names;
+        }
+    }
+
+    private record Key(CertificateFiles files, List<String> names) {}
+
+    private final Logger journal;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final LongSupplier clockMillis;
+    private final CertificateReader reader = new CertificateReader();
+    private final List<ServerContexts> contexts = new ArrayList<>();
+    private final Map<Kind, Long> faultsSeen = new EnumMap<>(Kind.class);
+    private Map<Key, Entry> entries = new LinkedHashMap<>();
+    private final Map<Path, String> brokenDirectories = new LinkedHashMap<>();
+    private TlsConfig config;
+    private boolean loaded;
+    private volatile CertificateIndex index = CertificateIndex.EMPTY;
+    private volatile TlsReport report = TlsReport.EMPTY;
+
+    CertificateStore(TlsConfig config, LongSupplier clockMillis) {
+        this(config, clockMillis, log);
+    }
+
+    private CertificateStore(TlsConfig config, LongSupplier clockMillis, Logger journal) {
+        this.config = config;
+        this.clockMillis = clockMillis;
+        this.journal = journal;
+    }
+
+    /** A store that only looks: what it finds is in its report and not in the log. */
+    static CertificateStore forCheck(TlsConfig config, LongSupplier clockMillis) {
+        return new CertificateStore(config, clockMillis, NOPLogger.NOP_LOGGER);
+    }
+
+    /** The choice of certificates now. */
+    CertificateIndex index() {
+        return index;
+    }
+
+    /** What operators see, as of the last look. */
+    TlsReport report() {
+        return report;
+    }
+
+    /** Keeps these contexts in step with the certificates from now on. */
+    void attach(ServerContexts made) {
+        lock.lock();
+        try {
+            contexts.add(made);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Takes other settings over and loads what is new in them; what did not change is kept. Blocks. */
+    void configure(TlsConfig next) {
+        lock.lock();
+        try {
+            boolean same = config.equals(next);
+            config = next;
+            look(!same);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Loads what changed since the last look. Blocks. */
+    void look() {
+        lock.lock();
+        try {
+            look(false);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void look(boolean publishAnyway) {
+        long nowMillis = clockMillis.getAsLong();
+        Map<Key, Entry> next = expand();
+        boolean changed = publishAnyway || !loaded || !next.keySet().equals(entries.keySet());
+        entries = next;
+        boolean tries = next.size() <= TRIED_AT_START_MAX;
+        List<Entry> fresh = next.values().parallelStream()
+                .filter(CertificateStore::isChanged)
+                .toList();
+        long read = fresh.parallelStream()
+                .filter(entry -> read(entry, nowMillis, tries))
+                .count();
+        fresh.forEach(this::announce);
+        if (read > 0) {
+            reader.forgetShared();
+        }
+        changed |= !fresh.isEmpty() || expire(nowMillis);
+        if (changed) {
+            publish(nowMillis);
+        }
+        alarm(nowMillis);
+        if (changed || report.seenMillis() + TimeUnit.MINUTES.toMillis(1) < nowMillis) {
+            report = describe(nowMillis);
+        }
+        loaded = true;
+    }
+
+    /** The entries of the settings, those known before with what is known of them. */
+    private Map<Key, Entry> expand() {
+        Map<Key, Entry> next = new LinkedHashMap<>();
+        for (Certificates source : config.certificates()) {
+            for (CertificateFiles files : filesOf(source)) {
+                Key key = new Key(files, source.names());
+                Entry known = entries.get(key);
+                next.putIfAbsent(key, known == null ? new Entry(files, source.names()) : known);
+            }
+        }
+        return next;
+    }
+
+    private List<CertificateFiles> filesOf(Certificates source) {
+        Path directory = source.directory();
+        Path certificate = source.certificate();
+        if (directory == null) {
+            Path key = source.key();
+            return certificate == null
+                    ? List.of()
+                    : List.of(new CertificateFiles(certificate, key == null ? certificate : key));
+        }
+        try {
+            List<CertificateFiles> files = CertificateFiles.in(directory);
+            brokenDirectories.remove(directory);
+            return files;
+        } catch (IOException | RuntimeException e) {
+            if (brokenDirectories.put(directory, String.valueOf(e)) == null) {
+                faultsSeen.merge(Kind.UNREADABLE, 1L, Long::sum);
+                journal.error(
+                        "TLS: directory {} cannot be read; its certificates of before serve on: {}", directory, e);
+            }
+            return entries.keySet().stream()
+                    .map(Key::files)
+                    .filter(files -> files.certificate().startsWith(directory))
+                    .toList();
+        }
+    }
+
+    private static boolean isChanged(Entry entry) {
+        return !FileStamp.of(entry.files.certificate()).equals(entry.certificateStamp)
+                || (!entry.files.key().equals(entry.files.certificate())
+                        && !FileStamp.of(entry.files.key()).equals(entry.keyStamp));
+    }
+
+    /** Returns whether a new version was read. */
+    private boolean read(Entry entry, long nowMillis, boolean tries) {
+        // The stamps are older than the content, so that a change in between is seen at the next look.
+        FileStamp certificateStamp = FileStamp.of(entry.files.certificate());
+        FileStamp keyStamp = FileStamp.of(entry.files.key());
+        ServerCertificate before = entry.good;
+        try {
+            ServerCertificate now = reader.read(entry.files, nowMillis);
+            if (now.isExpired(nowMillis)) {
+                if (before != null && !before.isExpired(nowMillis)) {
+                    throw expired(now);
+                }
+                note(entry, expired(now), nowMillis);
+            } else {
+                entry.fault = null;
+            }
+            if (before != null || tries) {
+                tryOut(now);
+            }
+            entry.good = now;
+            entry.alarmedMillis = 0;
+        } catch (CertificateFault fault) {
+            boolean unsettled = certificateStamp.ageMillis(nowMillis) < SETTLE_MILLIS
+                    || keyStamp.ageMillis(nowMillis) < SETTLE_MILLIS;
+            if (before != null && unsettled && entry.fault == null) {
+                return false;
+            }
+            note(entry, fault, nowMillis);
+        }
+        entry.certificateStamp = certificateStamp;
+        entry.keyStamp = keyStamp;
+        return true;
+    }
+
+    private static CertificateFault expired(ServerCertificate certificate) {
+        return new CertificateFault(
+                Kind.EXPIRED,
+                certificate.files().certificate(),
+                "expired on " + Instant.ofEpochSecond(certificate.facts().expirySeconds()));
+    }
+
+    /** Lets the TLS library judge a certificate before clients meet it. */
+    private static void tryOut(ServerCertificate certificate) throws CertificateFault {
+        try {
+            SslContext context = ServerContexts.build(List.of(certificate));
+            ReferenceCountUtil.release(context);
+        } catch (SSLException e) {
+            throw new CertificateFault(
+                    Kind.UNSUPPORTED,
+                    certificate.files().certificate(),
+                    "the TLS library refuses it: " + e.getMessage());
+        }
+    }
+
+    private static void note(Entry entry, CertificateFault fault, long nowMillis) {
+        if (entry.fault == null) {
+            entry.faultSinceMillis = nowMillis;
+        }
+        entry.fault = fault;
+    }
+
+    private void announce(Entry entry) {
+        CertificateFault fault = entry.fault;
+        if (entry.certificateStamp == null || fault == null) {
+            if (loaded && fault == null && entry.good != null) {
+                journal.info("TLS: loaded {}", entry.files.certificate());
+            }
+            return;
+        }
+        faultsSeen.merge(fault.kind(), 1L, Long::sum);
+        journal.error("TLS: {}: {}; {}", fault.file(), fault.getMessage(), consequence(entry, clockMillis.getAsLong()));
+    }
+
+    private static String consequence(Entry entry, long nowMillis) {
+        ServerCertificate good = entry.good;
+        if (good == null) {
+            return "it is not used";
+        }
+        return good.isExpired(nowMillis)
+                ? "it is used where nothing else has its names"
+                : "the version of before serves on";
+    }
+
+    /** Notes certificates that have come to their end since the last look; returns whether there are any. */
+    private boolean expire(long nowMillis) {
+        boolean any = false;
+        for (Entry entry : entries.values()) {
+            ServerCertificate good = entry.good;
+            if (good != null && entry.fault == null && good.isExpired(nowMillis)) {
+                note(entry, expired(good), nowMillis);
+                announce(entry);
+                any = true;
+            }
+        }
+        return any;
+    }
+
+    /** Warns of certificates that end soon, of each once a day. */
+    private void alarm(long nowMillis) {
+        for (Entry entry : entries.values()) {
+            ServerCertificate good = entry.good;
+            boolean alarmed = entry.alarmedMillis > 0 && entry.alarmedMillis + DAY_MILLIS > nowMillis;
+            if (good == null || alarmed) {
+                continue;
+            }
+            long leftMillis = good.facts().expirySeconds() * 1000 - nowMillis;
+            if (leftMillis < ALARM_MILLIS) {
+                entry.alarmedMillis = nowMillis;
+                journal.warn(
+                        "TLS: certificate {} for {} {} on {}; renew it",
+                        entry.files.certificate(),
+                        entry.usedFor(good).isEmpty()
+                                ? "no name"
+                                : entry.usedFor(good).get(0),
+                        leftMillis <= 0 ? "expired" : "expires in " + leftMillis / DAY_MILLIS + " days,",
+                        Instant.ofEpochSecond(good.facts().expirySeconds()));
+            }
+        }
+    }
+
+    private void publish(long nowMillis) {
+        List<Candidate> candidates = new ArrayList<>();
+        for (Entry entry : entries.values()) {
+            ServerCertificate good = entry.good;
+            if (good != null) {
+                candidates.add(new Candidate(good, entry.usedFor(good)));
+            }
+        }
+        CertificateIndex next = CertificateIndex.of(
+                candidates,
+                config.defaultName(),
+                config.unknownName() == TlsConfig.UnknownName.REJECT,
+                nowMillis,
+                index);
+        String name = config.defaultName();
+        if (name != null && next.findExactly(name) == null && !candidates.isEmpty()) {
+            journal.warn("TLS: tls.default_certificate: no certificate has the name {}; the first one is used", name);
+        }
+        index = next;
+        for (ServerContexts each : contexts) {
+            each.retain(next);
+        }
+    }
+
+    private TlsReport describe(long nowMillis) {
+        List<TlsReport.Line> lines = new ArrayList<>(entries.size());
+        for (Entry entry : entries.values()) {
+            ServerCertificate good = entry.good;
+            CertificateFault fault = entry.fault;
+            lines.add(new TlsReport.Line(
+                    entry.files,
+                    good == null ? entry.names : entry.usedFor(good),
+                    good == null ? null : good.facts(),
+                    good == null ? 0 : good.loadedMillis() / 1000,
+                    fault == null ? null : fault.kind(),
+                    fault == null ? null : fault.file() + ": " + fault.getMessage(),
+                    fault == null ? 0 : entry.faultSinceMillis / 1000));
+        }
+        return new TlsReport(lines, Map.copyOf(brokenDirectories), new EnumMap<>(faultsSeen), nowMillis);
+    }
+}

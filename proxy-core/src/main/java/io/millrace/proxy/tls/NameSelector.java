@@ -1,0 +1,76 @@
+package io.millrace.proxy.tls;
+
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.ssl.SniHandler;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.Promise;
+import javax.net.ssl.SSLHandshakeException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the name in a client's hello and puts the TLS handler with its certificate in its own place.
+ *
+ * <p>Confined to the connection's event loop, which never waits for a context that is being made.
+ */
+final class NameSelector extends SniHandler {
+    /** More than any hello with post-quantum key shares; the rest of the extensions are small. */
+    private static final int HELLO_BYTES_MAX = 64 * 1024;
+
+    private static final long HELLO_TIMEOUT_MILLIS = 10_000;
+
+    /** Fatal alert unrecognized_name in a record of TLS 1.2 (RFC 6066 section 3). */
+    private static final byte[] UNRECOGNIZED_NAME = {21, 3, 3, 0, 2, 2, 112};
+
+    private final ListenerTls tls;
+    private final Runnable onFailure;
+    private boolean refused;
+
+    NameSelector(ListenerTls tls, Runnable onFailure) {
+        super((name, promise) -> promise, HELLO_BYTES_MAX, HELLO_TIMEOUT_MILLIS);
+        this.tls = tls;
+        this.onFailure = onFailure;
+    }
+
+    @Override
+    protected Future<SslContext> lookup(ChannelHandlerContext ctx, @Nullable String name) {
+        Promise<SslContext> promise = ctx.executor().newPromise();
+        CertificateSet found = tls.find(name);
+        if (found == null) {
+            refuse(ctx);
+            return promise.setFailure(new SSLHandshakeException("no certificate for " + name));
+        }
+        tls.contexts().provide(found, promise);
+        return promise;
+    }
+
+    /** Once: what the connection brings until it is closed leads here again. */
+    private void refuse(ChannelHandlerContext ctx) {
+        if (!refused) {
+            refused = true;
+            onFailure.run();
+            ctx.writeAndFlush(Unpooled.wrappedBuffer(UNRECOGNIZED_NAME)).addListener(ChannelFutureListener.CLOSE);
+        }
+    }
+
+    @Override
+    protected void replaceHandler(ChannelHandlerContext ctx, @Nullable String name, SslContext context)
+            throws Exception {
+        try {
+            super.replaceHandler(ctx, name, context);
+        } finally {
+            // The handler's engine holds the context from here on.
+            ReferenceCountUtil.release(context);
+        }
+    }
+
+    @Override
+    protected SslHandler newSslHandler(SslContext context, ByteBufAllocator allocator) {
+        return ListenerTls.watched(super.newSslHandler(context, allocator), onFailure);
+    }
+}

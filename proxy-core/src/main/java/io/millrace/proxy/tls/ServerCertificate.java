@@ -1,0 +1,104 @@
+package io.millrace.proxy.tls;
+
+import java.io.ByteArrayInputStream;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.PrivateKey;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.security.spec.PKCS8EncodedKeySpec;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * One version of a certificate with its key, as it was read. Immutable; compared by identity.
+ *
+ * <p>Holds the encoded forms only, since of many certificates few are in use: the objects that TLS needs are made when a
+ * context is.
+ */
+public final class ServerCertificate {
+    /**
+     * What operators see of a certificate.
+     *
+     * @param names in lower case: DNS names and IP addresses of subjectAltName, else the common name
+     * @param issuer distinguished name
+     * @param issuedSeconds start of its validity, seconds since 1970
+     * @param expirySeconds end of its validity, seconds since 1970
+     * @param keyType such as {@code EC 256} or {@code RSA 2048}
+     * @param serial hexadecimal
+     * @param sha256 fingerprint, hexadecimal
+     * @param chain subjects in the order in which they are sent
+     * @param notes what is odd about it and keeps it from nothing
+     */
+    public record Facts(
+            List<String> names,
+            String issuer,
+            long issuedSeconds,
+            long expirySeconds,
+            String keyType,
+            String serial,
+            String sha256,
+            List<String> chain,
+            List<String> notes) {
+        public Facts {
+            names = List.copyOf(names);
+            chain = List.copyOf(chain);
+            notes = List.copyOf(notes);
+        }
+    }
+
+    private final CertificateFiles files;
+    private final Facts facts;
+    private final String keyAlgorithm;
+    private final byte[][] chain;
+    private final byte[] key;
+    private final long loadedMillis;
+
+    ServerCertificate(
+            CertificateFiles files, Facts facts, String keyAlgorithm, byte[][] chain, byte[] key, long loadedMillis) {
+        this.files = files;
+        this.facts = facts;
+        this.keyAlgorithm = keyAlgorithm;
+        this.chain = chain;
+        this.key = key;
+        this.loadedMillis = loadedMillis;
+    }
+
+    /** Where it came from. */
+    public CertificateFiles files() {
+        return files;
+    }
+
+    public Facts facts() {
+        return facts;
+    }
+
+    /** {@code EC}, {@code RSA} or {@code EdDSA}: certificates for one name differ by it. */
+    String keyAlgorithm() {
+        return keyAlgorithm;
+    }
+
+    /** When it was read, milliseconds since 1970. */
+    public long loadedMillis() {
+        return loadedMillis;
+    }
+
+    boolean isExpired(long nowMillis) {
+        return facts.expirySeconds() * 1000 <= nowMillis;
+    }
+
+    /** Decodes the chain, the server's own first. */
+    X509Certificate[] x509Chain() throws GeneralSecurityException {
+        CertificateFactory factory = CertificateFactory.getInstance("X.509");
+        List<X509Certificate> decoded = new ArrayList<>();
+        for (byte[] certificate : chain) {
+            decoded.add((X509Certificate) factory.generateCertificate(new ByteArrayInputStream(certificate)));
+        }
+        return decoded.toArray(X509Certificate[]::new);
+    }
+
+    /** Decodes the private key. */
+    PrivateKey privateKey() throws GeneralSecurityException {
+        return KeyFactory.getInstance(keyAlgorithm).generatePrivate(new PKCS8EncodedKeySpec(key));
+    }
+}

@@ -1,0 +1,171 @@
+package io.millrace.proxy.tls;
+
+import io.millrace.proxy.observe.FaultLog;
+import io.netty.handler.ssl.OpenSsl;
+import io.netty.handler.ssl.OpenSslCredential;
+import io.netty.handler.ssl.OpenSslCredentialBuilder;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
+import io.netty.util.IllegalReferenceCountException;
+import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.Promise;
+import java.io.IOException;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes TLS contexts of certificates when they are first asked for, and keeps them.
+ *
+ * <p>Thread-safe. Contexts are made on an executor of its own, since that takes a millisecond and more. Whoever gets a
+ * context holds a reference of it, and releases it.
+ */
+final class ServerContexts {
+    private static final Logger log = LoggerFactory.getLogger(ServerContexts.class);
+    private static final long FAULT_QUIET_NANOS = TimeUnit.SECONDS.toNanos(60);
+    private static final char[] NO_PASSWORD = new char[0];
+
+    private final FaultLog faults = new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime);
+    private final Executor executor;
+    private final Map<CertificateSet, CompletableFuture<SslContext>> made = new ConcurrentHashMap<>();
+
+    ServerContexts(Executor executor) {
+        this.executor = executor;
+    }
+
+    /** The context of a set that was made before, retained; null where it is not there yet. */
+    @Nullable
+    SslContext ready(CertificateSet set) {
+        CompletableFuture<SslContext> known = made.get(set);
+        return known == null || !known.isDone() || known.isCompletedExceptionally() ? null : retained(known.join());
+    }
+
+    /** Completes a promise with the context of a set, retained; makes it where it is missing. */
+    void provide(CertificateSet set, Promise<SslContext> promise) {
+        CompletableFuture<SslContext> known = made.get(set);
+        if (known == null) {
+            CompletableFuture<SslContext> mine = new CompletableFuture<>();
+            known = made.putIfAbsent(set, mine);
+            if (known == null) {
+                known = mine;
+                executor.execute(() -> make(set, mine));
+            }
+        }
+        var unused = known.whenComplete((context, failure) -> {
+            SslContext retained = failure == null ? retained(context) : null;
+            if (retained == null) {
+                promise.tryFailure(
+                        failure == null ? new SSLException("the certificate was replaced just now") : failure);
+            } else if (!promise.trySuccess(retained)) {
+                ReferenceCountUtil.release(retained);
+            }
+        });
+    }
+
+    /** Makes the context of a set now, on this thread. */
+    void prepare(CertificateSet set) {
+        CompletableFuture<SslContext> mine = new CompletableFuture<>();
+        if (made.putIfAbsent(set, mine) == null) {
+            make(set, mine);
+        }
+    }
+
+    private void make(CertificateSet set, CompletableFuture<SslContext> into) {
+        try {
+            into.complete(build(set.certificates()));
+        } catch (SSLException | RuntimeException e) {
+            into.completeExceptionally(e);
+            faults.report(
+                    "TLS: context", set.certificates().get(0).files().certificate() + ": " + e.getMessage(), null);
+            made.remove(set, into);
+        }
+    }
+
+    /** Gives up the contexts of sets that cannot be chosen any more; connections that have one keep it. */
+    void retain(CertificateIndex index) {
+        made.keySet().removeIf(set -> {
+            if (index.has(set)) {
+                return false;
+            }
+            releaseWhenMade(made.get(set));
+            return true;
+        });
+    }
+
+    /** Gives up every context. */
+    void close() {
+        made.keySet().removeIf(set -> {
+            releaseWhenMade(made.get(set));
+            return true;
+        });
+    }
+
+    /** How many contexts are made or being made. */
+    int size() {
+        return made.size();
+    }
+
+    private static void releaseWhenMade(@Nullable CompletableFuture<SslContext> context) {
+        if (context != null) {
+            var unused = context.thenAccept(ReferenceCountUtil::release);
+        }
+    }
+
+    private static @Nullable SslContext retained(SslContext context) {
+        try {
+            return ReferenceCountUtil.retain(context);
+        } catch (IllegalReferenceCountException e) {
+            // Given up between the look and the use.
+            return null;
+        }
+    }
+
+    /** Makes a context of at least one certificate. */
+    static SslContext build(List<ServerCertificate> certificates) throws SSLException {
+        try {
+            SslContextBuilder builder;
+            if (OpenSsl.isAvailable()) {
+                // The library tries added credentials first and this one last.
+                ServerCertificate last = certificates.get(certificates.size() - 1);
+                builder = SslContextBuilder.forServer(last.privateKey(), last.x509Chain())
+                        .sslProvider(SslProvider.OPENSSL_REFCNT);
+                for (ServerCertificate other : certificates.subList(0, certificates.size() - 1)) {
+                    OpenSslCredential credential = OpenSslCredentialBuilder.forX509(
+                                    other.privateKey(), other.x509Chain())
+                            .build();
+                    builder.addCredential(credential);
+                }
+            } else {
+                builder = SslContextBuilder.forServer(keyManagers(certificates)).sslProvider(SslProvider.JDK);
+            }
+            return builder.protocols("TLSv1.3", "TLSv1.2").build();
+        } catch (GeneralSecurityException | IllegalArgumentException | UnsupportedOperationException e) {
+            throw new SSLException(e.getMessage(), e);
+        } catch (Exception e) {
+            throw e instanceof SSLException known ? known : new SSLException(e.getMessage(), e);
+        }
+    }
+
+    private static KeyManagerFactory keyManagers(List<ServerCertificate> certificates)
+            throws GeneralSecurityException, IOException {
+        KeyStore store = KeyStore.getInstance("PKCS12");
+        store.load(null, NO_PASSWORD);
+        for (ServerCertificate each : certificates) {
+            store.setKeyEntry(each.keyAlgorithm(), each.privateKey(), NO_PASSWORD, each.x509Chain());
+        }
+        KeyManagerFactory managers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        managers.init(store, NO_PASSWORD);
+        return managers;
+    }
+}

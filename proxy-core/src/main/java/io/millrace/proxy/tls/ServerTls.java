@@ -1,0 +1,247 @@
+package io.millrace.proxy.tls;
+
+import io.millrace.proxy.config.ListenerConfig;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.TlsConfig;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * TLS to the clients of one proxy: its certificates, and the thread that looks for changed files.
+ *
+ * <p>Thread-safe. Threads exist only where an address speaks TLS.
+ */
+public final class ServerTls implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(ServerTls.class);
+
+    /** A look takes at most this part of the time: one second of looking is followed by 20 of pause. */
+    private static final int PAUSE_FACTOR = 20;
+
+    /** Changes are seen within this time, whatever a look costs. */
+    private static final long PAUSE_MAX_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final LongSupplier clockMillis;
+    private final List<CertificateStore> stores = new ArrayList<>();
+    private final List<ServerContexts> contexts = new ArrayList<>();
+    private @Nullable CertificateStore shared;
+    private @Nullable ServerContexts sharedContexts;
+    private @Nullable ScheduledExecutorService looking;
+    private @Nullable ScheduledExecutorService making;
+    private @Nullable Future<?> pause;
+    private volatile TlsConfig config;
+
+    /** Loads nothing yet. */
+    public ServerTls(ProxyConfig config, LongSupplier clockMillis) {
+        this.config = config.tls();
+        this.clockMillis = clockMillis;
+    }
+
+    /**
+     * TLS for one address. Loads its certificates where no other address has done so before. Blocks.
+     *
+     * @return null for an address without TLS
+     * @throws IOException when the address has a certificate of its own and it cannot be used
+     */
+    public @Nullable ListenerTls listener(ListenerConfig listener) throws IOException {
+        ListenerConfig.Tls tls = listener.tls();
+        if (tls == null) {
+            return null;
+        }
+        lock.lock();
+        try {
+            return make(tls);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private ListenerTls make(ListenerConfig.Tls tls) throws IOException {
+        ScheduledExecutorService executor = start();
+        Path certificate = tls.certificate();
+        if (certificate == null) {
+            if (shared == null || sharedContexts == null) {
+                shared = new CertificateStore(config, clockMillis);
+                sharedContexts = new ServerContexts(executor);
+                add(shared, sharedContexts);
+                shared.look();
+            }
+            return new ListenerTls(shared, sharedContexts, true);
+        }
+        CertificateStore own = new CertificateStore(only(certificate, tls.key()), clockMillis);
+        ServerContexts made = new ServerContexts(executor);
+        add(own, made);
+        own.look();
+        CertificateSet set = own.index().find(null);
+        if (set == null) {
+            TlsReport.Line line = own.report().lines().get(0);
+            throw new IOException("listen.tls: " + line.problem());
+        }
+        made.prepare(set);
+        return new ListenerTls(own, made, false);
+    }
+
+    private void add(CertificateStore store, ServerContexts made) {
+        store.attach(made);
+        stores.add(store);
+        contexts.add(made);
+    }
+
+    private TlsConfig only(Path certificate, @Nullable Path key) {
+        return new TlsConfig(
+                List.of(new TlsConfig.Certificates(certificate, key, null, List.of())),
+                null,
+                TlsConfig.UnknownName.DEFAULT,
+                config.checkNanos());
+    }
+
+    private ScheduledExecutorService start() {
+        ScheduledExecutorService executor = making;
+        if (executor == null || looking == null) {
+            executor =
+                    Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("millrace-tls-contexts", true));
+            making = executor;
+            looking = Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("millrace-tls-files", true));
+            schedule(config.checkNanos());
+        }
+        return executor;
+    }
+
+    private void schedule(long nanos) {
+        try {
+            pause = Objects.requireNonNull(looking).schedule(this::lookAgain, nanos, TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException e) {
+            log.debug("closed while looking at certificates", e);
+        }
+    }
+
+    private void lookAgain() {
+        long begun = System.nanoTime();
+        try {
+            look();
+        } catch (RuntimeException e) {
+            log.error("TLS: looking for changed certificates failed; the next look is in {} s", 10, e);
+        }
+        long spent = System.nanoTime() - begun;
+        long most = Math.max(PAUSE_MAX_NANOS - spent, 0);
+        lock.lock();
+        try {
+            schedule(Math.max(config.checkNanos(), Math.min(most, spent * PAUSE_FACTOR)));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private List<CertificateStore> stores() {
+        lock.lock();
+        try {
+            return List.copyOf(stores);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Looks for changed files now. Blocks. */
+    void look() {
+        for (CertificateStore store : stores()) {
+            store.look();
+        }
+    }
+
+    /** Takes other settings over; certificates that did not change are not loaded again. Blocks. */
+    public void reload(ProxyConfig next) {
+        CertificateStore store;
+        lock.lock();
+        try {
+            boolean sooner = next.tls().checkNanos() < config.checkNanos();
+            config = next.tls();
+            store = shared;
+            if (sooner && pause != null && pause.cancel(false)) {
+                schedule(config.checkNanos());
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (store != null) {
+            store.configure(next.tls());
+        }
+    }
+
+    /** What is known of every certificate, as of the last look. */
+    public TlsReport report() {
+        List<TlsReport.Line> lines = new ArrayList<>();
+        Map<Path, String> directories = new HashMap<>();
+        Map<CertificateFault.Kind, Long> faults = new EnumMap<>(CertificateFault.Kind.class);
+        long seen = 0;
+        for (CertificateStore store : stores()) {
+            TlsReport report = store.report();
+            lines.addAll(report.lines());
+            directories.putAll(report.directories());
+            report.faults().forEach((kind, count) -> faults.merge(kind, count, Long::sum));
+            seen = Math.max(seen, report.seenMillis());
+        }
+        return new TlsReport(lines, directories, faults, seen);
+    }
+
+    /**
+     * Reads certificates as a start would and uses them for nothing. Blocks.
+     *
+     * @param file PEM file or directory
+     * @param key PEM file; null for that beside the file, else the file itself
+     */
+    public TlsReport check(Path file, @Nullable Path key) {
+        boolean directory = Files.isDirectory(file);
+        Path beside = beside(file);
+        Path chosen = key != null || !Files.exists(beside) ? key : beside;
+        TlsConfig.Certificates source = directory
+                ? new TlsConfig.Certificates(null, null, file, List.of())
+                : new TlsConfig.Certificates(file, chosen, null, List.of());
+        TlsConfig only = new TlsConfig(List.of(source), null, TlsConfig.UnknownName.DEFAULT, config.checkNanos());
+        CertificateStore store = CertificateStore.forCheck(only, clockMillis);
+        store.look();
+        return store.report();
+    }
+
+    /** {@code NAME.key} of {@code NAME.pem}, and {@code privkey.pem} of {@code fullchain.pem}. */
+    private static Path beside(Path file) {
+        String name = String.valueOf(file.getFileName());
+        int dot = name.lastIndexOf('.');
+        return file.resolveSibling(
+                name.equals("fullchain.pem") ? "privkey.pem" : (dot < 0 ? name : name.substring(0, dot)) + ".key");
+    }
+
+    /** Gives up threads and contexts; connections keep what they have. */
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            if (looking != null) {
+                looking.shutdownNow();
+            }
+            if (making != null) {
+                making.shutdownNow();
+            }
+            contexts.forEach(ServerContexts::close);
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package io.millrace.proxy.http1;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ContentRateTest {
+    private static final long SECOND = 1_000_000_000L;
+    private static final long WINDOW = 20 * SECOND;
+
+    /**
+     * At which second a client is found too slow, of 100 seconds; 0 for never. Each second is a letter, again from the start at their end: {@code t}
+     * sends ten bytes, {@code r} as many as it has to, {@code m} 10 kB, {@code -} none; {@code p} is one in which the proxy pauses and
+     * {@code w} one in which it does not want the content when it is looked at.
+     */
+    @ParameterizedTest
+    @CsvSource({
+        "-, 500, 20",
+        "t, 500, 20",
+        "t, 0, 0",
+        "r, 500, 0",
+        "m, 500, 0",
+        "m-------------------, 500, 0",
+        "m----------------------------------------, 500, 40",
+        "p, 500, 0",
+        "w, 500, 0",
+        "w-, 500, 40",
+        "p-, 500, 40",
+        "mp, 500, 0",
+    })
+    void tooSlowAt(String seconds, long rate, int expected) {
+        ContentRate content = new ContentRate();
+        long now = SECOND;
+        content.begin();
+        content.isTooSlow(now, true, rate, WINDOW);
+        for (int second = 0; second < 100; second++) {
+            char does = seconds.charAt(second % seconds.length());
+            content.received(
+                    switch (does) {
+                        case 't' -> 10;
+                        case 'r' -> 500;
+                        case 'm' -> 10_000;
+                        default -> 0;
+                    });
+            if (does == 'p') {
+                content.pause();
+            }
+            now += SECOND;
+            if (content.isTooSlow(now, does != 'w', rate, WINDOW)) {
+                assertEquals(expected, second + 1);
+                return;
+            }
+        }
+        assertEquals(expected, 0);
+    }
+}
