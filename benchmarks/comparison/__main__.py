@@ -95,8 +95,8 @@ def finish(args, results, sound):
         measured = results.all()
         if not measured:
             raise ComparisonError(f"nothing was measured under this tag; {results.folder} is empty")
-        report.write(args.report, measured)
-        say(f"{args.report} is written")
+        for path in report.write(args.report, measured):
+            say(f"{path} is written")
     return 0 if sound else 1
 
 

@@ -40,7 +40,8 @@ def parser():
     p.add_argument("--variant", action="append", default=[], metavar="NAME:KEY=VALUE",
                    help="measure millrace-NAME too: the product with this setting; repeat for more settings")
     p.add_argument("--tag", help="collect results under this name; without it each run has a name of its own")
-    p.add_argument("--report", metavar="FILE.md", help="write everything under the tag as Markdown")
+    p.add_argument("--report", metavar="FILE.md", help="write everything under the tag as Markdown; docs/performance.md gets the targets, and"
+                   " benchmarks/results a file with all figures")
     p.add_argument("--only-report", action="store_true", help="measure nothing")
     p.add_argument("--work", metavar="DIR", default=os.path.join(tempfile.gettempdir(), "millrace-compare"),
                    help="folder for caches, logs and results (default %(default)s)")

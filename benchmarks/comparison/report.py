@@ -1,7 +1,9 @@
 """Results as Markdown: the targets with what was measured, then a table for each case."""
 import os
+import re
 
 from comparison.cases import CASES
+from comparison.product import REPOSITORY
 from comparison.targets import LIMIT, PEERS, PRODUCT, SHOWN, cheapest_peer, median
 
 BY_NAME = {case.name: case for case in CASES}
@@ -10,33 +12,64 @@ BY_NAME = {case.name: case for case in CASES}
 BEGIN, END = "<!-- compare: begin -->", "<!-- compare: end -->"
 
 
-def write(path, measured):
-    """Writes the whole report; into a page that has the two marks, only what is short, and only between them."""
+def write(path, measured, results=os.path.join(REPOSITORY, "benchmarks", "results")):
+    """Writes the whole report; gives the paths of the files that it wrote.
+
+    A page that has the two marks gets the targets between them, and the whole report goes to a file below results."""
     page = ""
     if os.path.exists(path):
         with open(path) as text:
             page = text.read()
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
+    if not (begin and end):
+        _put(path, document(measured))
+        return [path]
+    raw = os.path.join(results, raw_name(measured))
+    os.makedirs(results, exist_ok=True)
+    _put(raw, document(measured))
+    link = os.path.relpath(raw, os.path.dirname(path) or ".")
+    _put(path, f"{before}{BEGIN}\n\n{brief(measured, link)}\n{END}{after}")
+    return [path, raw]
+
+
+def _put(path, text):
     with open(path, "w") as out:
-        if begin and end:
-            out.write(f"{before}{BEGIN}\n\n{document(measured, brief=True)}\n{END}{after}")
-        else:
-            out.write(document(measured))
+        out.write(text)
 
 
-def document(measured, brief=False):
-    """The report for what Results.all() gives; a brief one has no title and no table for each case."""
-    parts = [] if brief else ["# Side by side", ""]
-    parts += [*machine(measured), ""]
-    for mode in ("pinned", "free"):
-        of_mode = [m for m in measured if m["mode"] == mode]
-        if of_mode:
-            heading = "### " if brief else "## "
-            parts += [f"{heading}{mode.capitalize()}: {MODES[mode]}", "", *targets(of_mode), "", *overview(of_mode), ""]
-            for m in of_mode if not brief else ():
-                parts += [*case_table(m), ""]
+def raw_name(measured):
+    """Name of the file with all figures of a run: the day it began, and the newest commit in it."""
+    newest = max(measured, key=lambda m: m["began"])
+    commit = newest["machine"].get("commit", "unknown").replace("+", "-changed")
+    return re.sub(r"[^\w.-]", "-", f"{min(m['began'] for m in measured)[:10]}-{commit}.md")
+
+
+def document(measured):
+    """The report for what Results.all() gives, a table for each case included."""
+    parts = ["# Side by side", "", *machine(measured), ""]
+    for mode, of_mode in by_mode(measured):
+        parts += [f"## {mode.capitalize()}: {MODES[mode]}", "", *targets(of_mode), "", *overview(of_mode), ""]
+        for m in of_mode:
+            parts += [*case_table(m), ""]
     return "\n".join(parts).rstrip() + "\n"
+
+
+def brief(measured, link):
+    """The targets only, with a link to the file that has all the figures."""
+    about = measured[0]["machine"]
+    parts = [f"{measured[0]['began']}, commit {about.get('commit', 'unknown')}, {about.get('CPU', 'unknown CPU')}."
+             f" [CPU per request of every server]({link}).", ""]
+    modes = by_mode(measured)
+    for mode, of_mode in modes:
+        parts += ([f"{mode.capitalize()}: {MODES[mode]}.", ""] if len(modes) > 1 else []) + [*targets(of_mode), ""]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def by_mode(measured):
+    """(mode, its measurements) for each mode that was measured."""
+    found = [(mode, [m for m in measured if m["mode"] == mode]) for mode in MODES]
+    return [(mode, of_mode) for mode, of_mode in found if of_mode]
 
 
 MODES = {"pinned": "each server on one core, load generator and origin on another",

@@ -36,19 +36,37 @@ class ReportTest(unittest.TestCase):
         self.assertIn("**Millrace: round 1: 5 requests reached the origin, which hits do not**", text)
         self.assertIn("0.50 (nginx) | not valid, see the faults |", text)
 
-    def test_a_page_with_marks_gets_the_short_report_between_them_and_keeps_the_rest(self):
+    def test_a_page_with_marks_gets_the_targets_between_them_and_a_link_to_all_figures(self):
         with tempfile.TemporaryDirectory() as folder:
-            page = os.path.join(folder, "page.md")
+            page, results = os.path.join(folder, "docs", "page.md"), os.path.join(folder, "results")
+            os.mkdir(os.path.dirname(page))
             with open(page, "w") as out:
                 out.write(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n")
             for _ in range(2):
-                report.write(page, [measured(millrace=[sample(10)], nginx=[sample(20)])])
+                paths = report.write(page, [measured(millrace=[sample(10)], nginx=[sample(20)])], results)
                 with open(page) as text:
                     written = text.read()
             self.assertTrue(written.startswith("before\n") and written.endswith("after\n"), written)
             self.assertNotIn("old", written)
             self.assertEqual(1, written.count("0.50 (nginx)"))
-            self.assertNotIn("RSS", written)
+            self.assertNotIn("| W1.ka | 10.0 |", written)
+            raw = os.path.join(results, "2026-01-01-abc.md")
+            self.assertEqual([page, raw], paths)
+            self.assertIn("(../results/2026-01-01-abc.md)", written)
+            with open(raw) as text:
+                self.assertIn("RSS", text.read())
+
+    def test_a_page_without_marks_gets_the_whole_report(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = os.path.join(folder, "page.md")
+            self.assertEqual([page], report.write(page, [measured(millrace=[sample(10)])], folder))
+            with open(page) as text:
+                self.assertIn("RSS", text.read())
+
+    def test_the_file_of_a_run_is_named_after_its_first_day_and_newest_commit(self):
+        first, last = measured(), measured()
+        last["began"], last["machine"] = "2026-01-02 03:00 UTC", {"commit": "def+"}
+        self.assertEqual("2026-01-01-def-changed.md", report.raw_name([first, last]))
 
     def test_who_is_left_out_is_named_with_the_reason(self):
         m = measured(millrace=[sample(10)])

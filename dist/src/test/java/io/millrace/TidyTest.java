@@ -33,11 +33,16 @@ class TidyTest {
     }
 
     @Test
-    void linksFromPageToPagePointToFiles() throws IOException {
-        List<Path> pages = new ArrayList<>(
-                List.of(Path.of("../README.md"), Path.of("../CHANGELOG.md"), Path.of("../CONTRIBUTING.md")));
-        try (Stream<Path> docs = Files.walk(Path.of("../docs"))) {
-            docs.filter(file -> file.toString().endsWith(".md")).forEach(pages::add);
+    void linksPointToFilesAndHeadings() throws IOException {
+        List<Path> pages = new ArrayList<>(List.of(
+                Path.of("../README.md"),
+                Path.of("../CHANGELOG.md"),
+                Path.of("../CONTRIBUTING.md"),
+                Path.of("../benchmarks/README.md")));
+        for (String folder : List.of("../docs", "../benchmarks/results")) {
+            try (Stream<Path> docs = Files.walk(Path.of(folder))) {
+                docs.filter(file -> file.toString().endsWith(".md")).forEach(pages::add);
+            }
         }
         assertTrue(pages.size() > 3, pages::toString);
         List<String> broken =

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -30,12 +31,36 @@ class TidyTest {
     }
 
     @Test
-    void linksToFilesThatAreNotThereAreFound(@TempDir Path folder) throws IOException {
-        Files.writeString(folder.resolve("there.md"), "");
+    void linksToMissingFilesAndHeadingsAreFound(@TempDir Path folder) throws IOException {
+        Files.writeString(folder.resolve("there.md"), "# A `part`: 2 of 3\n## Same\n## Same\n```\n# code\n```\n");
         Path page = folder.resolve("page.md");
-        Files.writeString(
-                page,
-                "[a](there.md) [b](there.md#part) [c](gone.md)\n```\n[d](code.md)\n```\n[e](https://a/b) [f](#g) [h](x/y)\n");
-        assertEquals(List.of(page + ":1: gone.md", page + ":5: x/y"), TidyLinks.broken(page));
+        Files.writeString(page, """
+                [a](there.md) [b](there.md#a-part-2-of-3) [c](gone.md)
+                ```
+                [d](code.md)
+                ```
+                [e](https://a/b) [f](#g) [h](x/y) [i](#own)
+                [j](there.md#same-1) [k](there.md#same-2) [l](there.md#code)
+                ## Own
+                """);
+        assertEquals(
+                List.of(
+                        page + ":1: gone.md",
+                        page + ":5: #g",
+                        page + ":5: x/y",
+                        page + ":6: there.md#same-2",
+                        page + ":6: there.md#code"),
+                TidyLinks.broken(page));
+    }
+
+    @Test
+    void namesOfMissingTypesAndFilesAreFound(@TempDir Path folder) throws IOException {
+        Files.createDirectories(folder.resolve("docs"));
+        Path page = Files.writeString(
+                folder.resolve("docs/page.md"),
+                "`Known` `disk.Known.run()` `Gone` `docs/page.md` `docs/gone.md` `dist/target/x.jar` `GET` `a/b`\n```\n`Code`\n```\n");
+        assertEquals(
+                List.of(page + ":1: Gone", page + ":1: docs/gone.md"),
+                TidyNames.missing(page, folder, Set.of("Known")));
     }
 }

@@ -209,7 +209,7 @@ class PurgeMethodTest {
         assertEquals(3, proxy.origin().requests());
     }
 
-    /** The same key as every spelling of the URL (docs/decisions/0006). */
+    /** The same key as every spelling of the URL (docs/design/caching-rules.md). */
     @Test
     void anySpellingOfTheUrlPurgesIt() throws Exception {
         start();

@@ -17,7 +17,7 @@ import io.netty.channel.socket.nio.NioSocketChannel;
  * <p>Immutable.
  */
 public enum Transport {
-    /** Linux epoll through Netty's native library: SO_REUSEPORT groups, adopted descriptors, sendfile. */
+    /** Linux epoll through Netty's native library: SO_REUSEPORT groups, adopted descriptors. */
     EPOLL("epoll"),
     /** The JDK's selector: everywhere, but with one listening socket and no adopted descriptors. */
     NIO("nio");

@@ -1,0 +1,76 @@
+package io.millrace;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.store.TidyNames;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Classes and files that the documentation names exist. */
+class DocumentedNamesTest {
+    private static final Path ROOT = Path.of("..");
+
+    /** Words in code font that look like classes of ours and are not: units, HTTP fields, classes of libraries, checks, systemd. */
+    private static final Set<String> OTHER_WORDS = Set.of(
+            "KiB",
+            "MiB",
+            "GiB",
+            "TiB",
+            "NaN",
+            "Connection",
+            "Cookie",
+            "Destination",
+            "Forwarded",
+            "Host",
+            "Upgrade",
+            "KillMode",
+            "WatchdogSec",
+            "HttpClientCodec",
+            "SslHandler",
+            "FutureReturnValueIgnored",
+            "InlineMeSuggester",
+            "MissingSummary",
+            "StringConcatToTextBlock");
+
+    @Test
+    void namedClassesAndFilesExist() throws IOException {
+        List<Path> pages = pages();
+        assertTrue(pages.size() > 20, pages::toString);
+        Set<String> known = typesOf();
+        known.addAll(OTHER_WORDS);
+        List<String> missing = new ArrayList<>();
+        for (Path page : pages) {
+            missing.addAll(TidyNames.missing(page, ROOT, known));
+        }
+        assertEquals(List.of(), missing);
+    }
+
+    private static List<Path> pages() throws IOException {
+        List<Path> pages = new ArrayList<>(List.of(
+                ROOT.resolve("README.md"), ROOT.resolve("CONTRIBUTING.md"), ROOT.resolve("benchmarks/README.md")));
+        try (Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
+            docs.filter(file -> file.toString().endsWith(".md")).forEach(pages::add);
+        }
+        return pages;
+    }
+
+    private static Set<String> typesOf() throws IOException {
+        Set<String> found = new HashSet<>();
+        for (String module : List.of("cache-store", "proxy-core", "admin-cli", "dist", "benchmarks", ".")) {
+            try (Stream<Path> files = Files.walk(ROOT.resolve(module).resolve("src"))) {
+                files.map(file -> file.getFileName().toString())
+                        .filter(name -> name.endsWith(".java"))
+                        .forEach(name -> found.add(name.substring(0, name.length() - ".java".length())));
+            }
+        }
+        return found;
+    }
+}
