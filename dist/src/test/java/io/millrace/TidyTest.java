@@ -38,6 +38,7 @@ class TidyTest {
                 Path.of("../README.md"),
                 Path.of("../CHANGELOG.md"),
                 Path.of("../CONTRIBUTING.md"),
+                Path.of("../SECURITY.md"),
                 Path.of("../benchmarks/README.md")));
         for (String folder : List.of("../docs", "../benchmarks/results")) {
             try (Stream<Path> docs = Files.walk(Path.of(folder))) {
