@@ -99,6 +99,7 @@ final class ControlServer {
             throw new IOException(socket + ": " + bound.cause().getMessage(), bound.cause());
         }
         listening.add(bound.channel());
+        StateDirectory.restrict(socket);
     }
 
     /** Stops listening and removes the socket files. */

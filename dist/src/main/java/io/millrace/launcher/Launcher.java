@@ -2,6 +2,7 @@ package io.millrace.launcher;
 
 import io.millrace.launcher.demo.DemoOrigin;
 import io.millrace.proxy.config.ConfigProblem;
+import io.millrace.proxy.config.FileKeys;
 import io.millrace.proxy.config.ProxyConfig;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -53,7 +54,7 @@ final class Launcher {
         int firstPort = config.listeners().get(0).address().port();
         Path home = Path.of(System.getProperty("user.home"));
         StateDirectory state = StateDirectory.resolve(options.state(), System.getenv(), home, firstPort);
-        state.create();
+        state.create(config.values().get(FileKeys.MODE));
         try (InstanceLock held = InstanceLock.acquire(state.lock())) {
             LOG.debug("state directory {} is locked: {}", state.state(), held);
             Workplace workplace = new Workplace(state, workerClass);
