@@ -13,6 +13,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -120,7 +121,8 @@ class ConfigTypoTest {
         asked = product.launch().origin(origin.url()).start();
         directory = product.newDirectory();
         for (String name : new String[] {"cert.pem", "key.pem", "token"}) {
-            Files.writeString(directory.resolve(name), "not read by a check\n");
+            Path file = Files.writeString(directory.resolve(name), "longer than sixteen characters\n");
+            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
         }
     }
 

@@ -82,6 +82,7 @@ final class ControlServer {
             throw new IOException(socket + ": " + bound.cause().getMessage(), bound.cause());
         }
         listening.put(socket, bound.channel());
+        StateDirectory.restrict(socket);
     }
 
     private ServerBootstrap bootstrap(Path socket) {
@@ -127,6 +128,12 @@ final class ControlServer {
                 bound.addListener(result -> {
                     if (!result.isSuccess()) {
                         LOG.error("{}: {}", socket, result.cause().getMessage());
+                        return;
+                    }
+                    try {
+                        StateDirectory.restrict(socket);
+                    } catch (IOException e) {
+                        LOG.error("{}: {}", socket, e.getMessage());
                     }
                 });
             });

@@ -10,6 +10,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,6 +25,11 @@ import org.slf4j.LoggerFactory;
  */
 final class InstanceLock implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(InstanceLock.class);
+
+    private static final Set<StandardOpenOption> HELD =
+            Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    private static final FileAttribute<?> FOR_GROUP =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-r-----"));
 
     private final Path file;
     private FileChannel channel;
@@ -39,8 +47,7 @@ final class InstanceLock implements AutoCloseable {
      * @throws LaunchException naming the process that holds it
      */
     static InstanceLock acquire(Path file) throws IOException, LaunchException {
-        FileChannel channel =
-                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        FileChannel channel = FileChannel.open(file, HELD, FOR_GROUP);
         @Nullable FileLock lock;
         try {
             lock = channel.tryLock();

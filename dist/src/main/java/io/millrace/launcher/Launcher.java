@@ -2,6 +2,8 @@ package io.millrace.launcher;
 
 import io.millrace.launcher.demo.DemoOrigin;
 import io.millrace.proxy.config.ConfigProblem;
+import io.millrace.proxy.config.FileKeys;
+import io.millrace.proxy.config.FileMode;
 import io.millrace.proxy.config.ProxyConfig;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -53,7 +55,8 @@ final class Launcher {
         int firstPort = config.listeners().get(0).address().port();
         Path home = Path.of(System.getProperty("user.home", ""));
         StateDirectory state = StateDirectory.resolve(options.state(), System.getenv(), home, firstPort);
-        state.create();
+        FileMode mode = config.values().get(FileKeys.MODE);
+        state.create(mode);
         try (InstanceLock held = InstanceLock.acquire(state.lock())) {
             LOG.debug("state directory {} is locked: {}", state.state(), held);
             Workplace workplace = new Workplace(state, workerClass);
@@ -63,7 +66,7 @@ final class Launcher {
                     .orElse(0L);
             StorageOwners.checkFree(workplace.complete(config), ownWorker);
             try (Supervision supervision = Supervision.start(reader, reading, workplace, signals)) {
-                supervision.watch(state, held);
+                supervision.watch(state, mode, held);
                 return supervision.untilStopped(options.demo(), out);
             }
         }

@@ -1,5 +1,7 @@
 package io.millrace.launcher;
 
+import io.millrace.proxy.config.FileMode;
+import io.millrace.proxy.config.FilePermissionChecks;
 import io.millrace.worker.control.ControlPaths;
 import io.millrace.worker.control.Placement;
 import java.io.IOException;
@@ -7,9 +9,15 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.EnumSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Where a running proxy keeps what its configuration does not place elsewhere. Immutable.
@@ -20,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  * @param runtime the admin socket, and {@code run/} (mode 0700) with the sockets between launcher and worker
  */
 record StateDirectory(Path state, Path cache, Path log, Path runtime) {
+    private static final Logger LOG = LoggerFactory.getLogger(StateDirectory.class);
+
     /** sun_path has 108 bytes, the last of them zero. */
     private static final int SOCKET_PATH_LENGTH_MAX = 107;
 
@@ -65,6 +75,51 @@ record StateDirectory(Path state, Path cache, Path log, Path runtime) {
         return state.resolve("launcher.lock");
     }
 
+    /** The umask of the process that starts this does not count. */
+    private static void create(Path directory, FileMode mode) throws IOException {
+        if (Files.isDirectory(directory)) {
+            String wider = FilePermissionChecks.wider(directory, mode);
+            if (wider != null) {
+                LOG.warn("{}", wider);
+            }
+            return;
+        }
+        if (!isPosix()) {
+            Files.createDirectories(directory);
+            return;
+        }
+        Path parent = directory.toAbsolutePath().getParent();
+        if (parent != null && !Files.isDirectory(parent)) {
+            create(parent, mode);
+        }
+        Set<PosixFilePermission> permissions = permissions(mode.directoryBits());
+        Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(permissions));
+        Files.setPosixFilePermissions(directory, permissions);
+    }
+
+    /** Leaves a file, or a socket, to this user only; their directory keeps all others out until then. */
+    static void restrict(Path file) throws IOException {
+        if (isPosix()) {
+            Files.setPosixFilePermissions(file, permissions(0600));
+        }
+    }
+
+    private static boolean isPosix() {
+        return FileSystems.getDefault().supportedFileAttributeViews().contains("posix");
+    }
+
+    /** The nine bits of {@code chmod}. */
+    private static Set<PosixFilePermission> permissions(int bits) {
+        PosixFilePermission[] all = PosixFilePermission.values();
+        Set<PosixFilePermission> permissions = EnumSet.noneOf(PosixFilePermission.class);
+        for (int i = 0; i < all.length; i++) {
+            if (((bits >> (all.length - 1 - i)) & 1) != 0) {
+                permissions.add(all[i]);
+            }
+        }
+        return permissions;
+    }
+
     /** The admin socket unless {@code admin.socket} names another. */
     Path adminSocket() {
         return runtime.resolve("admin.sock");
@@ -78,8 +133,8 @@ record StateDirectory(Path state, Path cache, Path log, Path runtime) {
         return new ControlPaths(runtime.resolve("run"));
     }
 
-    /** Makes what is missing; the directory of the private sockets is for this user only. */
-    void create() throws IOException, LaunchException {
+    /** Makes what is missing, as {@code mode} says; the directory of the private sockets is for this user only. */
+    void create(FileMode mode) throws IOException, LaunchException {
         Path longest = control().descriptors();
         int length = longest.toString().getBytes(StandardCharsets.UTF_8).length;
         if (length > SOCKET_PATH_LENGTH_MAX) {
@@ -90,19 +145,19 @@ record StateDirectory(Path state, Path cache, Path log, Path runtime) {
         if (!state.isAbsolute()) {
             throw new LaunchException("this user has no home directory to keep state in; name one with --state DIR");
         }
-        make(state);
-        make(log);
-        make(runtime);
+        for (Path directory : List.of(state, cache, log, runtime)) {
+            make(directory, mode);
+        }
         Path sockets = control().directory();
-        make(sockets);
-        if (FileSystems.getDefault().supportedFileAttributeViews().contains("posix")) {
+        make(sockets, mode);
+        if (isPosix()) {
             Files.setPosixFilePermissions(sockets, PosixFilePermissions.fromString("rwx------"));
         }
     }
 
-    private static void make(Path directory) throws LaunchException {
+    private static void make(Path directory, FileMode mode) throws LaunchException {
         try {
-            Files.createDirectories(directory);
+            create(directory, mode);
         } catch (IOException e) {
             String why = Files.exists(directory) && !Files.isDirectory(directory)
                     ? directory + ": is no directory"

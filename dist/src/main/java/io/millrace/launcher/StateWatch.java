@@ -1,5 +1,6 @@
 package io.millrace.launcher;
 
+import io.millrace.proxy.config.FileMode;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -21,14 +22,19 @@ final class StateWatch {
     private static final long PERIOD_MILLIS = 1000;
 
     private final StateDirectory state;
+    private final FileMode mode;
     private final InstanceLock lock;
     private final ControlServer server;
     private final Runnable identity;
     private String reported = "";
 
-    /** @param identity writes the file again that names the worker */
-    StateWatch(StateDirectory state, InstanceLock lock, ControlServer server, Runnable identity) {
+    /**
+     * @param mode permissions of what is made again
+     * @param identity writes the file again that names the worker
+     */
+    StateWatch(StateDirectory state, FileMode mode, InstanceLock lock, ControlServer server, Runnable identity) {
         this.state = state;
+        this.mode = mode;
         this.lock = lock;
         this.server = server;
         this.identity = identity;
@@ -62,7 +68,7 @@ final class StateWatch {
         for (Path directory : List.of(
                 state.state(), state.log(), state.runtime(), state.control().directory())) {
             if (!Files.isDirectory(directory)) {
-                state.create();
+                state.create(mode);
                 LOG.warn("{} was deleted and is made again", directory);
             }
         }

@@ -1,5 +1,6 @@
 package io.millrace.launcher;
 
+import io.millrace.proxy.config.FileMode;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.worker.control.ControlTransport;
 import io.millrace.worker.control.ProcessSignals;
@@ -160,8 +161,8 @@ final class Supervision implements AutoCloseable {
     }
 
     /** Makes again what is deleted from the state directory. The caller closes the lock after this. */
-    void watch(StateDirectory state, InstanceLock lock) {
-        new StateWatch(state, lock, server, supervisor::writeIdentity).start(loop);
+    void watch(StateDirectory state, FileMode mode, InstanceLock lock) {
+        new StateWatch(state, mode, lock, server, supervisor::writeIdentity).start(loop);
     }
 
     /**

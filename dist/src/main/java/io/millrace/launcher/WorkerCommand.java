@@ -1,5 +1,7 @@
 package io.millrace.launcher;
 
+import io.millrace.proxy.config.FileKeys;
+import io.millrace.proxy.config.FileMode;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.worker.Rehearsal;
 import java.io.File;
@@ -25,6 +27,7 @@ import org.slf4j.LoggerFactory;
  */
 record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory state, String mainClass)
         implements WorkerStarter {
+    private static final Path SHELL = Path.of("/bin/sh");
     private static final File NOTHING = new File("/dev/null");
 
     private static final Logger LOG = LoggerFactory.getLogger(WorkerCommand.class);
@@ -64,7 +67,7 @@ record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory sta
 
     @Override
     public Process start(long generation) throws IOException {
-        ProcessBuilder builder = new ProcessBuilder(line(generation));
+        ProcessBuilder builder = new ProcessBuilder(withUmask(line(generation), ownUmask()));
         builder.redirectInput(Redirect.from(NOTHING));
         builder.redirectOutput(Redirect.INHERIT);
         builder.redirectError(Redirect.INHERIT);
@@ -102,6 +105,33 @@ record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory sta
             LOG.warn("the class archive cannot be looked for: {}", e.getMessage());
             return null;
         }
+    }
+
+    /** A shell sets the umask and becomes the worker: a JVM has no means for it. Where the umask is the right one, it is left out. */
+    List<String> withUmask(List<String> worker, int own) {
+        int umask = config.values().get(FileKeys.MODE).umask();
+        if (umask == own || !Files.isExecutable(SHELL)) {
+            return worker;
+        }
+        List<String> line = new ArrayList<>();
+        line.add(SHELL.toString());
+        line.addAll(List.of("-c", "umask " + FileMode.text(umask) + " && exec \"$@\"", "worker"));
+        line.addAll(worker);
+        return line;
+    }
+
+    /** As proc(5) tells it; -1 where it does not. */
+    private static int ownUmask() {
+        try {
+            for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
+                if (line.startsWith("Umask:")) {
+                    return Integer.parseInt(line.substring("Umask:".length()).strip(), 8);
+                }
+            }
+        } catch (IOException | NumberFormatException e) {
+            LOG.debug("the umask is not known: {}", e.getMessage());
+        }
+        return -1;
     }
 
     /** When memory ends, the kernel is to take the worker, which has it, and not the launcher, which starts another. */

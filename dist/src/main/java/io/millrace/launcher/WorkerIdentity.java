@@ -46,6 +46,7 @@ final class WorkerIdentity {
         try {
             String start = startOf(worker);
             Files.writeString(file, worker.pid() + " " + generation + " " + start + " " + heartbeatTimeoutNanos + "\n");
+            StateDirectory.restrict(file);
         } catch (IOException e) {
             LOG.warn("{} cannot be written ({}): a later launcher will not find this worker", file, e.getMessage());
         }

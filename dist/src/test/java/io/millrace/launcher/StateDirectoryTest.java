@@ -1,16 +1,21 @@
 package io.millrace.launcher;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.IOException;
+import io.millrace.proxy.config.FileMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class StateDirectoryTest {
     private static final Path HOME = Path.of("/home/otto");
@@ -60,9 +65,9 @@ class StateDirectoryTest {
     }
 
     @Test
-    void keepsTheSocketsBetweenTheProcessesToThisUser() throws IOException, LaunchException {
+    void keepsTheSocketsBetweenTheProcessesToThisUser() throws Exception {
         StateDirectory state = StateDirectory.resolve(directory.resolve("new"), Map.of(), HOME, 80);
-        state.create();
+        state.create(new FileMode(0640));
 
         assertEquals(
                 PosixFilePermissions.fromString("rwx------"),
@@ -70,11 +75,27 @@ class StateDirectoryTest {
         assertTrue(Files.isDirectory(state.log()));
     }
 
+    /** Whatever umask the launcher was started with. */
+    @ParameterizedTest
+    @CsvSource({"0640, rwxr-x---", "0600, rwx------", "0644, rwxr-xr-x", "0660, rwxrwx---"})
+    void makesDirectoriesOfTheModeThatIsConfigured(String mode, String expected) throws Exception {
+        StateDirectory state = StateDirectory.resolve(directory.resolve("a/b"), Map.of(), HOME, 80);
+        state.create(new FileMode(Integer.parseInt(mode, 8)));
+        for (Path made : List.of(state.state().getParent(), state.state(), state.cache(), state.log())) {
+            assertEquals(expected, PosixFilePermissions.toString(Files.getPosixFilePermissions(made)), made::toString);
+        }
+        try (InstanceLock held = InstanceLock.acquire(state.lock())) {
+            assertFalse(
+                    Files.getPosixFilePermissions(state.lock()).contains(PosixFilePermission.OTHERS_READ),
+                    held::toString);
+        }
+    }
+
     @Test
     void refusesAPathThatNoSocketCanHave() {
         StateDirectory state = StateDirectory.resolve(directory.resolve("x".repeat(100)), Map.of(), HOME, 80);
 
-        LaunchException refused = assertThrows(LaunchException.class, state::create);
+        LaunchException refused = assertThrows(LaunchException.class, () -> state.create(new FileMode(0640)));
         assertTrue(refused.getMessage().contains("limit=107"), refused::getMessage);
     }
 }

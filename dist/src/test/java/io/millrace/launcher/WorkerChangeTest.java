@@ -11,6 +11,8 @@ import io.millrace.proxy.admin.RestartResource.RestartReport;
 import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.SettingChange;
 import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -86,7 +88,9 @@ class WorkerChangeTest extends ConfigChangesFixture {
     /** They let nobody through to where it listens: that stays until it is started anew, and so does what they know of it. */
     @Test
     void workersKnowWhereThisLauncherListens() throws Exception {
-        String admin = "admin: {listen: '127.0.0.1:%d', token_file: /token}\n";
+        Path token = Files.writeString(directory.resolve("token"), "0123456789abcdef");
+        Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-------"));
+        String admin = "admin: {listen: '127.0.0.1:%d', token_file: " + token + "}\n";
         run(FILE + admin.formatted(8011));
         Files.writeString(file, FILE + admin.formatted(8012));
         assertEquals(Result.RELAUNCH, results(done(changes.reload())).get("admin.listen"));

@@ -73,6 +73,23 @@ class WorkerCommandTest {
         assertNull(unpacked.archiveFile(), () -> System.getProperty("java.class.path"));
     }
 
+    @Test
+    void setsTheUmaskThatFileModeMeansWhereItsOwnIsAnother() throws IOException {
+        List<String> worker = List.of("java", "a b", "$c");
+        WorkerCommand command = command(config().set("file_mode", "0600"));
+        assertEquals(
+                List.of("/bin/sh", "-c", "umask 0077 && exec \"$@\"", "worker", "java", "a b", "$c"),
+                command.withUmask(worker, 0022));
+        assertEquals(worker, command.withUmask(worker, 0077));
+        assertEquals(
+                "umask 0027 && exec \"$@\"",
+                command(config()).withUmask(worker, -1).get(2));
+    }
+
+    private WorkerCommand command(ProxyConfig.Builder config) {
+        return new WorkerCommand(directory, config.build(), state(), "Main");
+    }
+
     private String jdk(String version) throws IOException {
         Path home = Files.createTempDirectory(directory, "jdk");
         Files.writeString(home.resolve("release"), "IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"" + version + "\"\n");

@@ -202,7 +202,8 @@ final class ServingLoop {
                     return;
                 }
                 if (tls != null) {
-                    // The TLS handler is added only when the client has named a host, so that the pipeline does not tell yet.
+                    // The TLS handler is added only when the client has named a host, so that the pipeline does not
+                    // tell yet.
                     serveAnnounced(channel, tls, null, false);
                     return;
                 }

@@ -1,19 +1,15 @@
 package io.millrace.proxy.admin;
 
+import io.millrace.proxy.config.FilePermissionChecks;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFileAttributeView;
-import java.nio.file.attribute.PosixFilePermission;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import org.jspecify.annotations.Nullable;
 
 /** The bearer token (RFC 6750 section 2.1) that the admin API asks for on TCP. Never printed. Immutable. */
 public final class AdminToken {
-    static final int MIN_LENGTH = 16;
-    private static final int MAX_LENGTH = 1024;
     private static final String SCHEME = "Bearer ";
 
     private final byte[] digest;
@@ -29,36 +25,11 @@ public final class AdminToken {
      *     shorter than 16 characters
      */
     public static AdminToken read(Path file) throws IOException {
-        checkFile(file);
-        PosixFileAttributeView view = Files.getFileAttributeView(file, PosixFileAttributeView.class);
-        if (view != null && view.readAttributes().permissions().contains(PosixFilePermission.OTHERS_READ)) {
-            throw new IOException("the token file can be read by everybody, run 'chmod o-r': " + file);
-        }
-        if (Files.size(file) > MAX_LENGTH) {
-            throw new IOException("the token file is longer than " + MAX_LENGTH + " bytes: " + file);
-        }
-        String token = Files.readString(file, StandardCharsets.ISO_8859_1)
-                .lines()
-                .findFirst()
-                .orElse("")
-                .strip();
-        if (token.length() < MIN_LENGTH) {
-            throw new IOException(
-                    "the token has " + token.length() + " characters, at least " + MIN_LENGTH + " are needed: " + file);
-        }
-        return new AdminToken(token);
-    }
-
-    /** The file system's own exceptions name the file and no fault. */
-    private static void checkFile(Path file) throws IOException {
-        String fault = !Files.exists(file)
-                ? "no such file"
-                : !Files.isRegularFile(file)
-                        ? "is a directory or a device, and no file"
-                        : !Files.isReadable(file) ? "permission denied" : null;
+        String fault = FilePermissionChecks.tokenFault(file);
         if (fault != null) {
-            throw new IOException("the token file cannot be read, " + fault + ": " + file);
+            throw new IOException(fault);
         }
+        return new AdminToken(FilePermissionChecks.token(file));
     }
 
     /** Whether an Authorization field value carries this token; takes the same time for every wrong one. */

@@ -209,6 +209,7 @@ public final class ConfigCatalog {
             ADMIN_LISTEN,
             ADMIN_TOKEN_FILE,
             FileKeys.HISTORY,
+            FileKeys.MODE,
             TIMEOUTS_CLIENT_HEADER,
             TIMEOUTS_CLIENT_KEEP_ALIVE,
             TIMEOUTS_CLIENT_BODY,
@@ -311,6 +312,7 @@ public final class ConfigCatalog {
         SECTIONS.put("log", "Logs.");
         SECTIONS.put("log.access", "The access log: one line for each request.");
         SECTIONS.put("admin", "The admin API, which millctl speaks.");
+        SECTIONS.put("file_mode", "Who may read what is stored and logged.");
         SECTIONS.put("timeouts", "How long each step may take.");
         SECTIONS.put("limits", "How much one client or origin may ask for.");
         SECTIONS.put("origin", "Connections to origins.");

@@ -21,6 +21,8 @@ public final class ConfigLoader {
     private final ConfigIncludes files = new ConfigIncludes(problems);
     private final ConfigValues.Builder values = ConfigValues.builder();
     private @Nullable ConfigDocument document;
+    /** Not for a document that was checked when it was read: a worker must start although a file that only the launcher reads is gone. */
+    private boolean first = true;
 
     private ConfigLoader(Environment environment) {
         this.environment = environment;
@@ -81,6 +83,7 @@ public final class ConfigLoader {
     public static ConfigResult parse(
             ConfigDocument document, Map<String, String> overrides, Map<String, String> overlay) {
         ConfigLoader loader = new ConfigLoader(Environment.ofProcess());
+        loader.first = false;
         loader.bindText(document.text(), document.name(), document.directory(), document.included());
         loader.bindOverrides(overrides, SET);
         loader.bindOverrides(overlay, ConfigResult.OVERLAY);
@@ -202,11 +205,15 @@ public final class ConfigLoader {
     private ConfigResult result(Place whole) {
         ConfigValues bound = values.build();
         new ConfigChecks(problems, whole).check(bound);
+        if (first) {
+            new FilePermissionChecks(problems, whole).check(bound);
+        }
         if (problems.hasErrors()) {
             return new ConfigResult(null, problems.sorted(), problems.places(), document);
         }
         ProxyConfig config = new ProxyConfig(bound);
         new RemapChecks(problems, whole).warn(config);
+        new FilePermissionChecks(problems, whole).warn(bound);
         new RuleReachability(problems, whole).check(config);
         new OriginGroupChecks(problems, whole).warn(config);
         new CacheKeyChecks(problems, whole).check(config);

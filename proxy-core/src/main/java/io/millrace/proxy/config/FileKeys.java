@@ -17,5 +17,11 @@ public final class FileKeys {
             .like("proxy.config.admin.number_config_bak")
             .says("Applied configurations that the launcher keeps, for config history and config rollback.");
 
+    public static final ConfigKey<FileMode> MODE = draft("file_mode", ValueType.FILE_MODE)
+            .defaultsTo(FileMode.STANDARD)
+            .rolling()
+            .says("Mode of the files that launcher and worker create: the cache, logs, state. Who may read files may"
+                    + " search directories: 0640 makes directories of 0750.");
+
     private FileKeys() {}
 }

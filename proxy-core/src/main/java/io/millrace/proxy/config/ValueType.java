@@ -50,6 +50,8 @@ public final class ValueType<T> {
             new ValueType<>("text", "text", String.class, ValueType::readString, Function.identity(), null, false);
     static final ValueType<Path> PATH = new ValueType<>(
             "path", "a file or directory", Path.class, ValueType::readPath, Path::toString, null, false);
+    static final ValueType<FileMode> FILE_MODE = new ValueType<>(
+            "mode", "four octal digits, such as 0640", FileMode.class, FileMode::parse, Object::toString, null, false);
     static final ValueType<ListenAddress> ADDRESS = new ValueType<>(
             "address",
             ":port, ip:port or [ipv6]:port",

@@ -173,9 +173,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
         Channel channel = ctx.channel();
         if (facts == null) {
             facts = new ClientConnection(
-                    (InetSocketAddress) channel.remoteAddress(),
-                    (InetSocketAddress) channel.localAddress(),
-                    false);
+                    (InetSocketAddress) channel.remoteAddress(), (InetSocketAddress) channel.localAddress(), false);
         }
         if (!connections.add(this)) {
             closing = true;

@@ -12,6 +12,7 @@ public final class OtherValues {
             Map.entry("access.trusted_proxies", "10.0.0.0/8"),
             Map.entry("purge.allow", "10.0.0.0/8"),
             Map.entry("methods", "GET"),
+            Map.entry("file_mode", "0600"),
             Map.entry("include", "rules.d"),
             Map.entry("dns.name_servers", "192.0.2.53"),
             Map.entry("forward_proxy.connect_ports", "8443"));

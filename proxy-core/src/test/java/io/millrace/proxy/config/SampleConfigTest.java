@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -15,6 +16,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The file that is shipped: valid, silent, and forgiving nothing while suggesting everything. */
 final class SampleConfigTest {
@@ -28,6 +30,9 @@ final class SampleConfigTest {
         assertNotNull(result.config());
     }
 
+    @TempDir
+    Path directory;
+
     @Test
     void isValidWithItsCommentedKeysInForce() throws IOException {
         List<String> lines = new ArrayList<>();
@@ -35,7 +40,7 @@ final class SampleConfigTest {
             // A comment is a sentence; a commented key is a key, a colon and a value.
             lines.add(line.matches(" *# ?( *- )? *[a-z_]+:( [^ ]+)?") ? line.replaceFirst("# ?", "") : line);
         }
-        Path key = SAMPLE.toAbsolutePath();
+        Path key = secret("key", "");
         String text = String.join("\n", lines)
                 .replaceAll("/etc/millrace/tls/.*", Matcher.quoteReplacement(key.toString()))
                 .replaceAll("(?m)^ - address", "  - address")
@@ -53,13 +58,15 @@ final class SampleConfigTest {
     }
 
     @Test
-    void everySlipInAnyKeyOfTheCatalogueIsOneLineThatSaysWhatWasMeant() {
+    void everySlipInAnyKeyOfTheCatalogueIsOneLineThatSaysWhatWasMeant() throws IOException {
+        String key = secret("key", "").toString();
+        String token = secret("token", "0123456789abcdef").toString();
         List<String> lines = new ArrayList<>(List.of(
                 "listen:",
                 "- address: ':8080'",
                 "  tls:",
                 "    certificate: pom.xml",
-                "    key: pom.xml",
+                "    key: " + key,
                 "  proxy_protocol: accept",
                 "remap:",
                 "- map: /",
@@ -74,17 +81,23 @@ final class SampleConfigTest {
                 "- path: /var/cache/millrace",
                 "  size: 1GiB"));
         Set<String> opened = new LinkedHashSet<>();
-        for (ConfigKey<?> key : ConfigCatalog.keys()) {
+        for (ConfigKey<?> each : ConfigCatalog.keys()) {
             // The name of a group is none without the group.
-            boolean apart = key == ForwardProxyKeys.ORIGINS;
-            if (key.path().indexOf('[') < 0 && key.type() != ValueType.LIST && !apart) {
-                append(key, opened, lines);
+            boolean apart = each == ForwardProxyKeys.ORIGINS;
+            if (each.path().indexOf('[') < 0 && each.type() != ValueType.LIST && !apart) {
+                append(each, opened, lines, token);
             }
         }
         assertTrue(mutateEveryKey(lines) > 2000);
     }
 
-    private static void append(ConfigKey<?> key, Set<String> opened, List<String> lines) {
+    /** A file that nobody else can read. */
+    private Path secret(String name, String content) throws IOException {
+        Path file = Files.writeString(directory.resolve(name), content);
+        return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+    }
+
+    private static void append(ConfigKey<?> key, Set<String> opened, List<String> lines, String token) {
         String[] parts = key.path().split("\\.", -1);
         String indent = "";
         for (int i = 0; i < parts.length - 1; i++) {
@@ -100,6 +113,7 @@ final class SampleConfigTest {
         }
         if (value == null || key == ConfigKeys.CACHE_RAM_SIZE) {
             value = key == ConfigKeys.ADMIN_LISTEN ? "':1'" : key == ConfigKeys.CACHE_RAM_SIZE ? "1GiB" : "/some/path";
+            value = key == ConfigKeys.ADMIN_TOKEN_FILE ? token : value;
             value = key == FileKeys.INCLUDE ? "none-*.yaml" : value;
             value = key == ConfigKeys.CACHE_VOLUME ? "default" : value;
             value = key == TlsKeys.DEFAULT_CERTIFICATE ? "www.example" : value;
