@@ -33,6 +33,14 @@ public interface ObjectWriter<H> {
     void head(H head, long length);
 
     /**
+     * Longest body in bytes that this writer takes when one object may have that share of its storage. The store's own
+     * bounds apply too.
+     *
+     * @param share of the volume that the object goes to, from 0 to 1; without effect on an object that stays in RAM
+     */
+    long bytesMax(double share);
+
+    /**
      * Says how long the body is, when that becomes known after the head: from a Content-Range, say. A length that is
      * shorter than what is there, or other than the one known, makes the writer fail.
      */

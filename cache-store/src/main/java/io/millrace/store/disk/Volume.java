@@ -357,6 +357,11 @@ public final class Volume {
         return health.failed(e);
     }
 
+    /** Takes the volume out: its files are not at its path any more. Any thread. */
+    public void removed(String fault) {
+        health.giveUp(new IOException(directory() + ": " + fault));
+    }
+
     private void givenUp() {
         // It misses removals from now on. That is written down, if it can be.
         thread.executeBeyond(membership::leave, Integer.MAX_VALUE);

@@ -113,7 +113,7 @@ final class VolumeHealth {
         if (move(VolumeState.OFFLINE).mayBecome(VolumeState.OFFLINE)) {
             IOException said = FileFaults.explain(directory, cause);
             lastError = said;
-            LOG.error("{}: volume taken out after I/O errors: {}", directory, FileFaults.words(said));
+            LOG.error("{}: volume taken out: {}", directory, FileFaults.words(said));
             onGivenUp.run();
         }
     }

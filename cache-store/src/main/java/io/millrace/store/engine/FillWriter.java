@@ -75,6 +75,13 @@ final class FillWriter<H> implements ObjectWriter<H> {
     }
 
     @Override
+    public long bytesMax(double share) {
+        Volume volume = target.volume();
+        long most = Math.max(0, target.bodyBytesMax());
+        return volume == null ? most : Math.min(most, (long) (share * volume.bytesMax()));
+    }
+
+    @Override
     public void length(long length) {
         if (ended || isFailed()) {
             return;

@@ -37,6 +37,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -57,10 +58,11 @@ public final class StoreEngine<H> implements CacheStore<H> {
     private static final int OBJECT_ID_BITS = 40;
 
     private static final long RAM_RESIZE_NANOS = 500_000_000;
+    private static final long STORAGE_WATCH_NANOS = TimeUnit.SECONDS.toNanos(10);
     /** The index hears of the hits of an object in RAM up to what it counts to, and from there on of one in so many. */
     private static final int HITS_TOLD = 8;
 
-    /** One object takes at most this part of its volume, so that it does not push out everything else. */
+    /** One object takes at most this part of its volume. Callers may set a smaller one: {@link ObjectWriter#bytesMax}. */
     private static final int VOLUME_SHARE = 4;
 
     private final StoreConfig config;
@@ -139,6 +141,9 @@ public final class StoreEngine<H> implements CacheStore<H> {
         housekeeping.every(config.syncIntervalNanos(), this::forceSoon);
         scrubber.start();
         housekeeping.every(config.syncIntervalNanos(), () -> reads.execute(volumes::shortenReaderLists));
+        StorageWatch watch = new StorageWatch(io, volumes);
+        watch.check();
+        housekeeping.every(STORAGE_WATCH_NANOS, () -> reads.execute(watch::check));
         housekeeping.every(RAM_RESIZE_NANOS, ram::resize);
         housekeeping.every(RAM_RESIZE_NANOS, () -> memory.tellOfFullHeap(ram));
         housekeeping.every(RAM_RESIZE_NANOS, pieces::grow);

@@ -26,6 +26,11 @@ final class WholeObjectWriter<H> implements ObjectWriter<H> {
     }
 
     @Override
+    public long bytesMax(double share) {
+        return object.length();
+    }
+
+    @Override
     public void length(long length) {
         // It is known.
     }

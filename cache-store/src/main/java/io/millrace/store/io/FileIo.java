@@ -21,6 +21,15 @@ public interface FileIo {
     /** Whether the path names something. */
     boolean exists(Path path);
 
+    /**
+     * Identity of the file that the path names now: device and inode. Null when this file system tells none.
+     *
+     * @throws java.nio.file.NoSuchFileException when the path names nothing
+     */
+    default @Nullable Object identity(Path file) throws IOException {
+        return null;
+    }
+
     /** Makes the directory and those above it; nothing happens when it exists. */
     void createDirectories(Path directory) throws IOException;
 

@@ -12,6 +12,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +40,15 @@ public final class SystemFileIo implements FileIo {
     @Override
     public boolean exists(Path path) {
         return Files.exists(path, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    @Override
+    public @Nullable Object identity(Path file) throws IOException {
+        Path parent = file.getParent();
+        if (parent != null && !Files.isDirectory(parent)) {
+            throw new NoSuchFileException(file.toString());
+        }
+        return Files.readAttributes(file, BasicFileAttributes.class).fileKey();
     }
 
     @Override

@@ -58,6 +58,11 @@ final class RecordedWriter implements ObjectWriter<String>, StoredObject<String>
     }
 
     @Override
+    public long bytesMax(double share) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
     public void length(long length) {
         throw new UnsupportedOperationException();
     }
