@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -317,6 +318,9 @@ final class ConfigLoaderTest {
     @Test
     void certificatesOfAllAreFilesOrADirectoryAndAddressesSayThatTheyUseThem() throws IOException {
         Files.createFile(directory.resolve("a.pem"));
+        Path key = Files.createFile(
+                directory.resolve("key.pem"),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
         String rest = GOOD.substring(GOOD.indexOf("remap"));
         String file = rest + "\nlisten: [{tls: %s, address: ':1'}]\ntls: {certificates: [%s]}\n";
         record Case(String tls, String certificates, String problem) {}
@@ -340,7 +344,7 @@ final class ConfigLoaderTest {
                         "{directory: ., names: ['a.*']}",
                         "tls.certificates[0].names: 'a.*' is no name such as www.example.com or *.example.com"),
                 new Case("{}", "{certificate: gone.pem}", "tls.certificates[0].certificate: warning"),
-                new Case("{certificate: pom.xml, key: pom.xml}", "{directory: .}", "tls.certificates: warning"));
+                new Case("{certificate: pom.xml, key: %s}".formatted(key), "{directory: .}", "tls.certificates: warning"));
         for (Case each : cases) {
             ConfigResult result =
                     ConfigLoader.parse(file.formatted(each.tls, each.certificates), "millrace.yaml", Map.of());

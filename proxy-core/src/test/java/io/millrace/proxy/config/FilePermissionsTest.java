@@ -83,7 +83,7 @@ class FilePermissionsTest {
     @Test
     void aMissingTokenFileIsAnError() throws IOException {
         Files.delete(token);
-        assertTrue(check().text().contains(token + ": no such file"), check().text());
+        assertTrue(check().text().contains(token + ": the token file cannot be read, no such file"), check().text());
     }
 
     /** A worker reads it again, and does not need the token. */
