@@ -43,6 +43,10 @@ public final class ResponseTee {
     private static final int SHARED_BYTES_MAX = 1 << 20;
     /** How many are many: among so many it is no more for each than a piece of its own. */
     private static final int SHARING_READERS_MIN = SHARED_BYTES_MAX / AT_ONCE_BYTES_MAX;
+    /** The window of a body that is not stored, until its readers have taken {@link #BUFFERED_BYTES_MAX}. */
+    private static final int FIRST_WINDOW_BYTES = 16 * 1024;
+    /** What a connection takes for a client that never reads: its write queue, and the bytes that kernels buffer. */
+    private static final int BUFFERED_BYTES_MAX = 512 * 1024;
 
     /** What the tee tells of its state to the fetch that feeds it. */
     public interface Feed {
@@ -346,7 +350,7 @@ public final class ResponseTee {
     /** Drops what nobody needs and opens or closes the origin's tap. */
     private void regulate() {
         boolean storing = isStoring();
-        int bytesMax = windowBytesMax.getAsInt();
+        int bytesMax = bytesMax(storing);
         for (Chunk chunk = window.oldest(); chunk != null; chunk = window.oldest()) {
             boolean crowded = window.length() > bytesMax;
             if (!crowded && joinable && !ended) {
@@ -366,6 +370,15 @@ public final class ResponseTee {
             open = wanted;
             feed.onFlow(wanted);
         }
+    }
+
+    /**
+     * The window's size now. It starts small and grows by what all readers took, so that a client that never reads keeps
+     * little. A stored body has the whole window from the start: it leaves the window as soon as the store has it.
+     */
+    private int bytesMax(boolean storing) {
+        int most = windowBytesMax.getAsInt();
+        return storing ? most : (int) Math.min(most, Math.max(FIRST_WINDOW_BYTES, window.start() - BUFFERED_BYTES_MAX));
     }
 
     private boolean writableWriter() {

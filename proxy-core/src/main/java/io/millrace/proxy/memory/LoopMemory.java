@@ -81,6 +81,11 @@ public final class LoopMemory {
         };
     }
 
+    /** Whether a connection may be read several times before the others have their turn. */
+    boolean readsInARow() {
+        return level() == MemoryLevel.PLENTY;
+    }
+
     /** Whether a new fetch may begin. Closes slow clients first where there is no memory. */
     public boolean admitsFetch() {
         if (level() != MemoryLevel.FULL) {

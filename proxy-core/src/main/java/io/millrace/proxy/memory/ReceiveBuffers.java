@@ -13,7 +13,7 @@ import io.netty.util.UncheckedBooleanSupplier;
  */
 @SuppressWarnings("deprecation") // Netty 4.2 names no other interface for it
 public final class ReceiveBuffers implements RecvByteBufAllocator {
-    /** Reads of one connection in a row, as Netty has it for TCP. */
+    /** Reads of one connection in a row while memory is plentiful, as Netty has it for TCP. */
     private static final int READS_IN_A_ROW = 16;
 
     private final AdaptiveRecvByteBufAllocator sizes = new AdaptiveRecvByteBufAllocator();
@@ -53,7 +53,7 @@ public final class ReceiveBuffers implements RecvByteBufAllocator {
 
         @Override
         public boolean continueReading(UncheckedBooleanSupplier maybeMoreData) {
-            return sizes.continueReading(maybeMoreData);
+            return memory.readsInARow() && sizes.continueReading(maybeMoreData);
         }
     }
 }

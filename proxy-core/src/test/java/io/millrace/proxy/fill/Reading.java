@@ -61,6 +61,11 @@ final class Reading implements ContentSink {
         pull();
     }
 
+    /** Asks for nothing more after the piece that it asked for. */
+    void stall() {
+        going = false;
+    }
+
     private void pull() {
         if (going && !outstanding && !ended && failure == null) {
             outstanding = true;

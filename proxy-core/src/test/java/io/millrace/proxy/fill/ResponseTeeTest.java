@@ -17,12 +17,14 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** One origin body on its way to its readers and into the store. */
 class ResponseTeeTest {
     private static final EventExecutor HERE = ImmediateEventExecutor.INSTANCE;
     private static final int WINDOW = 100;
+    private static final int KIB = 1024;
 
     private final FlowRecorder feed = new FlowRecorder();
     private final OriginPieces pieces = new OriginPieces();
@@ -75,6 +77,60 @@ class ResponseTeeTest {
         assertTrue(feed.open, "the origin stays paused");
         tee.end();
         assertEquals(WINDOW + 10, slow.bytes().length);
+    }
+
+    /** What a client takes that never reads is in buffers of its connection; what it takes beyond shows that it reads. */
+    @ParameterizedTest
+    @CsvSource({"0, 16", "100, 16", "512, 16", "612, 100", "1536, 1024", "4000, 1024"})
+    void windowOfABodyThatIsNotStoredGrowsByWhatTheReaderTook(int takenKib, int windowKib) {
+        ResponseTee tee = new ResponseTee(HERE, 1024 * KIB, false, feed);
+        Reading reading = Reading.stalled(tee);
+        if (takenKib > 0) {
+            reading.go();
+            pieces.feed(tee, bytes((takenKib - 1) * KIB), KIB);
+            reading.stall();
+            pieces.feed(tee, bytes(KIB), KIB);
+        }
+        assertTrue(feed.open, "the reader has all that came");
+        assertEquals(windowKib + 1, kibUntilPaused(tee));
+        reading.go();
+        assertTrue(feed.open, "the origin stays paused");
+        tee.end();
+        assertEquals((takenKib + windowKib + 1) * KIB, reading.bytes().length);
+    }
+
+    @Test
+    void slowestReaderSetsTheWindowOfABodyThatIsNotStored() {
+        ResponseTee tee = new ResponseTee(HERE, 1024 * KIB, false, feed);
+        Reading slow = Reading.stalled(tee);
+        Reading quick = Reading.of(tee);
+        assertEquals(17, kibUntilPaused(tee));
+        slow.go();
+        tee.end();
+        assertEquals(17 * KIB, slow.bytes().length);
+        assertEquals(17 * KIB, quick.bytes().length);
+    }
+
+    @Test
+    void storedBodyHasTheWholeWindowFromTheStart() {
+        ResponseTee tee = new ResponseTee(HERE, 1024 * KIB, true, feed);
+        RecordedWriter writer = new RecordedWriter();
+        tee.storeTo(writer, -1, false, 0);
+        Reading slow = Reading.stalled(tee);
+        pieces.feed(tee, bytes(1024 * KIB), KIB);
+        tee.end();
+        slow.go();
+        assertEquals(0, writer.reads, "some of it left the window");
+        assertEquals(1024 * KIB, slow.bytes().length);
+    }
+
+    private int kibUntilPaused(ResponseTee tee) {
+        int kib = 0;
+        while (feed.open) {
+            pieces.feed(tee, bytes(KIB), KIB);
+            kib++;
+        }
+        return kib;
     }
 
     @Test

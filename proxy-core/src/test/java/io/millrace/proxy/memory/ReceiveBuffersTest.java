@@ -1,0 +1,50 @@
+package io.millrace.proxy.memory;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.RecvByteBufAllocator.ExtendedHandle;
+import io.netty.channel.embedded.EmbeddedChannel;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@SuppressWarnings("deprecation") // Netty 4.2 names no other interface for it
+class ReceiveBuffersTest {
+    private static final long MIB = 1 << 20;
+
+    private record Pinned(long pinnedBytes) implements InFlightMemory.Gauges {
+        @Override
+        public long chunkBytes() {
+            return 0;
+        }
+
+        @Override
+        public boolean isStoreTight() {
+            return false;
+        }
+    }
+
+    /** A connection that always has more bytes gives others their turn after one read where memory is scarce. */
+    @ParameterizedTest
+    @CsvSource({"0, 16", "190, 16", "193, 1", "300, 1", "370, 1"})
+    void readsOfOneConnectionInARow(long usedMib, int reads) {
+        InFlightMemory shared = new InFlightMemory(new Pinned(usedMib * MIB), () -> 384 * MIB, 1024 * MIB);
+        LoopMemory loop = new LoopMemory(shared, () -> 0);
+        loop.measure();
+        ExtendedHandle handle = (ExtendedHandle) new ReceiveBuffers(loop).newHandle();
+        EmbeddedChannel channel = new EmbeddedChannel();
+        handle.reset(channel.config());
+        int done = 0;
+        do {
+            ByteBuf buffer = handle.allocate(UnpooledByteBufAllocator.DEFAULT);
+            handle.attemptedBytesRead(buffer.writableBytes());
+            handle.lastBytesRead(buffer.writableBytes());
+            handle.incMessagesRead(1);
+            buffer.release();
+            done++;
+        } while (handle.continueReading(() -> true));
+        assertEquals(reads, done);
+        channel.close();
+    }
+}
