@@ -111,6 +111,7 @@ class SchemeOfConnectionTest {
         assertEquals(status == 200 ? 1 : 0, proxy.origin().requests());
         assertEquals(status == 421 ? 1 : 0, proxy.counted(Counter.DENIED_SCHEME));
         if (status == 421) {
+            assertTrue(response.head().startsWith("HTTP/1.1 421 Misdirected Request\r\n"), response.head());
             assertTrue(response.field("cache-status").contains("detail=scheme"), response.head());
         } else if (status == 200) {
             assertEquals(

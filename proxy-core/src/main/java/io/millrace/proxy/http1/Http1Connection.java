@@ -328,7 +328,8 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
         if (closing) {
             ConnectionEnd.closeAfterWrites(ctx);
         } else if (current == null) {
-            closeIfDone();
+            // Behind requests that the decoder has kept.
+            ctx.executor().execute(this::closeIfDone);
         } else if (current.isRequestEnded()) {
             if (intake.isEmpty() && !current.isLeavingHttp() && !current.isHeadWritten()) {
                 current.closeAfter();
