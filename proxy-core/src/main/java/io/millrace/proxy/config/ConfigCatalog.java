@@ -312,7 +312,7 @@ public final class ConfigCatalog {
         SECTIONS.put("log", "Logs.");
         SECTIONS.put("log.access", "The access log: one line for each request.");
         SECTIONS.put("admin", "The admin API, which millctl speaks.");
-        SECTIONS.put("file_mode", "Who may read what is stored and logged.");
+        SECTIONS.put("file_mode", "Permissions of cache, logs and state.");
         SECTIONS.put("timeouts", "How long each step may take.");
         SECTIONS.put("limits", "How much one client or origin may ask for.");
         SECTIONS.put("origin", "Connections to origins.");

@@ -20,8 +20,9 @@ public final class FileKeys {
     public static final ConfigKey<FileMode> MODE = draft("file_mode", ValueType.FILE_MODE)
             .defaultsTo(FileMode.STANDARD)
             .rolling()
-            .says("Mode of the files that launcher and worker create: the cache, logs, state. Who may read files may"
-                    + " search directories: 0640 makes directories of 0750.");
+            .says(
+                    "Mode of the files that launcher and worker create: cache, logs, state. Directories also get the right"
+                            + " to search for those who may read: 0640 gives 0750.");
 
     private FileKeys() {}
 }

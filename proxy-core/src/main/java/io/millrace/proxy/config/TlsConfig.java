@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 public record TlsConfig(
         List<Certificates> certificates, @Nullable String defaultName, UnknownName unknownName, long checkNanos) {
 
-    /** What clients get that ask for a name without a certificate. */
+    /** Answer to clients that ask for a name without a certificate. */
     public enum UnknownName {
         /** The default certificate. */
         DEFAULT,

@@ -26,8 +26,8 @@ public final class TlsKeys {
             .like("ssl_key_name")
             .says("PEM file with the unencrypted private key; without it the key is in the file of the certificate.");
     public static final ConfigKey<Path> DIRECTORY = draft("tls.certificates[].directory", ValueType.PATH)
-            .says("Instead of files: a directory of NAME.pem or NAME.crt with NAME.key, of *.pem with both in one file,"
-                    + " or of directories with fullchain.pem and privkey.pem, as lego, certbot and dehydrated write.");
+            .says("Directory instead of files: NAME.pem or NAME.crt with NAME.key, *.pem with both in one file,"
+                    + " or NAME/fullchain.pem with NAME/privkey.pem. lego, certbot and dehydrated write such.");
     public static final ConfigKey<List<String>> NAMES = draft("tls.certificates[].names", ValueType.NAMES)
             .like("dest_fqdn")
             .says("Names that these certificates are used for, such as www.example.com and *.example.com; without it"
@@ -39,13 +39,12 @@ public final class TlsKeys {
     public static final ConfigKey<TlsConfig.UnknownName> UNKNOWN_NAME = draft(
                     "tls.unknown_name", ValueType.word(TlsConfig.UnknownName.class, false))
             .defaultsTo(TlsConfig.UnknownName.DEFAULT)
-            .says("What clients get that ask for a name without a certificate: the default certificate, or the alert"
+            .says("Answer to clients that ask for a name without a certificate: the default certificate, or the alert"
                     + " unrecognized_name.");
     public static final ConfigKey<Duration> CHECK_INTERVAL = draft("tls.check_interval", ValueType.DURATION)
             .within(Duration.ofMillis(100), Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(5))
-            .says("How often certificate files are looked at for changes. Where looking takes long, pauses are longer,"
-                    + " up to 10 s.");
+            .says("Interval of checks of certificate files for changes. Slow checks make longer pauses, up to 10 s.");
 
     private TlsKeys() {}
 }

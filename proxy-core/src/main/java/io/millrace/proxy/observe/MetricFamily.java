@@ -474,8 +474,8 @@ public enum MetricFamily {
             "millrace_tls_certificates",
             Kind.GAUGE,
             "certificates",
-            "TLS certificates by state: valid, expiring (within 14 days), expired, faulty (the files are broken, the version"
-                    + " before serves on) or unusable; look with millctl tls list.",
+            "TLS certificates by state: valid, expiring (within 14 days), expired, faulty (the files are broken, the last"
+                    + " good version is in use) or unusable; millctl tls list shows them.",
             "state"),
     TLS_CERTIFICATE_EXPIRY(
             "millrace_tls_certificate_expiry_seconds",

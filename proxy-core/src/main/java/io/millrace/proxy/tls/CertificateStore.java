@@ -296,7 +296,7 @@ final class CertificateStore {
         }
         return good.isExpired(nowMillis)
                 ? "it is used where nothing else has its names"
-                : "the version of before serves on";
+                : "the version loaded before stays in use";
     }
 
     /** Notes certificates that have come to their end since the last look; returns whether there are any. */
