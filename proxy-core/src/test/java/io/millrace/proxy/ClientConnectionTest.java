@@ -34,6 +34,11 @@ class ClientConnectionTest {
     @TempDir
     Path directory;
 
+    /** Request content reaches the origin as it comes. */
+    private static ProxyConfig.Builder unheld(ProxyConfig.Builder config) {
+        return config.set("origin.request_buffer", "0");
+    }
+
     // slow clients
 
     @Test
@@ -182,10 +187,12 @@ class ClientConnectionTest {
 
     @Test
     void earlyAnswerReachesAClientThatStillSends() throws Exception {
-        proxy.start(request -> {
-            request.send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno");
-            request.awaitClose();
-        });
+        proxy.start(
+                request -> {
+                    request.send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno");
+                    request.awaitClose();
+                },
+                ClientConnectionTest::unheld);
         RawClient client = proxy.client()
                 .send("POST /a HTTP/1.1\r\nHost: test.example\r\nContent-Length: 100000\r\n\r\n")
                 .send(new byte[50_000]);
@@ -206,7 +213,7 @@ class ClientConnectionTest {
                     request.send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno");
                     request.awaitClose();
                 },
-                config -> config.set("timeouts.client_body", "500ms"));
+                config -> unheld(config.set("timeouts.client_body", "500ms")));
         RawClient client =
                 proxy.client().send("POST /a HTTP/1.1\r\nHost: test.example\r\nContent-Length: 100000\r\n\r\n");
         assertEquals("no", client.response().text());
@@ -216,10 +223,12 @@ class ClientConnectionTest {
     @Test
     void clientThatBreaksItsContentOffBreaksOffTheOriginsRequest() throws Exception {
         CountDownLatch ended = new CountDownLatch(1);
-        proxy.start(request -> {
-            request.awaitClose();
-            ended.countDown();
-        });
+        proxy.start(
+                request -> {
+                    request.awaitClose();
+                    ended.countDown();
+                },
+                ClientConnectionTest::unheld);
         RawClient client = proxy.client()
                 .send("POST /a HTTP/1.1\r\nHost: test.example\r\nContent-Length: 100000\r\n\r\n")
                 .send(new byte[50_000]);

@@ -140,6 +140,22 @@ class HalfCloseTest {
                 })));
     }
 
+    /** The decoder takes up what it has kept in a task of its own: the end often comes between the answer and that task. */
+    @Test
+    void requestsBehindARefusedOfferAreAnsweredWheneverTheEndComes() throws Exception {
+        start();
+        go.countDown();
+        String offer = MISS.replace("\r\n\r\n", "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+        for (int i = 0; i < 200; i++) {
+            RawClient client = proxy.client().send(offer + HIT + HIT);
+            assertEquals(200, client.head().status());
+            client.socket.shutdownOutput();
+            String wire = new String(client.in.readToEnd(), StandardCharsets.ISO_8859_1);
+            assertEquals("200 200", statuses(wire), "round " + i + ": " + wire);
+            client.close();
+        }
+    }
+
     @Test
     void missIsAnsweredAlthoughTheEndWasSeenBefore() throws Exception {
         start();

@@ -118,7 +118,8 @@ final class ServerCommands {
                 throw new CommandFailure(
                         ExitCode.USAGE, "--depth is a number from 0 to " + DEPTH_MAX + ", not " + depth);
             }
-            AdminResponse response = client.get("/v1/server/threads?depth=" + depth);
+            String query = depth == DEPTH_DEFAULT ? "" : "?depth=" + depth;
+            AdminResponse response = client.get("/v1/server/threads" + query);
             show(response, ServerView.threads(answered(response), console().paint()));
             return ExitCode.OK;
         }

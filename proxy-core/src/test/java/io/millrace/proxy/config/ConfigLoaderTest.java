@@ -344,7 +344,10 @@ final class ConfigLoaderTest {
                         "{directory: ., names: ['a.*']}",
                         "tls.certificates[0].names: 'a.*' is no name such as www.example.com or *.example.com"),
                 new Case("{}", "{certificate: gone.pem}", "tls.certificates[0].certificate: warning"),
-                new Case("{certificate: pom.xml, key: %s}".formatted(key), "{directory: .}", "tls.certificates: warning"));
+                new Case(
+                        "{certificate: pom.xml, key: %s}".formatted(key),
+                        "{directory: .}",
+                        "tls.certificates: warning"));
         for (Case each : cases) {
             ConfigResult result =
                     ConfigLoader.parse(file.formatted(each.tls, each.certificates), "millrace.yaml", Map.of());

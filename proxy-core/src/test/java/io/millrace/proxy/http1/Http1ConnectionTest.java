@@ -2,7 +2,6 @@ package io.millrace.proxy.http1;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -18,7 +17,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.embedded.EmbeddedChannel;
-import io.netty.channel.socket.ChannelInputShutdownEvent;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -158,27 +156,6 @@ class Http1ConnectionTest {
         socket.runPendingTasks();
         pass(115, 3);
         assertFalse(socket.isOpen());
-    }
-
-    /** What stands behind an offer that was refused is decoded in a task of its own, and the client's end can come before that. */
-    @Test
-    void clientsEndDoesNotDropRequestsThatTheDecoderKeeps() {
-        socket.take(1 << 20);
-        socket.writeInbound(Unpooled.copiedBuffer(
-                "GET /a HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
-                        + "GET /b HTTP/1.1\r\nHost: x\r\n\r\n",
-                StandardCharsets.US_ASCII));
-        ClientStream first = receiver.stream;
-        socket.eventLoop().execute(() -> {
-            respond(1);
-            socket.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
-        });
-        socket.runPendingTasks();
-        assertNotSame(first, receiver.stream, "the second request was dropped");
-        assertTrue(socket.isOpen());
-        respond(1);
-        socket.runPendingTasks();
-        assertFalse(socket.isOpen(), "nothing follows");
     }
 
     @Test
