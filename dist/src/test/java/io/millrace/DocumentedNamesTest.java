@@ -34,6 +34,7 @@ class DocumentedNamesTest {
             "KillMode",
             "WatchdogSec",
             "HttpClientCodec",
+            "OutOfDirectMemoryError",
             "SslHandler",
             "FutureReturnValueIgnored",
             "InlineMeSuggester",
