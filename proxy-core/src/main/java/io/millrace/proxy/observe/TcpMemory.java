@@ -1,6 +1,8 @@
 package io.millrace.proxy.observe;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.StringTokenizer;
@@ -17,6 +19,7 @@ import java.util.function.LongSupplier;
 public final class TcpMemory {
     private static final Path USED = Path.of("/proc/net/sockstat");
     private static final Path LIMITS = Path.of("/proc/sys/net/ipv4/tcp_mem");
+    private static final int READ_BYTES_MAX = 4096;
     private static final long OLD_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final LongSupplier nanoTime;
@@ -33,9 +36,21 @@ public final class TcpMemory {
 
     private static long pagesMax() {
         try {
-            return pagesMax(Files.readString(LIMITS));
+            return pagesMax(readOnce(LIMITS));
         } catch (IOException e) {
             return Long.MAX_VALUE;
+        }
+    }
+
+    /**
+     * The text of a small file, by one read. A file in {@code /proc/sys} is at its end after the first read, however few bytes
+     * that took, and {@link Files#readString} begins with one byte where the size of a file is 0.
+     */
+    static String readOnce(Path file) throws IOException {
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] bytes = new byte[READ_BYTES_MAX];
+            int count = in.read(bytes);
+            return new String(bytes, 0, Math.max(0, count), StandardCharsets.US_ASCII);
         }
     }
 
@@ -74,7 +89,7 @@ public final class TcpMemory {
         long before = readAtNanos.get();
         if (now - before >= OLD_NANOS && readAtNanos.compareAndSet(before, now)) {
             try {
-                tight = pages(Files.readString(USED)) >= pagesMax;
+                tight = pages(readOnce(USED)) >= pagesMax;
             } catch (IOException e) {
                 tight = false;
             }

@@ -2,7 +2,11 @@ package io.millrace.proxy.observe;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
 class TcpMemoryTest {
@@ -20,5 +24,13 @@ class TcpMemoryTest {
         assertTrue(TcpMemory.pagesMax("287898\t383867\t575796\n") > 200_000);
         assertEquals(Long.MAX_VALUE, TcpMemory.pagesMax(""));
         assertEquals(Long.MAX_VALUE, TcpMemory.pagesMax("0 0 0"));
+    }
+
+    /** A file in /proc/sys ends after the first read: of one byte, 2 of 287898 was left, and memory was always tight. */
+    @Test
+    void limitsOfThisMachineAreReadWhole() throws IOException {
+        Path limits = Path.of("/proc/sys/net/ipv4/tcp_mem");
+        assumeTrue(Files.isReadable(limits), "no Linux");
+        assertEquals(3, TcpMemory.readOnce(limits).trim().split("\\s+").length);
     }
 }
