@@ -107,7 +107,7 @@ final class ControlServer {
     }
 
     /**
-     * Listens anew where a socket file was deleted: no worker that starts later could connect. On the event loop.
+     * Binds each control socket again whose file was deleted, so that later workers can connect. On the event loop.
      *
      * @return whether one was
      */

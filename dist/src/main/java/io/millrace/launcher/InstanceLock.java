@@ -79,7 +79,7 @@ final class InstanceLock implements AutoCloseable {
     }
 
     /**
-     * Locks the file anew where somebody has deleted or replaced it.
+     * Locks the file again when it was deleted or replaced.
      *
      * @return whether that was so
      * @throws LaunchException when another launcher has locked the new file

@@ -93,7 +93,7 @@ final class BufferPool extends AbstractByteBufAllocator implements ByteBufAlloca
         }
     }
 
-    /** What is told, on the thread that allocates, when the JVM has no direct memory for a buffer. */
+    /** Called on the allocating thread when the JVM has no direct memory for a buffer. */
     void onFailure(Runnable told) {
         onFailure = told;
     }

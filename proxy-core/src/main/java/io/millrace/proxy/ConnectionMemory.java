@@ -18,7 +18,7 @@ import java.util.function.LongSupplier;
  * <p>Thread-safe.
  */
 final class ConnectionMemory implements InFlightMemory.Gauges {
-    /** The connections' pool may have one part in so many of the direct memory, however large the cache is. */
+    /** The connections' pool gets at least the direct memory divided by this, however large the cache is. */
     private static final int LEAST_PART = 8;
 
     private final BufferPool pool;

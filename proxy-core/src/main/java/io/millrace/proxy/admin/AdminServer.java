@@ -103,7 +103,7 @@ public final class AdminServer implements AutoCloseable {
         }
     }
 
-    /** Listens on the Unix socket anew when its file has been deleted, also after its directory has come back. */
+    /** Binds the Unix socket again when its file was deleted, also after its directory was restored. */
     private void watch(UnixSocketFile file) {
         Channel bound = listeners.get(listeners.size() - 1);
         unixListener = bound;
