@@ -84,7 +84,7 @@ final class ServingLoop {
         this.allocator = allocator;
         this.counters = counters;
         this.budget = memory.shared();
-        this.memory = new LoopMemory(memory.shared().budget(), System::nanoTime);
+        this.memory = new LoopMemory(memory.shared().budget(), System::nanoTime, loop);
         this.origins = OriginClient.builder(loop)
                 .allocator(allocator)
                 .dns(dns)

@@ -1,5 +1,6 @@
 package io.millrace.proxy.memory;
 
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
@@ -17,22 +18,35 @@ public final class LoopMemory {
     /** Time between two attempts to make room for a new fetch by closing slow clients. */
     private static final long RELIEF_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
+    /**
+     * Bytes received after which each connection is read once until the event loop has served all sockets that are ready.
+     * One connection alone may be read 16 times in a row; a hundred that do so at once would delay all others by 50 ms.
+     */
+    static final int ITERATION_BYTES = 1 << 20;
+
     private final InFlightMemory shared;
     private final LongSupplier nanoTime;
+    private final Executor afterIo;
     private long receivedBytes;
+    private long iterationBytes;
+    private boolean iterationUsedUp;
     private long relievedNanos;
     private boolean relieved;
     private Runnable relief = () -> {};
 
-    /** @param nanoTime the clock, as {@link System#nanoTime} */
-    public LoopMemory(InFlightMemory shared, LongSupplier nanoTime) {
+    /**
+     * @param nanoTime the clock, as {@link System#nanoTime}
+     * @param afterIo runs a task on the event loop after the sockets that are ready now, as the event loop itself does
+     */
+    public LoopMemory(InFlightMemory shared, LongSupplier nanoTime, Executor afterIo) {
         this.shared = shared;
         this.nanoTime = nanoTime;
+        this.afterIo = afterIo;
     }
 
     /** A view of a budget that is never reached. */
     public static LoopMemory unlimited() {
-        return new LoopMemory(InFlightMemory.unlimited(), () -> 0);
+        return new LoopMemory(InFlightMemory.unlimited(), () -> 0, Runnable::run);
     }
 
     /** Sets what closes slow clients at once when a fetch finds no memory. Before the first request. */
@@ -43,9 +57,19 @@ public final class LoopMemory {
     /** Counts bytes that were received, or copied for a client. */
     public void took(int bytes) {
         receivedBytes += bytes;
+        iterationBytes += bytes;
+        if (iterationBytes >= ITERATION_BYTES && !iterationUsedUp) {
+            iterationUsedUp = true;
+            afterIo.execute(this::nextIteration);
+        }
         if (receivedBytes >= shared.batchBytes()) {
             measure();
         }
+    }
+
+    private void nextIteration() {
+        iterationBytes = 0;
+        iterationUsedUp = false;
     }
 
     /** Measures the bytes in use. */
@@ -81,9 +105,9 @@ public final class LoopMemory {
         };
     }
 
-    /** Whether a connection may be read several times before the others have their turn. */
+    /** Whether a connection may be read several times before the other connections. */
     boolean readsInARow() {
-        return level() == MemoryLevel.PLENTY;
+        return !iterationUsedUp && level() == MemoryLevel.PLENTY;
     }
 
     /** Whether a new fetch may begin. Closes slow clients first where there is no memory. */

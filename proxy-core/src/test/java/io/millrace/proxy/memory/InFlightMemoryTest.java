@@ -40,7 +40,7 @@ class InFlightMemoryTest {
     private long configured = BUDGET;
     private long nowNanos;
     private final InFlightMemory shared = new InFlightMemory(figures, () -> configured, 2 * BUDGET);
-    private final LoopMemory loop = new LoopMemory(shared, () -> nowNanos);
+    private final LoopMemory loop = new LoopMemory(shared, () -> nowNanos, Runnable::run);
 
     @ParameterizedTest
     @CsvSource({

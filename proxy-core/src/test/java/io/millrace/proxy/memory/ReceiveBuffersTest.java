@@ -6,6 +6,10 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.RecvByteBufAllocator.ExtendedHandle;
 import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -29,10 +33,32 @@ class ReceiveBuffersTest {
     @ParameterizedTest
     @CsvSource({"0, 16", "190, 16", "193, 1", "300, 1", "370, 1"})
     void readsOfOneConnectionInARow(long usedMib, int reads) {
+        assertEquals(reads, readsInARow(new ReceiveBuffers(loop(usedMib, Runnable::run))));
+    }
+
+    /** After 1 MiB the other ready connections are read once each, until the event loop has served all of them. */
+    @Test
+    void connectionsThatAreReadyTogetherShareAnIteration() {
+        List<Runnable> afterIo = new ArrayList<>();
+        LoopMemory loop = loop(0, afterIo::add);
+        ReceiveBuffers buffers = new ReceiveBuffers(loop);
+        loop.took(LoopMemory.ITERATION_BYTES);
+        assertEquals(1, readsInARow(buffers));
+        assertEquals(1, readsInARow(buffers));
+        assertEquals(1, afterIo.size(), "one task for an iteration");
+        afterIo.get(0).run();
+        assertEquals(16, readsInARow(buffers));
+    }
+
+    private static LoopMemory loop(long usedMib, Executor afterIo) {
         InFlightMemory shared = new InFlightMemory(new Pinned(usedMib * MIB), () -> 384 * MIB, 1024 * MIB);
-        LoopMemory loop = new LoopMemory(shared, () -> 0);
+        LoopMemory loop = new LoopMemory(shared, () -> 0, afterIo);
         loop.measure();
-        ExtendedHandle handle = (ExtendedHandle) new ReceiveBuffers(loop).newHandle();
+        return loop;
+    }
+
+    private static int readsInARow(ReceiveBuffers buffers) {
+        ExtendedHandle handle = (ExtendedHandle) buffers.newHandle();
         EmbeddedChannel channel = new EmbeddedChannel();
         handle.reset(channel.config());
         int done = 0;
@@ -44,7 +70,7 @@ class ReceiveBuffersTest {
             buffer.release();
             done++;
         } while (handle.continueReading(() -> true));
-        assertEquals(reads, done);
         channel.close();
+        return done;
     }
 }

@@ -41,7 +41,8 @@ class SlowClientsTest {
                     },
                     () -> BUDGET,
                     10 * BUDGET),
-            () -> nowNanos);
+            () -> nowNanos,
+            Runnable::run);
     private final SlowClients slow = new SlowClients(memory, 1, () -> 1024, reasons::add);
 
     private final class Fake implements SlowClients.Client {
