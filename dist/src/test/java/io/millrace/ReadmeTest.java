@@ -18,11 +18,13 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The README fits on one screen, and its code compiles. */
+/** The README fits on one screen; its code and that of the embedding guide compile. */
 class ReadmeTest {
     private static final int LINES_MAX = 70;
     private static final Path README = Path.of("../README.md");
+    private static final Path EMBEDDING = Path.of("../docs/guide/embedding.md");
     private static final Pattern JAVA = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
+    private static final Pattern TYPE = Pattern.compile("class (\\w+)");
 
     @TempDir
     Path classes;
@@ -35,9 +37,14 @@ class ReadmeTest {
 
     @Test
     void embeddingExampleCompiles() throws IOException {
-        Matcher example = JAVA.matcher(Files.readString(README));
-        assertTrue(example.find(), "README.md has no Java example");
-        assertEquals("", errorsOf(example.group(1)));
+        assertEquals(List.of(""), errorsOfExamples(README));
+    }
+
+    @Test
+    void examplesOfTheEmbeddingGuideCompile() throws IOException {
+        List<String> errors = errorsOfExamples(EMBEDDING);
+        assertTrue(errors.size() > 1, () -> EMBEDDING + " examples actual=" + errors.size());
+        assertEquals("", String.join("", errors));
     }
 
     @Test
@@ -45,11 +52,33 @@ class ReadmeTest {
         assertTrue(errorsOf("ProxyServer.builder().listens(1);").contains("listens"));
     }
 
-    private String errorsOf(String statements) {
-        String source = "import io.millrace.proxy.*;\nclass Example {\n    static void run() throws Exception {\n"
-                + statements + "    }\n}\n";
+    private List<String> errorsOfExamples(Path page) throws IOException {
+        return JAVA.matcher(Files.readString(page))
+                .results()
+                .map(example -> errorsOf(example.group(1)))
+                .toList();
+    }
+
+    /** The example is a source file with a class, a method, or statements. */
+    private static String sourceOf(String example) {
+        if (example.contains("public class ")) {
+            return example;
+        }
+        String imports = "import io.millrace.proxy.*;\nimport io.millrace.proxy.config.*;\nimport java.util.*;\n"
+                + "import java.util.concurrent.*;\n";
+        String member = example.startsWith("static ")
+                ? example
+                : "    static void run() throws Exception {\n" + example + "    }\n";
+        return imports + "class Example {\n" + member + "}\n";
+    }
+
+    private String errorsOf(String example) {
+        String source = sourceOf(example);
+        Matcher type = TYPE.matcher(source);
+        assertTrue(type.find(), source);
         JavaFileObject file =
-                new SimpleJavaFileObject(URI.create("string:///Example.java"), JavaFileObject.Kind.SOURCE) {
+                new SimpleJavaFileObject(
+                        URI.create("string:///" + type.group(1) + ".java"), JavaFileObject.Kind.SOURCE) {
                     @Override
                     public CharSequence getCharContent(boolean ignoreEncodingErrors) {
                         return source;

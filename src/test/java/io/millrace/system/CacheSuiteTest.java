@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * The public HTTP cache test suite (npm {@code http-cache-tests}) against the product in its default configuration. What it
- * does not pass is listed, with the reason, in {@code docs/conformance.md}. Another edition of the suite is tried with the
+ * does not pass is listed, with the reason, in {@code docs/reference/conformance.md}. Another edition of the suite is tried with the
  * environment's {@code CACHE_TESTS_DIR}; its verdicts are then printed and not judged.
  */
 class CacheSuiteTest {
@@ -99,12 +99,12 @@ class CacheSuiteTest {
         assertTrue(
                 passed.size() >= OPTIMAL_MIN,
                 () -> passed.size() + " optimal cases passed, not " + OPTIMAL_MIN + "\n" + text(optimal));
-        String page = Files.readString(SOURCE.resolve("docs/conformance.md"));
+        String page = Files.readString(SOURCE.resolve("docs/reference/conformance.md"));
         for (Verdict verdict : verdicts) {
             boolean left = !verdict.kind().equals("check") && !verdict.isPassed();
             assertTrue(
                     !left || page.contains("`" + verdict.id() + "`"),
-                    () -> "docs/conformance.md says nothing of " + verdict);
+                    () -> "docs/reference/conformance.md says nothing of " + verdict);
         }
     }
 

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The same requests to Traffic Server and, with what {@code millctl import ats} makes of its directory, to the product: status,
- * Location, and what the origin is asked are the same, but where docs/import.md says otherwise. Skipped where it is not installed.
+ * Location, and what the origin is asked are the same, but where docs/guide/moving-from-traffic-server.md says otherwise. Skipped where it is not installed.
  */
 abstract class SideBySideFixture {
     private static final String CLOSED = "403";

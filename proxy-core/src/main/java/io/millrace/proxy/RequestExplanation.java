@@ -66,7 +66,7 @@ final class RequestExplanation implements ExplainSource {
         }
         Method method = Method.of(question.method());
         if (method == Method.PURGE || method == Method.BAN) {
-            throw bad(question.method() + " is no request for content: see docs/http-caching.md on purging");
+            throw bad(question.method() + " is no request for content: see docs/guide/purging.md");
         }
         byte[] name = question.method().getBytes(StandardCharsets.UTF_8);
         if (!FieldLexer.isToken(name, 0, name.length)) {

@@ -9,16 +9,16 @@ import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** {@code docs/millctl.md} names every command, option, variable and exit code. */
+/** {@code docs/reference/millctl.md} names every command, option, variable and exit code. */
 final class DocumentationTest {
     private final String page;
 
     DocumentationTest() throws IOException {
-        page = Files.readString(Path.of("../docs/millctl.md"));
+        page = Files.readString(Path.of("../docs/reference/millctl.md"));
     }
 
     private void assertDocumented(String text) {
-        assertTrue(page.contains(text), () -> "docs/millctl.md lacks: " + text);
+        assertTrue(page.contains(text), () -> "docs/reference/millctl.md lacks: " + text);
     }
 
     private void assertDocumented(CommandLine command) {

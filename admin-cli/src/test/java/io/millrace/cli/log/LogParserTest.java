@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The lines of docs/logs.md, and what is none. */
+/** The lines of docs/reference/logs.md, and what is none. */
 final class LogParserTest {
     static final String SQUID =
             "1700000000.123 4 192.0.2.7 TCP_MEM_HIT/200 1720 GET http://www.example.com/a/b?c=d - NONE/- text/html";

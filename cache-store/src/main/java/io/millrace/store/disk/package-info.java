@@ -3,7 +3,7 @@
  *
  * <p>{@link io.millrace.store.disk.Volume} is the way in. {@link io.millrace.store.disk.RecordHeader},
  * {@link io.millrace.store.disk.BodyPlace}, {@link io.millrace.store.disk.SegmentSummary} and
- * {@link io.millrace.store.disk.Superblock} own the byte layouts, which {@code docs/store-format.md} shows together.
+ * {@link io.millrace.store.disk.Superblock} own the byte layouts, which {@code docs/reference/store-format.md} shows together.
  * Integers on disk are little-endian; checksums are CRC32C.
  */
 @NullMarked

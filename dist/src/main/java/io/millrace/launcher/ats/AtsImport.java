@@ -190,7 +190,7 @@ public final class AtsImport {
                 "vaddrs.config",
                 "virtual addresses that move to another machine are the work of keepalived or the like");
         input.name("update.config", "nothing is fetched that nobody has asked for");
-        input.name("congestion.config", "write a group of origins with markdown, docs/origins.md");
+        input.name("congestion.config", "write a group of origins with markdown, docs/guide/origins.md");
         input.name("virtual_hosts.config", "write rules of remap for the hosts");
     }
 

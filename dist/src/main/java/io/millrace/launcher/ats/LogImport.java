@@ -54,7 +54,7 @@ final class LogImport {
         if (xml != null) {
             readXml(xml);
         }
-        input.name("logging.config", "logs described in Lua are not read; write log.access, docs/logs.md");
+        input.name("logging.config", "logs described in Lua are not read; write log.access, docs/reference/logs.md");
         choose();
         oldNames();
         enabled();

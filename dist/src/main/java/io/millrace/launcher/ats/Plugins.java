@@ -37,10 +37,10 @@ final class Plugins {
             "cripts.so", "header_rewrite.so", "libcripts.so", "regex_remap.so", "tslua.so", "txn_box.so", "wasm.so");
 
     private static final Map<String, String> ABOUT = Map.ofEntries(
-            Map.entry("slice.so", "parts of long responses are fetched and stored as such, see docs/http-caching.md"),
+            Map.entry("slice.so", "parts of long responses are fetched and stored as such, see docs/guide/caching.md"),
             Map.entry(
                     "cache_range_requests.so",
-                    "parts of long responses are fetched and stored as such, see docs/http-caching.md"),
+                    "parts of long responses are fetched and stored as such, see docs/guide/caching.md"),
             Map.entry("background_fetch.so", "cache.range.write: true fetches the whole for a range"),
             Map.entry("cache_fill.so", "cache.range.write: true fetches the whole for a range"),
             Map.entry("stats_over_http.so", "metrics are in the admin API and in millctl metric get"),

@@ -40,7 +40,7 @@ final class RecordNotes {
         }
         if (best == null) {
             entry.notMapped(
-                    "Millrace has no setting for this record, or it is not one of Traffic Server's; see docs/configuration.md");
+                    "Millrace has no setting for this record, or it is not one of Traffic Server's; see docs/reference/configuration.md");
         } else if ("*".equals(best.off) || value == null || isOff(best, value)) {
             entry.note(best.why.isEmpty() ? "that is how Millrace does it" : best.why);
         } else {
@@ -126,10 +126,12 @@ final class RecordNotes {
         never("user_name", "the service's unit file says as whom Millrace runs");
         never("admin.user_id", "the service's unit file says as whom Millrace runs");
         never("admin.number_config_bak", "Millrace overwrites no file of yours");
-        never("admin.", "Millrace is looked after by millctl; see docs/millctl.md");
-        never("diags.", "Millrace's own log goes to standard error, which journald keeps; see docs/logs.md");
-        never("output.logfile", "Millrace's own log goes to standard error, which journald keeps; see docs/logs.md");
-        never("output.", "Millrace's own log goes to standard error, which journald keeps; see docs/logs.md");
+        never("admin.", "Millrace is looked after by millctl; see docs/reference/millctl.md");
+        never("diags.", "Millrace's own log goes to standard error, which journald keeps; see docs/reference/logs.md");
+        never(
+                "output.logfile",
+                "Millrace's own log goes to standard error, which journald keeps; see docs/reference/logs.md");
+        never("output.", "Millrace's own log goes to standard error, which journald keeps; see docs/reference/logs.md");
         missing("vmap.", "virtual addresses that move to another machine are the work of keepalived or the like");
         missing(
                 "cluster.",
@@ -306,7 +308,9 @@ final class RecordNotes {
         unless("1", "http.keep_alive_enabled_out", "set origin.keep_alive: 0");
         unless("1", "http.keep_alive_post_out", "connections are kept after POST as after others");
         never("http.parent_proxy.", "said for each group of origins: retry and markdown");
-        never("http.parent_proxy.self_detect", "a group never asks this proxy itself; see self in docs/origins.md");
+        never(
+                "http.parent_proxy.self_detect",
+                "a group never asks this proxy itself; see self in docs/guide/origins.md");
         unless(
                 "0",
                 "http.parent_proxy.disable_parent_markdowns",
@@ -316,7 +320,7 @@ final class RecordNotes {
                 "1",
                 "http.parent_proxy_routing_enable",
                 "Traffic Server until version 7 goes past parents then; here the groups of parent.config were written: take them out if they were not used");
-        never("dns.", "names are asked for by Millrace's own resolver, see docs/origins.md");
+        never("dns.", "names are asked for by Millrace's own resolver, see docs/guide/origins.md");
         unless("0", "dns.dedicated_thread", "the event loops ask by themselves, and none waits");
         unless("0", "dns.search_default_domains", "names are asked for as they are written");
         missing("dns.local_ipv4", "name servers are asked from the address that the system chooses");
@@ -344,7 +348,7 @@ final class RecordNotes {
         never("net.default_inactivity_timeout", "each step has its own time: timeouts");
         never("net.", "how Traffic Server sets its sockets; Millrace's are set as they have shown best");
         unless("0", "net.sock_mss_in", "sockets have the system's segment size");
-        missing("ssl.", "see docs/operations.md for what there is of TLS");
+        missing("ssl.", "see docs/guide/https.md");
         for (String name : List.of(
                 "ssl.server.cert.path",
                 "ssl.server.private_key.path",

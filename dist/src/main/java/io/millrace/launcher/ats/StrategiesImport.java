@@ -63,7 +63,7 @@ final class StrategiesImport {
                             rule -> rule.entry()
                                     .notMapped(
                                             "@strategy=" + rule.strategy()
-                                                    + ": there is no strategies.yaml; write a group of origins, and origins: in the rule; docs/origins.md"));
+                                                    + ": there is no strategies.yaml; write a group of origins, and origins: in the rule; docs/guide/origins.md"));
             return;
         }
         for (JoinedYaml.Item item : yaml.items("hosts")) {

@@ -276,14 +276,15 @@ public final class ConfigCatalog {
             }
         }
         SECTIONS.put("include", "Rules in files of their own.");
-        SECTIONS.put("limits.per_client", "What one client may take at the same time; see access.md.");
+        SECTIONS.put("limits.per_client", "What one client may take at the same time; see docs/guide/access.md.");
         SECTIONS.put("listen", "Where clients connect.");
         SECTIONS.put(
                 "listen[].tls",
                 "TLS on this address; `tls: {}` uses `tls.certificates`, and without tls the address speaks plain HTTP.");
-        SECTIONS.put("tls", "Certificates that addresses share, see [https.md](https.md).");
+        SECTIONS.put("tls", "Certificates that addresses share, see [https.md](../guide/https.md).");
         SECTIONS.put("remap", "Which origin answers for which URLs.");
-        SECTIONS.put("origins", "Groups of hosts that answer for the same URLs, see [origins.md](origins.md).");
+        SECTIONS.put(
+                "origins", "Groups of hosts that answer for the same URLs, see [origins.md](../guide/origins.md).");
         SECTIONS.put("origins[].retry", "When a request that one host did not answer goes to another.");
         SECTIONS.put("origins[].markdown", "When a host gets no requests for a while, since it does not answer them.");
         SECTIONS.put("origins[].health_check", "Asking hosts how they are.");

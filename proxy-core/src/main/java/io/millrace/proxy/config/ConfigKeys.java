@@ -41,7 +41,7 @@ public final class ConfigKeys {
     public static final ConfigKey<List<ConfigValues>> REMAP = draft("remap", ValueType.LIST)
             .like("remap.config")
             .says(
-                    "Rules from client URLs to origins and to other URLs, see remap.md; whatever no rule maps is answered "
+                    "Rules from client URLs to origins and to other URLs, see docs/guide/configuring-sites.md; whatever no rule maps is answered "
                             + "with 404.");
     public static final ConfigKey<Boolean> PRISTINE_HOST_HDR = draft("pristine_host_hdr", ValueType.BOOLEAN)
             .defaultsTo(false)
@@ -341,7 +341,7 @@ public final class ConfigKeys {
             .rolling()
             .like("logging.yaml format")
             .says("Line format: Squid's native one, the common or combined one of web servers, JSON, or a template of "
-                    + "%<code> fields; docs/logs.md lists the codes.");
+                    + "%<code> fields; docs/reference/logs.md lists the codes.");
     public static final ConfigKey<Long> LOG_ACCESS_ROTATE_SIZE = draft("log.access.rotate_size", ValueType.SIZE)
             .within(0L, TIB)
             .defaultsTo(GIB)

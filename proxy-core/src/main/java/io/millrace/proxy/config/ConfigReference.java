@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The catalogue for people: one key at a time, and as the reference page {@code docs/configuration.md}. */
+/** The catalogue for people: one key at a time, and as the reference page {@code docs/reference/configuration.md}. */
 public final class ConfigReference {
     private ConfigReference() {}
 
@@ -141,7 +141,7 @@ public final class ConfigReference {
               `--set 'listen=[":8080", ":8081"]'`.
             - `include` names further files with rules. `millctl config set` changes a key while the proxy runs, `millctl config
               describe` says all of this page about one key, with its present value: see
-              [operations.md](operations.md#change-the-configuration).
+              [operating.md](../guide/operating.md#change-the-configuration).
             - Secrets are in files that keys name, never in values.
             - Anchors, aliases and merge keys work: `<<: *name` takes what a section does not set itself. A section merges 100
               sections at most; all aliases together stand for 64 MiB at most.
@@ -157,7 +157,7 @@ public final class ConfigReference {
             - Keys with a star may also stand in an element of `remap`, under the same name, and then hold for the requests
               of that rule alone.
 
-            [remap.md](remap.md) says which rule a request gets, and how the lines of Traffic Server's remap.config are written here.
-            [access.md](access.md) says who may ask for what.
+            [configuring-sites.md](../guide/configuring-sites.md) says which rule a request gets, and how the lines of Traffic Server's remap.config are written here.
+            [access.md](../guide/access.md) says who may ask for what.
             """;
 }

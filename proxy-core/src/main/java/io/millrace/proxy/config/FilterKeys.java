@@ -16,7 +16,7 @@ public final class FilterKeys {
     /** Filters that are named once and used in several places. */
     public static final ConfigKey<List<ConfigValues>> FILTERS = draft("filters", ValueType.LIST)
             .like(".definefilter")
-            .says("Filters by name, for access.filters and for rules; see access.md.");
+            .says("Filters by name, for access.filters and for rules; see docs/guide/access.md.");
 
     public static final ConfigKey<String> NAME = draft("filters[].name", ValueType.STRING)
             .like(".definefilter")

@@ -11,7 +11,7 @@ public final class ForwardProxyKeys {
             .like("proxy.config.url_remap.remap_required 0")
             .says(
                     "Whether CONNECT, and requests for a whole URL that no rule maps, go to the host that the client names;"
-                            + " see forward-proxy.md.");
+                            + " see docs/guide/forward-proxy.md.");
     public static final ConfigKey<AddressSet> ALLOW = draft("forward_proxy.allow", ValueType.ADDRESSES)
             .like("ip_allow.yaml (apply: in)")
             .says("Clients that are forwarded; all others get 403. It must be set where forward_proxy is enabled.");

@@ -12,7 +12,8 @@ public final class OriginGroupKeys {
 
     public static final ConfigKey<List<ConfigValues>> ORIGINS = draft("origins", ValueType.LIST)
             .like("strategies.yaml, parent.config")
-            .says("Groups of hosts that answer for the same URLs; a rule of remap names one, see origins.md.");
+            .says(
+                    "Groups of hosts that answer for the same URLs; a rule of remap names one, see docs/guide/origins.md.");
     public static final ConfigKey<String> NAME = draft("origins[].name", ValueType.STRING)
             .required()
             .like("strategy")

@@ -7,7 +7,7 @@ import java.util.Set;
 
 /**
  * Where an exchange stands, from the request's head to its last byte. The transitions below are all there are;
- * {@code docs/exchange-phases.md} is printed from them.
+ * {@code docs/reference/exchange-phases.md} is printed from them.
  */
 public enum ExchangePhase {
     /** The request's head was read; nothing is decided. */

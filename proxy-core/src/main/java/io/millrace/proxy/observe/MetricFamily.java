@@ -4,7 +4,7 @@ import java.util.List;
 
 /**
  * Every metric that Millrace exports under its own name, with its kind, unit, label names and one sentence that says what
- * it means and what to do about it. {@code docs/metrics.md} is generated from this table. Immutable.
+ * it means and what to do about it. {@code docs/reference/metrics.md} is generated from this table. Immutable.
  */
 public enum MetricFamily {
     REQUESTS(

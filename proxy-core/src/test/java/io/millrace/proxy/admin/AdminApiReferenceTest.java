@@ -24,9 +24,9 @@ import org.snakeyaml.engine.v2.api.LoadSettings;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
-/** Holds {@code docs/admin-api.yaml} to what the resources answer. */
+/** Holds {@code docs/reference/admin-api.yaml} to what the resources answer. */
 class AdminApiReferenceTest {
-    private static final Path PAGE = Path.of("..", "docs", "admin-api.yaml");
+    private static final Path PAGE = Path.of("..", "docs", "reference", "admin-api.yaml");
 
     private static final HealthSource HEALTHY = new HealthSource() {
         @Override

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 /** Run with {@code -Dmillrace.docs.write=true} to write the page anew. */
 final class ConfigReferenceTest {
-    private static final Path PAGE = Path.of("../docs/configuration.md");
+    private static final Path PAGE = Path.of("../docs/reference/configuration.md");
 
     @Test
     void isThePageThatIsCheckedIn() throws IOException {
@@ -21,7 +21,7 @@ final class ConfigReferenceTest {
         assertEquals(
                 ConfigReference.page(),
                 Files.exists(PAGE) ? Files.readString(PAGE) : "",
-                "docs/configuration.md is out of date; write it anew with -Dmillrace.docs.write=true");
+                "docs/reference/configuration.md is out of date; write it anew with -Dmillrace.docs.write=true");
     }
 
     @Test

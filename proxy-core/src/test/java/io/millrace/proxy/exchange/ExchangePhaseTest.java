@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 class ExchangePhaseTest {
-    private static final Path PAGE = Path.of("..", "docs", "exchange-phases.md");
+    private static final Path PAGE = Path.of("..", "docs", "reference", "exchange-phases.md");
 
     @Test
     void pageShowsEveryPhaseAndTransition() throws IOException {
@@ -22,7 +22,7 @@ class ExchangePhaseTest {
         assertEquals(
                 page(),
                 Files.readString(PAGE),
-                "docs/exchange-phases.md is out of date: run with -Dmillrace.docs.write=true");
+                "docs/reference/exchange-phases.md is out of date: run with -Dmillrace.docs.write=true");
     }
 
     @Test

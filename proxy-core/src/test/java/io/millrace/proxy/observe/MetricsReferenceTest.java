@@ -9,9 +9,9 @@ import java.nio.file.Path;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
-/** Holds {@code docs/metrics.md} to the tables {@link MetricFamily} and {@link Counter}. */
+/** Holds {@code docs/reference/metrics.md} to the tables {@link MetricFamily} and {@link Counter}. */
 class MetricsReferenceTest {
-    private static final Path PAGE = Path.of("..", "docs", "metrics.md");
+    private static final Path PAGE = Path.of("..", "docs", "reference", "metrics.md");
 
     @Test
     void thePageIsTheOneMadeFromTheTables() throws IOException {
@@ -19,7 +19,8 @@ class MetricsReferenceTest {
         Files.createDirectories(made.getParent());
         Files.writeString(made, page());
         String found = Files.exists(PAGE) ? Files.readString(PAGE) : "";
-        assertEquals(page(), found, "docs/metrics.md is out of date: copy proxy-core/target/metrics.md over it");
+        assertEquals(
+                page(), found, "docs/reference/metrics.md is out of date: copy proxy-core/target/metrics.md over it");
     }
 
     @Test

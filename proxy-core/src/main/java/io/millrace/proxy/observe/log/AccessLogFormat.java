@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How a line of the access log looks: one of the named formats, or a template of {@code %<code>} fields as Traffic Server has them.
- * {@code docs/logs.md} draws the formats and lists the codes. Immutable; equal when written the same.
+ * {@code docs/reference/logs.md} draws the formats and lists the codes. Immutable; equal when written the same.
  */
 public final class AccessLogFormat {
     /** The format of Squid and Traffic Server: result codes of the TCP_HIT family, sizes with the head. */

@@ -8,13 +8,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-/** Holds {@code docs/logs.md} to the codes and formats of the access log. */
+/** Holds {@code docs/reference/logs.md} to the codes and formats of the access log. */
 class LogsReferenceTest {
     private final String page = read();
 
     private static String read() {
         try {
-            return Files.readString(Path.of("..", "docs", "logs.md"));
+            return Files.readString(Path.of("..", "docs", "reference", "logs.md"));
         } catch (IOException e) {
             throw new AssertionError(e);
         }
@@ -63,7 +63,7 @@ class LogsReferenceTest {
 
     private void assertOnPage(String text, boolean isExpected) {
         if (isExpected) {
-            assertTrue(page.contains(text), () -> "docs/logs.md has no " + text);
+            assertTrue(page.contains(text), () -> "docs/reference/logs.md has no " + text);
         }
     }
 }
