@@ -63,4 +63,48 @@ class TidyTest {
                 List.of(page + ":1: Gone", page + ":1: docs/gone.md"),
                 TidyNames.missing(page, folder, Set.of("Known")));
     }
+
+    @Test
+    void bannedPhrasesAreFound(@TempDir Path folder) throws IOException {
+        Path page = Files.writeString(folder.resolve("page.md"), """
+                # What is stored
+                A client asks. Who asks twice
+                waits. What is a follower? `What` is fine, and
+                so is what follows here.
+
+                - Whoever holds the token
+                | Who | the house of the store |
+                ```
+                What is code
+                ```
+                """);
+        Path source = Files.writeString(folder.resolve("A.java"), """
+                /**
+                 * What it holds.
+                 *
+                 * @param a What is held
+                 * @param b what is held
+                 */
+                class A {
+                    String s = "// What is a string"; // Who reads it: {@code leg}
+                    int notThis; // Sees legs.
+                }
+                """);
+        assertEquals(
+                List.of(
+                        page + ":1: What is stored",
+                        page + ":2: Who asks twice",
+                        page + ":6: Whoever holds the token",
+                        page + ":7: Who",
+                        page + ":7: house"),
+                TidyLanguage.violations(page));
+        assertEquals(
+                List.of(
+                        source + ":2: What it holds",
+                        source + ":4: What is held",
+                        source + ":8: Who reads it: {@code leg}",
+                        source + ":8: leg",
+                        source + ":9: legs"),
+                TidyLanguage.violations(source));
+    }
 }

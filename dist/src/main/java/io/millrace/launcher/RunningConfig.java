@@ -6,7 +6,6 @@ import io.millrace.proxy.admin.ConfigControl.Setting;
 import io.millrace.proxy.admin.ProxyStatus;
 import io.millrace.proxy.config.ConfigChange;
 import io.millrace.proxy.config.ConfigKey;
-import io.millrace.proxy.config.ConfigKeys;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.SettingPlace;
 import io.millrace.worker.control.ConfigSource;
@@ -281,13 +280,8 @@ final class RunningConfig {
         return needsNewWorker(change) ? Result.ROLLED : Result.APPLIED;
     }
 
-    /** A list of listeners is the launcher's own, but it can bind and unbind; the worker is then a new one. */
     private static boolean needsNewWorker(ConfigChange change) {
-        return change.apply() == ConfigKey.Apply.ROLLING || isListen(change);
-    }
-
-    private static boolean isListen(ConfigChange change) {
-        return change.key().equals(ConfigKeys.LISTEN.path());
+        return change.apply() == ConfigKey.Apply.ROLLING;
     }
 
     private boolean needsNewLauncher(ConfigChange change) {
@@ -295,7 +289,7 @@ final class RunningConfig {
     }
 
     private static boolean isOfLauncher(ConfigChange change) {
-        return change.apply() == ConfigKey.Apply.RELAUNCH && !isListen(change);
+        return change.apply() == ConfigKey.Apply.RELAUNCH;
     }
 
     /** Whether a value that was to wait for another launcher goes back to what this one has. */

@@ -3,7 +3,6 @@ package io.millrace.launcher;
 import io.millrace.proxy.admin.ConfigInspector.Source;
 import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.ConfigKey;
-import io.millrace.proxy.config.ConfigKeys;
 import io.millrace.proxy.config.ConfigResult;
 import io.millrace.proxy.config.FlowText;
 import io.millrace.proxy.config.ProxyConfig;
@@ -42,9 +41,9 @@ final class SettingTexts {
         return Map.copyOf(texts);
     }
 
-    /** Whether only another launcher can change it. It binds and unbinds addresses while it runs. */
+    /** Whether only another launcher can change it. */
     static boolean isOfLauncher(ConfigKey<?> key) {
-        return key.apply() == ConfigKey.Apply.RELAUNCH && key != ConfigKeys.LISTEN && !isOfElement(key);
+        return key.apply() == ConfigKey.Apply.RELAUNCH && !isOfElement(key);
     }
 
     /** Whether it is a key of a list's elements. */

@@ -25,7 +25,7 @@ public record ConfigChange(
             if (key.path().indexOf('[') < 0 && !Objects.equals(value(before, key), value(after, key))) {
                 changes.add(new ConfigChange(
                         key.path(),
-                        apply(key, before, after),
+                        key.apply(),
                         before.values().text(key),
                         after.values().text(key)));
             }
@@ -40,16 +40,6 @@ public record ConfigChange(
             strongest = change.apply.compareTo(strongest) > 0 ? change.apply : strongest;
         }
         return strongest;
-    }
-
-    /** The launcher owns the sockets; their certificates belong to the worker. */
-    private static ConfigKey.Apply apply(ConfigKey<?> key, ProxyConfig before, ProxyConfig after) {
-        boolean sameSockets = key == ConfigKeys.LISTEN && addresses(before).equals(addresses(after));
-        return sameSockets ? ConfigKeys.LISTEN_CERTIFICATE.apply() : key.apply();
-    }
-
-    private static List<ListenAddress> addresses(ProxyConfig config) {
-        return config.listeners().stream().map(ListenerConfig::address).toList();
     }
 
     private static @Nullable Object value(ProxyConfig config, ConfigKey<?> key) {

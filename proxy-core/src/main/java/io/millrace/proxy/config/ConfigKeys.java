@@ -21,11 +21,11 @@ public final class ConfigKeys {
 
     // listen
     public static final ConfigKey<List<ConfigValues>> LISTEN = draft("listen", ValueType.LIST)
-            .relaunch()
+            .rolling()
             .like("proxy.config.http.server_ports")
             .says("Addresses to accept clients on; an element is an address, or an address with tls.");
     public static final ConfigKey<ListenAddress> LISTEN_ADDRESS = draft("listen[].address", ValueType.ADDRESS)
-            .relaunch()
+            .rolling()
             .required()
             .says("Local address and port; port 0 lets the system choose.");
     public static final ConfigKey<Path> LISTEN_CERTIFICATE = draft("listen[].tls.certificate", ValueType.PATH)
