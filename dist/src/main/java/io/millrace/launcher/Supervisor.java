@@ -57,6 +57,7 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
     private @Nullable Roll roll;
     private long restarts;
     private boolean stopping;
+    private final TicketKeyRotation ticketKeys = new TicketKeyRotation();
     private volatile WorkerStatus status = WorkerStatus.NONE;
 
     /**
@@ -70,6 +71,9 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
         this.onReady = onReady;
         adoption = new Adoption(loop, workforce::kill);
         reloading = new Reloading(loop, this::holdsFromNowOn);
+        ticketKeys.start(loop, message -> workforce.all().stream()
+                .filter(WorkerProcess::isOfThisVersion)
+                .forEach(worker -> worker.send(message)));
     }
 
     /**
@@ -491,6 +495,7 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
         } else if (worker.plan() == null) {
             adoption.greeted(worker, hello);
         } else {
+            worker.send(ticketKeys.message());
             worker.send(new ControlMessage.Assignment(
                     worker.plan().listeners(), worker.plan().config(), worker == candidate));
         }
@@ -509,6 +514,9 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
             finished.done().complete(null);
         }
         if (worker.plan() == null) {
+            if (worker.isOfThisVersion()) {
+                worker.send(ticketKeys.message());
+            }
             adoption.serves();
         } else {
             onReady.accept(status);

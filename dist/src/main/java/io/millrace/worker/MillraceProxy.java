@@ -80,6 +80,11 @@ final class MillraceProxy implements ServedProxy {
     }
 
     @Override
+    public void ticketKeys(byte[] keys) {
+        proxy.ticketKeys(keys);
+    }
+
+    @Override
     public String transport() {
         return proxy.transport();
     }

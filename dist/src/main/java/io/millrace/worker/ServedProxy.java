@@ -38,6 +38,9 @@ interface ServedProxy extends AutoCloseable {
 
     void reopenLogs();
 
+    /** Takes TLS session ticket keys that all workers share, newest first. */
+    void ticketKeys(byte[] keys);
+
     /** {@code epoll} or {@code nio}. */
     String transport();
 

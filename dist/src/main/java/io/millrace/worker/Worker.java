@@ -13,6 +13,7 @@ import io.netty.channel.unix.FileDescriptor;
 import io.netty.handler.ssl.OpenSsl;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -51,6 +52,7 @@ final class Worker implements ControlLink.Listener {
     private Runnable onServe = () -> {};
     private long drainNanos;
     private boolean draining;
+    private byte @Nullable [] ticketKeys;
 
     /** Set by the command thread when the proxy serves, read by the control loop. */
     private volatile @Nullable ServedProxy serving;
@@ -122,6 +124,11 @@ final class Worker implements ControlLink.Listener {
             onServe.run();
         } else if (message instanceof ControlMessage.Reload reload) {
             link.send(new ControlMessage.Reloaded(reload.request(), reload(reload.config())));
+        } else if (message instanceof ControlMessage.TicketKeys keys) {
+            ticketKeys = Base64.getDecoder().decode(keys.base64());
+            if (serving != null) {
+                serving.ticketKeys(ticketKeys);
+            }
         } else if (message instanceof ControlMessage.ReopenLogs) {
             ServedProxy proxy = serving;
             if (proxy != null) {
@@ -167,6 +174,9 @@ final class Worker implements ControlLink.Listener {
         try {
             ServedProxy proxy = factory.build(
                     load(source), source.file(), descriptors, options.control().workerAdmin(options.generation()));
+            if (ticketKeys != null) {
+                proxy.ticketKeys(ticketKeys);
+            }
             proxy.start();
             ready(proxy);
         } catch (IOException | RuntimeException e) {

@@ -134,6 +134,9 @@ final class CannedProxy implements ServedProxy {
     public void reopenLogs() {}
 
     @Override
+    public void ticketKeys(byte[] keys) {}
+
+    @Override
     public String transport() {
         return "epoll";
     }

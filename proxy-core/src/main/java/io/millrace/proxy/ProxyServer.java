@@ -12,7 +12,7 @@ import io.millrace.proxy.dns.DnsSettings;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.exchange.ExchangeSettings;
 import io.millrace.proxy.exchange.ForwardSettings;
-import io.millrace.proxy.fetch.OriginTls;
+import io.millrace.proxy.fetch.OriginTlsContexts;
 import io.millrace.proxy.http1.Http1Settings;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.net.ProxyHeaderDecoder;
@@ -27,11 +27,11 @@ import io.millrace.proxy.origin.HealthChecks;
 import io.millrace.proxy.overload.OverloadWatch;
 import io.millrace.proxy.tls.ListenerTls;
 import io.millrace.proxy.tls.ServerTls;
+import io.millrace.proxy.tls.TicketKeys;
 import io.millrace.store.CacheStore;
 import io.millrace.store.engine.StoreEngine;
 import io.netty.channel.EventLoop;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.handler.ssl.SslContext;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.FastThreadLocalThread;
@@ -111,6 +111,7 @@ public final class ProxyServer implements AutoCloseable {
     private final @Nullable OriginRecords originRecords;
     private final OriginAdmin originAdmin;
     private final ServerTls serverTls;
+    private final OriginTlsContexts originTls = new OriginTlsContexts();
     private final @Nullable AdminSide admin;
 
     /** What is not live is as this says. */
@@ -123,7 +124,7 @@ public final class ProxyServer implements AutoCloseable {
         ProxyConfig config = builder.config();
         built = config;
         live = live(config, null, builder.clock().millis());
-        warmOriginTls(config);
+        originTls.apply(config);
         serverTls = new ServerTls(config, builder.clock()::millis);
         adopted = builder.adopted();
         transport = Transport.choose(config.worker().transport().name().toLowerCase(Locale.ROOT));
@@ -169,6 +170,7 @@ public final class ProxyServer implements AutoCloseable {
                     metrics.newLoopCounters(),
                     accessLog == null ? null : accessLog.loopRing(),
                     shared,
+                    originTls,
                     () -> live.dns(),
                     () -> live.http1(),
                     connectionLimit,
@@ -284,7 +286,7 @@ public final class ProxyServer implements AutoCloseable {
             settings.add(new ReloadReport.Setting(
                     change.key(), applied ? ReloadReport.Result.APPLIED : ReloadReport.Result.NEEDS_NEW_PROXY));
         }
-        warmOriginTls(config);
+        originTls.apply(config);
         long nowMillis = shared.clock().millis();
         // All that may fail is done before anything is changed.
         Live next = live(config, live.exchange().forward(), nowMillis);
@@ -297,6 +299,16 @@ public final class ProxyServer implements AutoCloseable {
         originAdmin.groupsChanged();
         store.scrubRate(config.store().scrubBytesPerSecond());
         return new ReloadReport(settings);
+    }
+
+    /**
+     * Takes TLS session ticket keys that a launcher shares between its workers; without any the proxy makes its own.
+     * Connections resume sessions that another process began with the same keys.
+     *
+     * @param keys newest first, each of {@link TicketKeys#KEY_BYTES} bytes
+     */
+    public void ticketKeys(byte[] keys) {
+        serverTls.giveTicketKeys(TicketKeys.parse(keys));
     }
 
     private Live live(ProxyConfig config, @Nullable ForwardSettings forwardedBefore, long nowMillis) {
@@ -335,18 +347,6 @@ public final class ProxyServer implements AutoCloseable {
             case ACCEPT -> () -> live.acceptedHeaders();
             case REQUIRE -> () -> live.requiredHeaders();
         };
-    }
-
-    /** Loads the trust store where origins speak TLS, so that no event loop waits for it at the first connection. */
-    private static void warmOriginTls(ProxyConfig config) {
-        boolean byRule = config.remap().stream().anyMatch(rule -> rule.to().isSecure());
-        boolean byGroup = config.originGroups().stream()
-                .flatMap(group -> group.hosts().stream())
-                .anyMatch(host -> "https".equals(host.url().scheme()));
-        if (byRule || byGroup || config.forwardProxy().enabled()) {
-            SslContext ready = OriginTls.verifying();
-            log.debug("origin TLS: {} cipher suites", ready.cipherSuites().size());
-        }
     }
 
     private static @Nullable AccessLog accessLog(ProxyConfig config) {
@@ -417,6 +417,7 @@ public final class ProxyServer implements AutoCloseable {
             loop.loop().submit(loop::close).awaitUninterruptibly();
         }
         serverTls.close();
+        originTls.close();
         endOriginRecords();
         closeStore();
         // What the store's threads and the loops sent each other at the end is still taken, and its buffers with it.

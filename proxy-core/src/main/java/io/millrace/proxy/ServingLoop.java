@@ -5,6 +5,7 @@ import io.millrace.proxy.dns.DnsStatistics;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.fetch.OriginClient;
 import io.millrace.proxy.fetch.OriginStatistics;
+import io.millrace.proxy.fetch.OriginTlsContexts;
 import io.millrace.proxy.http1.DirectAnswers;
 import io.millrace.proxy.http1.FastLane;
 import io.millrace.proxy.http1.Http1Connection;
@@ -74,6 +75,7 @@ final class ServingLoop {
             LoopCounters counters,
             @Nullable AccessLogRing log,
             ExchangeLoop.Shared shared,
+            OriginTlsContexts originTls,
             Supplier<DnsSettings> dns,
             Supplier<Http1Settings> http1,
             ConnectionLimit limit,
@@ -88,6 +90,7 @@ final class ServingLoop {
         this.origins = OriginClient.builder(loop)
                 .allocator(allocator)
                 .dns(dns)
+                .tls(originTls)
                 .receiveBuffers(new ReceiveBuffers(this.memory))
                 .onWaiting(this::closeSlowSoon)
                 .build();

@@ -3,10 +3,13 @@ package io.millrace.proxy;
 import io.millrace.proxy.tls.TestAuthority;
 import io.millrace.proxy.tls.TestAuthority.Made;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.cert.X509Certificate;
+import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -107,5 +110,34 @@ class LiveTlsTest {
                     }
                     return shown(null);
                 });
+    }
+
+    /** A client resumes the session of its last connection where the file still has the key. */
+    @LiveKey("tls.ticket_keys_file")
+    void ticketKeysFile() throws Exception {
+        Files.write(directory.resolve("a.keys"), new byte[48]);
+        byte[] other = new byte[48];
+        other[0] = 1;
+        Files.write(directory.resolve("b.keys"), other);
+        SSLContext client = AUTHORITY.clientContext(null);
+        file("certificates: [{directory: 1}], ticket_keys_file: <a|b>.keys").turns(true, false, () -> {
+            if (!live.isChanged()) {
+                isResumed(client);
+            }
+            return isResumed(client);
+        });
+    }
+
+    private boolean isResumed(SSLContext client) throws IOException {
+        try (SSLSocket socket =
+                TestAuthority.dial(client, live.proxy().proxy().addresses().get(1), "one.example")) {
+            boolean resumed = socket.getSession().getValue("seen") != null;
+            socket.getSession().putValue("seen", "yes");
+            socket.getOutputStream()
+                    .write("GET / HTTP/1.1\r\nHost: one.example\r\nConnection: close\r\n\r\n"
+                            .getBytes(StandardCharsets.US_ASCII));
+            socket.getInputStream().readAllBytes();
+            return resumed;
+        }
     }
 }

@@ -369,22 +369,15 @@ final class RecordNotes {
         }
         never("ssl.session_cache", "sessions are taken up again as BoringSSL does it");
         never("ssl.session_cache.", "sessions are taken up again as BoringSSL does it");
-        unless(
-                "ENFORCED",
-                "ssl.client.verify.server.policy",
-                "certificates of origins are always verified; use http:// or a certificate that this machine trusts");
-        unless(
-                "ALL",
-                "ssl.client.verify.server.properties",
-                "certificates of origins are always verified, name and signature");
-        missing("ssl.client.CA.", "certificates of origins are held against those that this machine's Java trusts");
+        missing("ssl.client.verify.server.", "set origin.tls.verify: on, off, name, chain or warn");
+        missing("ssl.client.CA.", "set origin.tls.ca_file");
         unless("0", "ssl.ocsp.enabled", "no OCSP answers are stapled");
         never("ssl.ocsp.", "no OCSP answers are stapled");
         unless("0", "ssl.server.max_early_data", "early data is not accepted");
         unless("0", "ssl.client.certification_level", "clients are not asked for certificates");
         unless("-1", "ssl.hsts_max_age", "send Strict-Transport-Security from the origin");
         never("http.host_sni_policy", "the name in TLS decides nothing but what filters of rules say, see sni.yaml");
-        never("ssl.client.sni_policy", "the name that the certificate must be for is that of the rule's to");
+        missing("ssl.client.sni_policy", "set origin.tls.sni or origin.tls.name");
     }
 
     private static void logs() {

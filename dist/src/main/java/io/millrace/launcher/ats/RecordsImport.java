@@ -135,6 +135,9 @@ final class RecordsImport {
      * @param secure whether any origin is asked by https
      */
     void finish(boolean secure) {
+        if (secure) {
+            new OriginTlsImport(input).readRecords();
+        }
         for (Rec rec : input.records().left()) {
             RecordTable.Mapping mapping = RecordTable.find(rec.name());
             if (!secure

@@ -5,8 +5,12 @@ import com.google.re2j.PatternSyntaxException;
 import io.millrace.proxy.config.AddressSet;
 import io.millrace.proxy.config.Regex;
 import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.Node;
 
@@ -21,6 +25,7 @@ final class SniImport {
      * @param hosts an expression for them all; null where the name is one host's
      * @param somePorts whether it is for some ports alone, so that others get what is said of the name behind it
      * @param allowed whose connections are completed; null for everybody's
+     * @param origin what is said of TLS to origins of that name
      */
     private record Policy(
             String name,
@@ -29,7 +34,8 @@ final class SniImport {
             Entry entry,
             @Nullable AddressSet allowed,
             List<String> words,
-            boolean closed) {
+            boolean closed,
+            Map<String, String> origin) {
         /** Whether it keeps anybody out. */
         boolean isGuard() {
             return closed || (allowed != null && !allowed.covers(AddressSet.ALL));
@@ -44,7 +50,11 @@ final class SniImport {
     /** Whether the directory is of a version before 10, where a star may stand anywhere in a name. */
     private final boolean old;
 
+    private static final Set<String> ORIGIN_KEYS =
+            Set.of("verify_server_policy", "verify_server_properties", "client_cert", "client_key");
+
     private final List<Policy> policies = new ArrayList<>();
+    private final Set<Entry> usedForOrigins = new HashSet<>();
 
     SniImport(Input input) {
         this.input = input;
@@ -61,11 +71,44 @@ final class SniImport {
             return;
         }
         yaml.items(oldName ? "" : "sni").forEach(this::policy);
+        rules.forEach(this::originTls);
+        tellUnusedOriginTls();
         if (input.draft().elements("listen").stream().noneMatch(listener -> listener.find("tls") != null)) {
             policies.forEach(policy -> policy.entry.note("no address of listen has tls"));
             return;
         }
         rules.forEach(this::guard);
+    }
+
+    /** A rule for an origin whose name the file has: the first policy of that name holds. */
+    private void originTls(RemapRule rule) {
+        DraftNode node = rule.node();
+        if (node == null || !rule.isToSecure() || rule.verb().equals("reverse_map") || rule.isExpression()) {
+            return;
+        }
+        for (Policy policy : policies) {
+            if (policy.isOf(rule.toHost())) {
+                if (!policy.origin.isEmpty()) {
+                    new OriginTlsImport(input).apply(policy.origin, node, policy.entry);
+                    usedForOrigins.add(policy.entry);
+                }
+                return;
+            }
+        }
+    }
+
+    private void tellUnusedOriginTls() {
+        for (Policy policy : policies) {
+            if (!policy.origin.isEmpty() && !usedForOrigins.contains(policy.entry)) {
+                policy.entry.note("no rule leads to an origin of this name by https");
+            }
+            String word = OriginTlsImport.verifyWord(
+                    policy.origin.getOrDefault("verify_server_policy", ""),
+                    policy.origin.getOrDefault("verify_server_properties", ""));
+            if (word == null) {
+                policy.entry.notMapped("verify_server_policy or verify_server_properties is not understood");
+            }
+        }
     }
 
     private void policy(JoinedYaml.Item item) {
@@ -76,11 +119,14 @@ final class SniImport {
         }
         List<String> words = new ArrayList<>();
         boolean closed = false;
+        Map<String, String> origin = new LinkedHashMap<>();
         for (String key : Yaml.pairs(item.node()).keySet()) {
             Node value = Yaml.value(item.node(), key);
             String text = value == null ? "" : Yaml.text(value);
             if (key.equals("ip_allow")) {
                 words.addAll(addresses(item.entry(), text));
+            } else if (ORIGIN_KEYS.contains(key)) {
+                origin.put(key, text);
             } else {
                 closed |= key.equals("verify_client") && text.equalsIgnoreCase("STRICT");
                 explain(item.entry(), key, text.toUpperCase(Locale.ROOT));
@@ -95,7 +141,7 @@ final class SniImport {
         AddressSet allowed =
                 !listed ? null : words.isEmpty() ? AddressSet.NONE : AddressSet.parse(words.toArray(String[]::new));
         boolean somePorts = Yaml.value(item.node(), "inbound_port_ranges") != null;
-        policies.add(new Policy(name, expression(name), somePorts, item.entry(), allowed, words, closed));
+        policies.add(new Policy(name, expression(name), somePorts, item.entry(), allowed, words, closed, origin));
     }
 
     /** For the hosts of a name with a star; null for any other. Since version 10 a star stands at the beginning alone. */
@@ -156,10 +202,6 @@ final class SniImport {
             }
             case "verify_client_ca_certs" ->
                 entry.note("verify_client_ca_certs: clients are not asked for certificates");
-            case "verify_server_policy" ->
-                only(entry, key, value, "ENFORCED", "certificates of origins are always verified");
-            case "verify_server_properties" ->
-                only(entry, key, value, "ALL", "certificates of origins are always verified, name and signature");
             case "http2", "quic" ->
                 only(entry, key, value, off, "clients are spoken to by HTTP/1.1, which those for more can do too");
             case "server_max_early_data" -> only(entry, key, value, "0", "early data is not accepted");
@@ -171,7 +213,6 @@ final class SniImport {
                 entry.notMapped(
                         key
                                 + ": connections are not passed on by their names in TLS; a rule of remap can lead there, or a proxy for TCP in front");
-            case "client_cert", "client_key" -> entry.notMapped(key + ": origins are shown no certificate");
             default -> {
                 if (key.startsWith("http2_") || key.startsWith("tunnel_")) {
                     entry.note(key + ": clients are spoken to by HTTP/1.1, and their connections not passed on");

@@ -46,6 +46,7 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
     private static final int DRAINING = 11;
     private static final int STANDBY = 12;
     private static final int SERVE = 13;
+    private static final int TICKET_KEYS = 15;
 
     /** Appends framing and codec to {@code pipeline}; handlers after it see {@link ControlMessage}s. */
     public static void addTo(ChannelPipeline pipeline) {
@@ -105,6 +106,9 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
             out.writeByte(DRAIN).writeLong(drain.deadlineNanos());
         } else if (message instanceof ControlMessage.Draining) {
             out.writeByte(DRAINING);
+        } else if (message instanceof ControlMessage.TicketKeys keys) {
+            out.writeByte(TICKET_KEYS);
+            writeText(keys.base64(), out);
         } else if (message instanceof ControlMessage.Standby) {
             out.writeByte(STANDBY);
         } else if (message instanceof ControlMessage.Serve) {
@@ -128,6 +132,7 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
             case DRAINING -> new ControlMessage.Draining();
             case STANDBY -> new ControlMessage.Standby();
             case SERVE -> new ControlMessage.Serve();
+            case TICKET_KEYS -> new ControlMessage.TicketKeys(readText(in));
             default -> throw new CorruptedFrameException("control message: unknown type " + type);
         };
     }

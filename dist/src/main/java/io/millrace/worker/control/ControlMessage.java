@@ -4,7 +4,7 @@ import java.util.List;
 
 /**
  * One message on the control socket. The launcher sends {@link Assignment}, {@link Serve}, {@link Reload}, {@link
- * ReopenLogs}, {@link GiveBack} and {@link Drain}; the worker sends the others. Immutable.
+ * ReopenLogs}, {@link TicketKeys}, {@link GiveBack} and {@link Drain}; the worker sends the others. Immutable.
  */
 public sealed interface ControlMessage {
 
@@ -13,7 +13,7 @@ public sealed interface ControlMessage {
      * may be of another: what they say to each other then, that is {@link Hello}, {@link Ready}, {@link Beat}, {@link
      * GiveBack}, {@link ReopenLogs}, {@link Drain} and {@link Draining}, keeps its form for ever.
      */
-    int PROTOCOL_VERSION = 4;
+    int PROTOCOL_VERSION = 5;
 
     /**
      * First words of a worker. One whose launcher has died goes on with {@link Ready} when it serves, or {@link Draining} when
@@ -80,4 +80,17 @@ public sealed interface ControlMessage {
 
     /** The worker accepts no more: answer to {@link Drain}, at once, or when somebody else has told it to stop. */
     record Draining() implements ControlMessage {}
+
+    /**
+     * TLS session ticket keys that all workers share: before an {@link Assignment}, and after each rotation.
+     *
+     * @param base64 the keys one after the other, newest first
+     */
+    record TicketKeys(String base64) implements ControlMessage {
+        /** Never the keys. */
+        @Override
+        public String toString() {
+            return "TicketKeys";
+        }
+    }
 }

@@ -133,4 +133,33 @@ final class AtsNamesTest extends AtsClientsFixture {
         assertLacks("8443");
         assertEquals(Outcome.NOT_MAPPED, samples.line("records.config", 1).outcome());
     }
+
+    @Test
+    void whatIsSaidOfOriginsGoesToTheRulesThatLeadThere() throws IOException {
+        samples.file(
+                "sni.yaml",
+                "sni:",
+                "  - fqdn: o.example",
+                "    verify_server_policy: DISABLED",
+                "  - fqdn: '*.own.example'",
+                "    verify_server_policy: ENFORCED",
+                "    verify_server_properties: NAME",
+                "    client_cert: own.pem",
+                "    client_key: own.key",
+                "  - fqdn: unused.example",
+                "    verify_server_policy: ENFORCED");
+        samples.file(
+                "remap.config",
+                "map http://a.example/ https://o.example/",
+                "map http://b.example/ https://www.own.example/",
+                "map http://c.example/ http://o.example/");
+        var rules = checked().remap();
+        assertEquals("OFF", rules.get(0).originTls().context().verify().name());
+        assertEquals("NAME", rules.get(1).originTls().context().verify().name());
+        assertTrue(
+                String.valueOf(rules.get(1).originTls().context().certificate()).endsWith("own.pem"));
+        assertTrue(String.valueOf(rules.get(1).originTls().context().key()).endsWith("own.key"));
+        assertEquals("ON", rules.get(2).originTls().context().verify().name());
+        assertTrue(samples.line("sni.yaml", 9).note().contains("no rule leads to an origin of this name"));
+    }
 }

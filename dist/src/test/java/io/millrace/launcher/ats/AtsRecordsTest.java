@@ -183,8 +183,22 @@ final class AtsRecordsTest extends AtsFixture {
         assertOutcome(Outcome.NO_EFFECT, "records.config", 1, "no rule leads to an origin by https");
         assertOutcome(Outcome.NO_EFFECT, "records.config", 2, "no rule leads to an origin by https");
         samples.file("remap.config", "map http://a.example/ https://o.example/");
-        assertOutcome(Outcome.NOT_MAPPED, "records.config", 1, "always verified");
-        assertOutcome(Outcome.NOT_MAPPED, "records.config", 2, "this machine's Java trusts");
+        assertHas("verify: warn");
+        assertHas("/ca.pem");
+        samples.file(
+                "records.config",
+                "CONFIG proxy.config.ssl.client.verify.server.policy STRING ENFORCED",
+                "CONFIG proxy.config.ssl.client.verify.server.properties STRING SIGNATURE",
+                "CONFIG proxy.config.ssl.client.cert.filename STRING own.pem",
+                "CONFIG proxy.config.ssl.client.private_key.filename STRING own.key",
+                "CONFIG proxy.config.ssl.client.private_key.path STRING /keys",
+                "CONFIG proxy.config.ssl.client.sni_policy STRING remap");
+        assertHas("verify: chain");
+        assertHas("/own.pem");
+        assertHas("/keys/own.key");
+        assertHas("sni: origin");
+        samples.file("records.config", "CONFIG proxy.config.ssl.client.verify.server.policy STRING MOOD");
+        assertOutcome(Outcome.NOT_MAPPED, "records.config", 1, "origin.tls.verify");
     }
 
     @Test

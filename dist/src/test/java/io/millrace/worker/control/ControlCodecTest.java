@@ -42,6 +42,7 @@ class ControlCodecTest {
                 new ControlMessage.Reload(-7, CONFIG),
                 new ControlMessage.Reloaded(-7, List.of(new SettingChange("cache.ram_size", "applied", ""))),
                 new ControlMessage.ReopenLogs(),
+                new ControlMessage.TicketKeys("AAAA"),
                 new ControlMessage.GiveBack(),
                 new ControlMessage.Drain(30_000_000_000L),
                 new ControlMessage.Draining());

@@ -29,6 +29,7 @@ public final class ConfigCatalog {
             TlsKeys.DEFAULT_CERTIFICATE,
             TlsKeys.UNKNOWN_NAME,
             TlsKeys.CHECK_INTERVAL,
+            TlsKeys.TICKET_KEYS_FILE,
             REMAP,
             RemapKeys.MAP,
             RemapKeys.REGEX_MAP,
@@ -81,6 +82,13 @@ public final class ConfigCatalog {
             OriginGroupKeys.HEALTHY,
             OriginGroupKeys.UNHEALTHY,
             OriginGroupKeys.HEALTH_STATUS,
+            OriginTlsKeys.GROUP.verify(),
+            OriginTlsKeys.GROUP.caFile(),
+            OriginTlsKeys.GROUP.certificate(),
+            OriginTlsKeys.GROUP.key(),
+            OriginTlsKeys.GROUP.sni(),
+            OriginTlsKeys.GROUP.name(),
+            OriginTlsKeys.GROUP.minVersion(),
             TunnelKeys.UPGRADE,
             ProxyProtocolKeys.OUT,
             FilterKeys.FILTERS,
@@ -241,6 +249,13 @@ public final class ConfigCatalog {
             ORIGIN_QUEUE_WAIT,
             ORIGIN_KEEP_ALIVE,
             ORIGIN_KEEP_ALIVE_MAX,
+            OriginTlsKeys.GENERAL.verify(),
+            OriginTlsKeys.GENERAL.caFile(),
+            OriginTlsKeys.GENERAL.certificate(),
+            OriginTlsKeys.GENERAL.key(),
+            OriginTlsKeys.GENERAL.sni(),
+            OriginTlsKeys.GENERAL.name(),
+            OriginTlsKeys.GENERAL.minVersion(),
             DnsKeys.NAME_SERVERS,
             DnsKeys.SPLIT,
             DnsKeys.SPLIT_DOMAINS,
@@ -288,6 +303,7 @@ public final class ConfigCatalog {
         SECTIONS.put("origins[].retry", "When a request that one host did not answer goes to another.");
         SECTIONS.put("origins[].markdown", "When a host gets no requests for a while, since it does not answer them.");
         SECTIONS.put("origins[].health_check", "Asking hosts how they are.");
+        SECTIONS.put("origins[].tls", "TLS to the hosts of the group, see [https.md](https.md#tls-to-origins).");
         SECTIONS.put("filters", "Who may ask for what, by name.");
         SECTIONS.put("forward_proxy", "Who may be forwarded to hosts that no rule maps; off by default.");
         SECTIONS.put("access", "Who may ask, whom to believe, and what origins are told of clients.");
@@ -317,6 +333,7 @@ public final class ConfigCatalog {
         SECTIONS.put("timeouts", "How long each step may take.");
         SECTIONS.put("limits", "How much one client or origin may ask for.");
         SECTIONS.put("origin", "Connections to origins.");
+        SECTIONS.put("origin.tls", "TLS to origins, see [https.md](https.md#tls-to-origins).");
         SECTIONS.put("dns", "How names of origins become addresses.");
         SECTIONS.put("worker", "The process that serves, as the launcher starts it.");
     }

@@ -44,6 +44,7 @@ public final class FilePermissionChecks {
         for (int i = 0; i < listeners.size(); i++) {
             checkKey("listen[" + i + "].tls.key", listeners.get(i).find(ConfigKeys.LISTEN_KEY));
         }
+        checkKey(TlsKeys.TICKET_KEYS_FILE.path(), values.find(TlsKeys.TICKET_KEYS_FILE));
         FileMode mode = values.get(FileKeys.MODE);
         List<ConfigValues> volumes = ProxyConfig.elements(values, ConfigKeys.STORAGE);
         for (int i = 0; i < volumes.size(); i++) {

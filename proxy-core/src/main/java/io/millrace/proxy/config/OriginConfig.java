@@ -9,9 +9,16 @@ package io.millrace.proxy.config;
  * @param queueWaitNanos how long such a request waits
  * @param keepAliveNanos how long an idle connection is kept; 0 closes it after each request
  * @param keepAliveMax idle connections that are kept
+ * @param tls TLS settings where neither a rule nor a group has its own
  */
 public record OriginConfig(
-        int connectionsMax, int tunnelsMax, int queueMax, long queueWaitNanos, long keepAliveNanos, int keepAliveMax) {
+        int connectionsMax,
+        int tunnelsMax,
+        int queueMax,
+        long queueWaitNanos,
+        long keepAliveNanos,
+        int keepAliveMax,
+        OriginTlsConfig tls) {
     static OriginConfig from(ConfigValues values) {
         return new OriginConfig(
                 values.get(ConfigKeys.ORIGIN_CONNECTIONS_MAX),
@@ -19,6 +26,7 @@ public record OriginConfig(
                 values.get(ConfigKeys.ORIGIN_QUEUE_MAX),
                 values.get(ConfigKeys.ORIGIN_QUEUE_WAIT).toNanos(),
                 values.get(ConfigKeys.ORIGIN_KEEP_ALIVE).toNanos(),
-                values.get(ConfigKeys.ORIGIN_KEEP_ALIVE_MAX));
+                values.get(ConfigKeys.ORIGIN_KEEP_ALIVE_MAX),
+                OriginTlsConfig.from(values));
     }
 }

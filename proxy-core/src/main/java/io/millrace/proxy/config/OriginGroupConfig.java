@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param slowStartMillis time in which the weight of a host that was down grows to the whole; 0 for at once
  * @param retry when another host is tried
  * @param markdown when a host is marked down
+ * @param tls its TLS settings over the general ones
+ * @param ownTls whether it has TLS settings, which then go before those of the rule
  * @param healthCheck how hosts are asked whether they are up; null for not at all
  */
 public record OriginGroupConfig(
@@ -38,6 +40,8 @@ public record OriginGroupConfig(
         long slowStartMillis,
         Retry retry,
         Markdown markdown,
+        OriginTlsConfig tls,
+        boolean ownTls,
         @Nullable HealthCheck healthCheck) {
 
     /** Who gets a request. */
@@ -148,7 +152,7 @@ public record OriginGroupConfig(
                         codes(element.get(OriginGroupKeys.HEALTH_STATUS)));
     }
 
-    static OriginGroupConfig from(ConfigValues element) {
+    static OriginGroupConfig from(ConfigValues element, ConfigValues general) {
         List<Host> hosts = new ArrayList<>();
         for (ConfigValues host : ProxyConfig.elements(element, OriginGroupKeys.HOSTS)) {
             hosts.add(new Host(
@@ -179,6 +183,8 @@ public record OriginGroupConfig(
                         element.get(OriginGroupKeys.RETRY_TIME).toMillis(),
                         element.get(OriginGroupKeys.RETRY_TIME_MAX).toMillis(),
                         codes(element.get(OriginGroupKeys.MARKDOWN_CODES))),
+                OriginTlsConfig.ofGroup(element, general),
+                OriginTlsKeys.GROUP.all().stream().anyMatch(element::isSet),
                 healthCheck(element));
     }
 

@@ -45,7 +45,7 @@ public final class ProxyConfig {
         remap = List.copyOf(rules);
         forwardRule = RemapRuleConfig.forwarding(remap.size(), values);
         originGroups = elements(values, OriginGroupKeys.ORIGINS).stream()
-                .map(OriginGroupConfig::from)
+                .map(group -> OriginGroupConfig.from(group, values))
                 .toList();
         access = AccessConfig.from(values);
         forwardProxy = ForwardProxyConfig.from(values);

@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param purgeAllow whose PURGE requests are obeyed
  * @param cache the cache settings of this rule: its own over the general ones
  * @param origins the group of origins that connections go to; null for the host of {@code to}
+ * @param originTls TLS to the origin of {@code to}
  * @param isForwarding whether it stands for all hosts that no rule maps and that clients name themselves: then {@code to} is a placeholder
  * @param location where it stands, as {@code millrace.yaml:12:5}; null when it comes from code
  */
@@ -43,6 +44,7 @@ public record RemapRuleConfig(
         List<AddressRange> purgeAllow,
         CacheConfig cache,
         @Nullable String origins,
+        OriginTlsConfig originTls,
         boolean isForwarding,
         @Nullable String location) {
     /** What holds for requests that no rule maps and that are forwarded: the general settings. */
@@ -80,6 +82,7 @@ public record RemapRuleConfig(
                 purgers(effective),
                 CacheConfig.from(effective),
                 forwarding ? general.find(ForwardProxyKeys.ORIGINS) : element.find(RemapKeys.ORIGINS),
+                OriginTlsConfig.from(element, effective),
                 forwarding,
                 element.origin());
     }

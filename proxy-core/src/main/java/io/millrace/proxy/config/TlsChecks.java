@@ -25,6 +25,7 @@ final class TlsChecks {
         for (int i = 0; i < certificates.size(); i++) {
             checkElement("tls.certificates[" + i + "]", certificates.get(i));
         }
+        warnUnreadable(TlsKeys.TICKET_KEYS_FILE.path(), values.find(TlsKeys.TICKET_KEYS_FILE));
         List<ConfigValues> listeners = ProxyConfig.elements(values, ConfigKeys.LISTEN);
         boolean used = false;
         for (int i = 0; i < listeners.size(); i++) {

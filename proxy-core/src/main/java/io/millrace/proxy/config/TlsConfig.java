@@ -11,9 +11,14 @@ import org.jspecify.annotations.Nullable;
  * @param certificates in the order of the file
  * @param defaultName whose certificate clients get that name no host, lower case; null for that of the first one
  * @param checkNanos pause between two looks for changed files
+ * @param ticketKeysFile session ticket keys; null for keys that are made
  */
 public record TlsConfig(
-        List<Certificates> certificates, @Nullable String defaultName, UnknownName unknownName, long checkNanos) {
+        List<Certificates> certificates,
+        @Nullable String defaultName,
+        UnknownName unknownName,
+        long checkNanos,
+        @Nullable Path ticketKeysFile) {
 
     /** Answer to clients that ask for a name without a certificate. */
     public enum UnknownName {
@@ -44,7 +49,8 @@ public record TlsConfig(
                         .toList(),
                 name == null ? null : name.toLowerCase(Locale.ROOT),
                 values.get(TlsKeys.UNKNOWN_NAME),
-                values.get(TlsKeys.CHECK_INTERVAL).toNanos());
+                values.get(TlsKeys.CHECK_INTERVAL).toNanos(),
+                values.find(TlsKeys.TICKET_KEYS_FILE));
     }
 
     private static Certificates certificates(ConfigValues element) {

@@ -46,5 +46,10 @@ public final class TlsKeys {
             .defaultsTo(Duration.ofSeconds(5))
             .says("Interval of checks of certificate files for changes. Slow checks make longer pauses, up to 10 s.");
 
+    public static final ConfigKey<Path> TICKET_KEYS_FILE = draft("tls.ticket_keys_file", ValueType.PATH)
+            .like("proxy.config.ssl.server.ticket_key.filename")
+            .says("File with session ticket keys of 48 bytes each, the newest first, for several machines with the same"
+                    + " names; without it keys are made, and renewed every 12 hours.");
+
     private TlsKeys() {}
 }

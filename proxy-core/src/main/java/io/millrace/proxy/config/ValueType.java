@@ -106,6 +106,14 @@ public final class ValueType<T> {
             RuleUrl::authority,
             null,
             false);
+    static final ValueType<TlsVersion> TLS_VERSION = new ValueType<>(
+            "TLS version",
+            String.join(", ", TlsVersion.words()),
+            TlsVersion.class,
+            TlsVersion::parse,
+            TlsVersion::text,
+            TlsVersion.words(),
+            false);
     static final ValueType<Double> PERCENT = new ValueType<>(
             "percent", "such as 30%", Double.class, ValueType::readPercent, ValueType::formatPercent, null, false);
     static final ValueType<List<String>> NAMES = new ValueType<>(

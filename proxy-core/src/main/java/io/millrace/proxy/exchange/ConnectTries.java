@@ -122,7 +122,8 @@ final class ConnectTries implements GroupTries.Key {
                                         next.host().origin(),
                                         authority(),
                                         fields(),
-                                        tries.group().fetchSettings(settings.fetch())),
+                                        tries.group().fetchSettings(settings.fetch()),
+                                        tries.group().config().tls()),
                         call);
         return true;
     }

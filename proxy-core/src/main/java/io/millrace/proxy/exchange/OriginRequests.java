@@ -5,6 +5,7 @@ import io.millrace.proxy.access.AnnouncedClient;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.Validation;
 import io.millrace.proxy.caching.Variance;
+import io.millrace.proxy.config.OriginTlsConfig;
 import io.millrace.proxy.config.ProxyProtocolVersion;
 import io.millrace.proxy.fetch.Origin;
 import io.millrace.proxy.fetch.OriginRequest;
@@ -56,6 +57,7 @@ final class OriginRequests {
     /** To the host of the rule. */
     static OriginRequest compose(LegPlan plan, ExchangeSettings settings) {
         OriginRequest.Builder builder = builder(plan, settings, origin(plan.mapped()));
+        tls(builder, plan.mapped().rule().config().originTls(), plan);
         if (plan.mapped().rule().isForwarding()) {
             builder.addresses(settings.forward());
         }
@@ -70,10 +72,28 @@ final class OriginRequests {
             // A certificate is for the name that the service has.
             builder.tlsName(plan.mapped().originHost());
         }
+        boolean own = group.config().ownTls();
+        tls(builder, own ? group.config().tls() : plan.mapped().rule().config().originTls(), plan);
         if (group.config().parentIsProxy()) {
             builder.target(plan.mapped().originUrlBytes(plan.originUrl()));
         }
         return builder.build();
+    }
+
+    private static void tls(OriginRequest.Builder builder, OriginTlsConfig tls, LegPlan plan) {
+        if (tls.asksForHostField()) {
+            builder.tlsName(hostOf(plan.mapped().hostField(plan.originUrl())));
+        }
+        builder.tls(tls);
+    }
+
+    /** The host of a Host field, an IPv6 address without its brackets. */
+    private static String hostOf(String field) {
+        if (field.startsWith("[")) {
+            return field.substring(1, Math.max(1, field.indexOf(']')));
+        }
+        int colon = field.indexOf(':');
+        return colon < 0 ? field : field.substring(0, colon);
     }
 
     private static OriginRequest.Builder builder(LegPlan plan, ExchangeSettings settings, Origin origin) {

@@ -1,11 +1,13 @@
 package io.millrace.proxy.fetch;
 
+import io.millrace.proxy.config.OriginTlsConfig;
 import io.millrace.proxy.dns.ServiceTarget;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.socket.SocketChannel;
+import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.Future;
 import java.net.InetAddress;
@@ -16,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,6 +50,8 @@ final class ConnectAttempt {
     private final ArrayDeque<ServiceTarget> targets = new ArrayDeque<>(0);
 
     private final byte @Nullable [] preface;
+    /** Null where the connection is not encrypted. */
+    private @Nullable SslContext sslContext;
 
     private @Nullable PooledCall call;
     private final List<Place> places = new ArrayList<>(2);
@@ -80,6 +85,17 @@ final class ConnectAttempt {
 
     void start() {
         deadline.set(settings.connectTimeoutNanos());
+        OriginTlsConfig.Context tls = pool.tls();
+        if (tls != null) {
+            try {
+                sslContext = pool.client().sslContext(tls);
+            } catch (SSLException e) {
+                String problem = "TLS settings: " + e.getMessage();
+                // Whoever starts an attempt does not expect its end meanwhile.
+                pool.eventLoop().execute(() -> fail(OriginFailure.Reason.TLS, problem));
+                return;
+            }
+        }
         Origin origin = pool.origin();
         Future<List<ServiceTarget>> services =
                 origin.mayBeService() ? pool.client().addresses().services(origin.service(), origin.host()) : null;
@@ -247,8 +263,8 @@ final class ConnectAttempt {
                 if (preface != null) {
                     made.pipeline().addLast(new ConnectionPreface(preface));
                 }
-                if (pool.origin().isSecure()) {
-                    made.pipeline().addLast(newSslHandler(made));
+                if (sslContext != null) {
+                    made.pipeline().addLast(newSslHandler(sslContext, made));
                 }
                 OriginResponseDecoder decoder = new OriginResponseDecoder();
                 made.pipeline().addLast(decoder, new OriginConnection(pool, ConnectAttempt.this, made, decoder));
@@ -256,10 +272,9 @@ final class ConnectAttempt {
         };
     }
 
-    private SslHandler newSslHandler(SocketChannel made) {
-        SslHandler handler = pool.client()
-                .sslContext()
-                .newHandler(made.alloc(), pool.tlsName(), pool.origin().port());
+    private SslHandler newSslHandler(SslContext context, SocketChannel made) {
+        SslHandler handler =
+                context.newHandler(made.alloc(), pool.tlsName(), pool.origin().port());
         // The attempt's own deadline covers the handshake.
         handler.setHandshakeTimeoutMillis(0);
         return handler;

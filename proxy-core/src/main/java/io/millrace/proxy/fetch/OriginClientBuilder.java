@@ -1,5 +1,6 @@
 package io.millrace.proxy.fetch;
 
+import io.millrace.proxy.config.OriginTlsConfig;
 import io.millrace.proxy.dns.DnsSettings;
 import io.millrace.proxy.dns.HostAddresses;
 import io.millrace.proxy.dns.NameLookup;
@@ -18,6 +19,7 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.resolver.NameResolver;
 import java.net.InetAddress;
 import java.util.function.Supplier;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,10 +29,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class OriginClientBuilder {
 
+    /** Gives the TLS context for settings. */
+    interface Contexts {
+        SslContext of(OriginTlsConfig.Context config) throws SSLException;
+    }
+
     private final EventLoop eventLoop;
     private Class<? extends SocketChannel> channelType;
     private Class<? extends DatagramChannel> datagramChannelType;
-    private @Nullable SslContext sslContext;
+    private Contexts contexts = OriginTls::of;
     private @Nullable NameResolver<InetAddress> resolver;
     private ByteBufAllocator allocator = ByteBufAllocator.DEFAULT;
     private @Nullable RecvByteBufAllocator receiveBuffers;
@@ -52,9 +59,15 @@ public final class OriginClientBuilder {
         return this;
     }
 
-    /** How connections to {@code https} origins are made; {@link OriginTls#verifying()} by default. Several clients may share one context. */
+    /** One context for all connections to {@code https} origins, whatever the settings of requests. Clients may share it. */
     public OriginClientBuilder sslContext(SslContext context) {
-        sslContext = context;
+        contexts = settings -> context;
+        return this;
+    }
+
+    /** The contexts for connections to {@code https} origins, by the settings of requests. Clients share them. */
+    public OriginClientBuilder tls(OriginTlsContexts shared) {
+        contexts = shared::context;
         return this;
     }
 
@@ -96,15 +109,12 @@ public final class OriginClientBuilder {
         NameLookup.Factory lookups = own == null
                 ? settings -> NameLookup.byDns(eventLoop, datagramChannelType, channelType, settings)
                 : settings -> NameLookup.by(own);
-        SslContext given = sslContext;
-        // Loading the trust store takes a while: not before somebody asks for an https origin.
-        Supplier<SslContext> tls = given == null ? OriginTls::verifying : () -> given;
         return new PooledOriginClient(
                 eventLoop,
                 channelType,
                 allocator,
                 new HostAddresses(eventLoop, dns, lookups),
-                tls,
+                contexts,
                 receiveBuffers,
                 onWaiting);
     }

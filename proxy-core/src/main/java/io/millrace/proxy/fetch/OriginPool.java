@@ -1,5 +1,6 @@
 package io.millrace.proxy.fetch;
 
+import io.millrace.proxy.config.OriginTlsConfig;
 import io.millrace.proxy.memory.SlowClients;
 import io.netty.channel.EventLoop;
 import java.net.InetAddress;
@@ -24,13 +25,19 @@ final class OriginPool {
      * What makes two connections interchangeable: where they go and may go, whose certificate was checked, and whether they are for HTTP. Connections that
      * are, or may become, tunnels have a pool of their own, so that tunnels never take a place from requests.
      */
-    record Key(Origin origin, String tlsName, @Nullable AddressCheck addresses, boolean tunnel) {
+    record Key(
+            Origin origin,
+            String tlsName,
+            OriginTlsConfig.@Nullable Context tls,
+            @Nullable AddressCheck addresses,
+            boolean tunnel) {
         /** @param asksForServices whether service records are asked for: without, a port that is named is the same place as one that is not */
         static Key of(OriginRequest request, boolean asksForServices) {
             Origin origin =
                     asksForServices ? request.origin() : request.origin().atItsPort();
             String tlsName = origin.isSecure() ? request.tlsName() : "";
-            return new Key(origin, tlsName, request.addresses(), request.mayBecomeTunnel());
+            OriginTlsConfig.Context tls = origin.isSecure() ? request.tls().context() : null;
+            return new Key(origin, tlsName, tls, request.addresses(), request.mayBecomeTunnel());
         }
     }
 
@@ -60,6 +67,11 @@ final class OriginPool {
 
     String tlsName() {
         return key.tlsName();
+    }
+
+    /** TLS settings of its connections; null where they are not encrypted. */
+    OriginTlsConfig.@Nullable Context tls() {
+        return key.tls();
     }
 
     /** Those of a name's addresses that may be connected to. */

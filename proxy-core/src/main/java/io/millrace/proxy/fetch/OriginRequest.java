@@ -1,5 +1,6 @@
 package io.millrace.proxy.fetch;
 
+import io.millrace.proxy.config.OriginTlsConfig;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
 import java.nio.charset.StandardCharsets;
@@ -21,6 +22,7 @@ public final class OriginRequest {
 
     private final Origin origin;
     private final String tlsName;
+    private final OriginTlsConfig tls;
     private final String methodName;
     private final Method method;
     private final byte[] target;
@@ -35,6 +37,7 @@ public final class OriginRequest {
     private OriginRequest(Builder builder) {
         origin = builder.origin;
         tlsName = builder.tlsName == null ? origin.host() : builder.tlsName;
+        tls = builder.tls;
         methodName = builder.methodName;
         method = Method.of(methodName);
         target = builder.target;
@@ -73,9 +76,15 @@ public final class OriginRequest {
      * @param proxy the proxy that is asked
      * @param authority host and port of the destination
      * @param fields the end-to-end fields, Host and Via among them
+     * @param tls TLS settings, for a proxy that speaks TLS
      */
-    public static OriginRequest connect(Origin proxy, String authority, FieldSection fields, FetchSettings settings) {
-        Builder builder = new Builder(proxy).target(authority).fields(fields).settings(settings);
+    public static OriginRequest connect(
+            Origin proxy, String authority, FieldSection fields, FetchSettings settings, OriginTlsConfig tls) {
+        Builder builder = new Builder(proxy)
+                .target(authority)
+                .fields(fields)
+                .settings(settings)
+                .tls(tls);
         builder.methodName = Method.CONNECT.name();
         return builder.build();
     }
@@ -88,6 +97,11 @@ public final class OriginRequest {
     /** The name asked for in the TLS handshake and expected in the certificate: the origin's host unless another was given. */
     public String tlsName() {
         return tlsName;
+    }
+
+    /** TLS settings, for an {@code https} origin. */
+    OriginTlsConfig tls() {
+        return tls;
     }
 
     /** The method as it is sent. */
@@ -172,6 +186,7 @@ public final class OriginRequest {
 
         private final Origin origin;
         private @Nullable String tlsName;
+        private OriginTlsConfig tls = OriginTlsConfig.DEFAULTS;
         private String methodName = "GET";
         private byte[] target = {'/'};
         private @Nullable FieldSection fields;
@@ -189,6 +204,15 @@ public final class OriginRequest {
         /** The name for the TLS handshake, where it is not the origin's host. */
         public Builder tlsName(String name) {
             tlsName = name;
+            return this;
+        }
+
+        /** TLS settings; a fixed name in them goes before {@link #tlsName}. */
+        public Builder tls(OriginTlsConfig config) {
+            tls = config;
+            if (config.name() != null) {
+                tlsName = config.name();
+            }
             return this;
         }
 

@@ -1,5 +1,12 @@
 package io.millrace.proxy.fetch;
 
+import io.millrace.proxy.config.OriginTlsConfig;
+import io.millrace.proxy.config.OriginTlsConfig.Verify;
+import io.millrace.proxy.config.TlsVersion;
+import io.millrace.proxy.tls.CertificateFault;
+import io.millrace.proxy.tls.CertificateFiles;
+import io.millrace.proxy.tls.CertificateReader;
+import io.millrace.proxy.tls.ServerCertificate;
 import io.netty.handler.ssl.ApplicationProtocolConfig;
 import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.OpenSsl;
@@ -8,6 +15,8 @@ import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
 import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import java.io.InputStream;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
 import javax.net.ssl.SSLException;
 
 /**
@@ -43,6 +52,40 @@ public final class OriginTls {
     public static SslContext unverified() {
         return build(
                 builder().trustManager(InsecureTrustManagerFactory.INSTANCE).endpointIdentificationAlgorithm(null));
+    }
+
+    /**
+     * Makes a context of settings. Blocks on their files.
+     *
+     * @throws SSLException when a file cannot be used; the message names it
+     */
+    static SslContext of(OriginTlsConfig.Context config) throws SSLException {
+        if (config.equals(OriginTlsConfig.DEFAULTS.context())) {
+            return verifying();
+        }
+        SslContextBuilder builder = builder().protocols(TlsVersion.between(config.minVersion(), TlsVersion.TLS_1_3));
+        if (config.verify() == Verify.OFF) {
+            builder.trustManager(InsecureTrustManagerFactory.INSTANCE).endpointIdentificationAlgorithm(null);
+        } else {
+            builder.trustManager(OriginTrust.of(config.verify(), config.caFile()));
+        }
+        if (config.verify() == Verify.CHAIN) {
+            builder.endpointIdentificationAlgorithm(null);
+        }
+        Path certificate = config.certificate();
+        if (certificate != null) {
+            Path key = config.key();
+            try {
+                ServerCertificate own = new CertificateReader()
+                        .read(new CertificateFiles(certificate, key == null ? certificate : key), 0);
+                builder.keyManager(own.privateKey(), own.x509Chain());
+            } catch (CertificateFault e) {
+                throw new SSLException(e.file() + ": " + e.getMessage(), e);
+            } catch (GeneralSecurityException e) {
+                throw new SSLException(certificate + ": " + e.getMessage(), e);
+            }
+        }
+        return builder.build();
     }
 
     private static SslContextBuilder builder() {

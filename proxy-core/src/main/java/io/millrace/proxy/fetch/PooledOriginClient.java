@@ -1,5 +1,6 @@
 package io.millrace.proxy.fetch;
 
+import io.millrace.proxy.config.OriginTlsConfig;
 import io.millrace.proxy.dns.DnsStatistics;
 import io.millrace.proxy.dns.HostAddresses;
 import io.netty.bootstrap.Bootstrap;
@@ -15,7 +16,7 @@ import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +29,7 @@ final class PooledOriginClient implements OriginClient {
     private final EventLoop eventLoop;
     private final Bootstrap bootstrap;
     private final HostAddresses addresses;
-    private final Supplier<SslContext> sslContext;
+    private final OriginClientBuilder.Contexts sslContext;
     private final OriginStatistics statistics = new OriginStatistics();
     private final Map<OriginPool.Key, OriginPool> pools = new HashMap<>();
     private final Set<PooledCall> calls = new LinkedHashSet<>();
@@ -40,7 +41,7 @@ final class PooledOriginClient implements OriginClient {
             Class<? extends SocketChannel> channelType,
             ByteBufAllocator allocator,
             HostAddresses addresses,
-            Supplier<SslContext> sslContext,
+            OriginClientBuilder.Contexts sslContext,
             @Nullable RecvByteBufAllocator receiveBuffers,
             Runnable onWaiting) {
         this.onWaiting = onWaiting;
@@ -133,8 +134,9 @@ final class PooledOriginClient implements OriginClient {
         return addresses;
     }
 
-    SslContext sslContext() {
-        return sslContext.get();
+    /** The TLS context for settings. */
+    SslContext sslContext(OriginTlsConfig.Context config) throws SSLException {
+        return sslContext.of(config);
     }
 
     void forget(OriginPool.Key key, OriginPool pool) {

@@ -132,11 +132,11 @@ public final class HealthChecks {
             cancel();
             dueMillis = nowMillis + next(rules);
             Attempt attempt = new Attempt(this, of, rules);
-            attempt.call = client.fetch(request(rules), attempt);
+            attempt.call = client.fetch(request(of, rules), attempt);
             current = attempt;
         }
 
-        private OriginRequest request(OriginGroupConfig.HealthCheck rules) {
+        private OriginRequest request(OriginGroup of, OriginGroupConfig.HealthCheck rules) {
             String name = rules.host();
             long nanos = TimeUnit.MILLISECONDS.toNanos(rules.timeoutMillis());
             FieldSection.Builder fields = FieldSection.builder();
@@ -158,7 +158,7 @@ public final class HealthChecks {
             if (name != null) {
                 request.tlsName(name);
             }
-            return request.build();
+            return request.tls(of.config().tls()).build();
         }
 
         void cancel() {

@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe. Blocks on files: not for event loops.
  */
-final class CertificateReader {
+public final class CertificateReader {
     private static final int FILE_BYTES_MAX = 1 << 20;
     private static final int DNS_NAME = 2;
     private static final int IP_ADDRESS = 7;
@@ -58,7 +58,7 @@ final class CertificateReader {
      * @param nowMillis what {@link ServerCertificate#loadedMillis} says
      * @throws CertificateFault when it cannot be used; an expired one is no fault here
      */
-    ServerCertificate read(CertificateFiles files, long nowMillis) throws CertificateFault {
+    public ServerCertificate read(CertificateFiles files, long nowMillis) throws CertificateFault {
         List<Pem.Block> blocks = blocks(files.certificate());
         List<X509Certificate> certificates = certificates(files.certificate(), blocks);
         boolean apart = !files.key().equals(files.certificate());
@@ -77,6 +77,11 @@ final class CertificateReader {
         } catch (GeneralSecurityException e) {
             throw new CertificateFault(Kind.MALFORMED, files.certificate(), String.valueOf(e.getMessage()));
         }
+    }
+
+    /** Reads every certificate of a PEM file, such as one of authorities, in the order of the file. */
+    public static List<X509Certificate> authorities(Path file) throws CertificateFault {
+        return certificates(file, blocks(file));
     }
 
     private byte[] shared(byte[] issuer) {

@@ -16,13 +16,13 @@ import org.jspecify.annotations.Nullable;
  * @param id device and inode, or what the file system has instead; null for neither
  * @param changedNanos time of the last change; with a POSIX file system that of the inode, which no writer can set
  */
-record FileStamp(@Nullable Object id, long size, long changedNanos) {
+public record FileStamp(@Nullable Object id, long size, long changedNanos) {
     static final FileStamp MISSING = new FileStamp(null, -1, 0);
     private static final boolean POSIX =
             Path.of("").getFileSystem().supportedFileAttributeViews().contains("unix");
 
     /** Reads the stamp; {@link #MISSING} where there is no file or it cannot be looked at. */
-    static FileStamp of(Path file) {
+    public static FileStamp of(Path file) {
         try {
             if (POSIX) {
                 Map<String, Object> attributes = Files.readAttributes(file, "unix:ino,size,ctime");

@@ -88,7 +88,7 @@ public final class ServerCertificate {
     }
 
     /** Decodes the chain, the server's own first. */
-    X509Certificate[] x509Chain() throws GeneralSecurityException {
+    public X509Certificate[] x509Chain() throws GeneralSecurityException {
         CertificateFactory factory = CertificateFactory.getInstance("X.509");
         List<X509Certificate> decoded = new ArrayList<>();
         for (byte[] certificate : chain) {
@@ -98,7 +98,7 @@ public final class ServerCertificate {
     }
 
     /** Decodes the private key. */
-    PrivateKey privateKey() throws GeneralSecurityException {
+    public PrivateKey privateKey() throws GeneralSecurityException {
         return KeyFactory.getInstance(keyAlgorithm).generatePrivate(new PKCS8EncodedKeySpec(key));
     }
 }

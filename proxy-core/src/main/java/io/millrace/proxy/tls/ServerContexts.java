@@ -4,6 +4,7 @@ import io.millrace.proxy.observe.FaultLog;
 import io.netty.handler.ssl.OpenSsl;
 import io.netty.handler.ssl.OpenSslCredential;
 import io.netty.handler.ssl.OpenSslCredentialBuilder;
+import io.netty.handler.ssl.OpenSslServerSessionContext;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
@@ -40,8 +41,31 @@ final class ServerContexts {
     private final Executor executor;
     private final Map<CertificateSet, CompletableFuture<SslContext>> made = new ConcurrentHashMap<>();
 
-    ServerContexts(Executor executor) {
+    private volatile TicketKeys ticketKeys;
+
+    /** @param ticketKeys for every context until others are set */
+    ServerContexts(Executor executor, TicketKeys ticketKeys) {
         this.executor = executor;
+        this.ticketKeys = ticketKeys;
+    }
+
+    /** Gives every context these keys, those that are made later too. */
+    void ticketKeys(TicketKeys keys) {
+        ticketKeys = keys;
+        for (CompletableFuture<SslContext> each : made.values()) {
+            var unused = each.thenAccept(context -> setTicketKeys(context, keys));
+        }
+    }
+
+    private static void setTicketKeys(SslContext context, TicketKeys keys) {
+        SslContext held = retained(context);
+        try {
+            if (held != null && held.sessionContext() instanceof OpenSslServerSessionContext sessions) {
+                sessions.setTicketKeys(keys.forLibrary());
+            }
+        } finally {
+            ReferenceCountUtil.release(held);
+        }
     }
 
     /** The context of a set that was made before, retained; null where it is not there yet. */
@@ -83,7 +107,14 @@ final class ServerContexts {
 
     private void make(CertificateSet set, CompletableFuture<SslContext> into) {
         try {
-            into.complete(build(set.certificates()));
+            SslContext context = build(set.certificates());
+            TicketKeys keys = ticketKeys;
+            setTicketKeys(context, keys);
+            into.complete(context);
+            if (keys != ticketKeys) {
+                // They changed meanwhile, perhaps before this context could be seen.
+                setTicketKeys(context, ticketKeys);
+            }
         } catch (SSLException | RuntimeException e) {
             into.completeExceptionally(e);
             faults.report(

@@ -47,6 +47,7 @@ public final class ServerTls implements AutoCloseable {
     private @Nullable ScheduledExecutorService looking;
     private @Nullable ScheduledExecutorService making;
     private @Nullable Future<?> pause;
+    private final TicketKeySource ticketKeys = new TicketKeySource(this::useTicketKeys);
     private volatile TlsConfig config;
 
     /** Loads nothing yet. */
@@ -80,14 +81,14 @@ public final class ServerTls implements AutoCloseable {
         if (certificate == null) {
             if (shared == null || sharedContexts == null) {
                 shared = new CertificateStore(config, clockMillis);
-                sharedContexts = new ServerContexts(executor);
+                sharedContexts = new ServerContexts(executor, ticketKeys.keys());
                 add(shared, sharedContexts);
                 shared.look();
             }
             return new ListenerTls(shared, sharedContexts, true);
         }
         CertificateStore own = new CertificateStore(only(certificate, tls.key()), clockMillis);
-        ServerContexts made = new ServerContexts(executor);
+        ServerContexts made = new ServerContexts(executor, ticketKeys.keys());
         add(own, made);
         own.look();
         CertificateSet set = own.index().find(null);
@@ -110,7 +111,8 @@ public final class ServerTls implements AutoCloseable {
                 List.of(new TlsConfig.Certificates(certificate, key, null, List.of())),
                 null,
                 TlsConfig.UnknownName.DEFAULT,
-                config.checkNanos());
+                config.checkNanos(),
+                null);
     }
 
     private ScheduledExecutorService start() {
@@ -121,6 +123,9 @@ public final class ServerTls implements AutoCloseable {
             making = executor;
             looking = Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("millrace-tls-files", true));
             schedule(config.checkNanos());
+            ticketKeys.file(config.ticketKeysFile());
+            var unused = looking.scheduleWithFixedDelay(
+                    this::rotateTicketKeys, TicketKeys.ROTATION_HOURS, TicketKeys.ROTATION_HOURS, TimeUnit.HOURS);
         }
         return executor;
     }
@@ -150,6 +155,29 @@ public final class ServerTls implements AutoCloseable {
         }
     }
 
+    private void useTicketKeys(TicketKeys keys) {
+        contexts.forEach(each -> each.ticketKeys(keys));
+    }
+
+    private void rotateTicketKeys() {
+        lock.lock();
+        try {
+            ticketKeys.rotate();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Takes session ticket keys that another process makes and rotates; a file goes before them. */
+    public void giveTicketKeys(TicketKeys keys) {
+        lock.lock();
+        try {
+            ticketKeys.give(keys);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private List<CertificateStore> stores() {
         lock.lock();
         try {
@@ -164,6 +192,12 @@ public final class ServerTls implements AutoCloseable {
         for (CertificateStore store : stores()) {
             store.look();
         }
+        lock.lock();
+        try {
+            ticketKeys.look();
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Takes other settings over; certificates that did not change are not loaded again. Blocks. */
@@ -172,8 +206,12 @@ public final class ServerTls implements AutoCloseable {
         lock.lock();
         try {
             boolean sooner = next.tls().checkNanos() < config.checkNanos();
+            boolean otherKeys = !Objects.equals(next.tls().ticketKeysFile(), config.ticketKeysFile());
             config = next.tls();
             store = shared;
+            if (otherKeys && looking != null) {
+                ticketKeys.file(config.ticketKeysFile());
+            }
             if (sooner && pause != null && pause.cancel(false)) {
                 schedule(config.checkNanos());
             }
@@ -214,7 +252,7 @@ public final class ServerTls implements AutoCloseable {
         TlsConfig.Certificates source = directory
                 ? new TlsConfig.Certificates(null, null, file, List.of())
                 : new TlsConfig.Certificates(file, chosen, null, List.of());
-        TlsConfig only = new TlsConfig(List.of(source), null, TlsConfig.UnknownName.DEFAULT, config.checkNanos());
+        TlsConfig only = new TlsConfig(List.of(source), null, TlsConfig.UnknownName.DEFAULT, config.checkNanos(), null);
         CertificateStore store = CertificateStore.forCheck(only, clockMillis);
         store.look();
         return store.report();

@@ -78,6 +78,8 @@ class ConfigOriginsTest {
                         30_000,
                         new OriginGroupConfig.Retry(5, List.of(502), 2000),
                         new OriginGroupConfig.Markdown(7, 1000, 60_000, List.of()),
+                        OriginTlsConfig.DEFAULTS,
+                        false,
                         new OriginGroupConfig.HealthCheck("/up", "shop.internal", 2000, 1000, 1, 3, List.of(200, 204))),
                 config.originGroups().get(0));
     }

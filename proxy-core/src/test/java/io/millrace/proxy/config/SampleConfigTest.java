@@ -114,6 +114,8 @@ final class SampleConfigTest {
         if (value == null || key == ConfigKeys.CACHE_RAM_SIZE) {
             value = key == ConfigKeys.ADMIN_LISTEN ? "':1'" : key == ConfigKeys.CACHE_RAM_SIZE ? "1GiB" : "/some/path";
             value = key == ConfigKeys.ADMIN_TOKEN_FILE ? token : value;
+            value = key.path().matches("(origin[.])?tls[.].*") && key.type() == ValueType.PATH ? token : value;
+            value = key == OriginTlsKeys.GENERAL.name() ? "www.example" : value;
             value = key == FileKeys.INCLUDE ? "none-*.yaml" : value;
             value = key == ConfigKeys.CACHE_VOLUME ? "default" : value;
             value = key == TlsKeys.DEFAULT_CERTIFICATE ? "www.example" : value;

@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -52,7 +53,7 @@ class CertificateStoreTest {
 
     private static TlsConfig config(String defaultName, UnknownName unknown, List<Certificates> certificates) {
         return new TlsConfig(
-                certificates, defaultName, unknown, Duration.ofSeconds(5).toNanos());
+                certificates, defaultName, unknown, Duration.ofSeconds(5).toNanos(), null);
     }
 
     private CertificateStore store(Certificates... certificates) {
@@ -129,7 +130,7 @@ class CertificateStoreTest {
         Files.createSymbolicLink(file, archive.resolve("0.pem"));
         CertificateStore store = store(in(live));
         CertificateSet before = store.index().find("still.example");
-        ServerContexts contexts = new ServerContexts(Runnable::run);
+        ServerContexts contexts = new ServerContexts(Runnable::run, TicketKeys.generate(new SecureRandom()));
         store.attach(contexts);
         contexts.prepare(before);
         contexts.prepare(store.index().find("www.example.com"));

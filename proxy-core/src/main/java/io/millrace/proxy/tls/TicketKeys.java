@@ -1,0 +1,101 @@
+package io.millrace.proxy.tls;
+
+import io.netty.handler.ssl.OpenSslSessionTicketKey;
+import java.security.MessageDigest;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Keys that encrypt TLS session tickets, newest first (RFC 5077 section 4). Immutable.
+ *
+ * <p>The first one encrypts new tickets; all of them decrypt. Each has {@value #KEY_BYTES} bytes, as in files of Traffic
+ * Server and nginx: name, HMAC key and AES key, 16 bytes each.
+ */
+public final class TicketKeys {
+    /** Bytes of one key. */
+    public static final int KEY_BYTES = 48;
+
+    /** Keys that are kept after a rotation. */
+    public static final int KEPT = 4;
+
+    /** Time between two rotations. */
+    public static final long ROTATION_HOURS = 12;
+
+    private static final int KEYS_MAX = 16;
+    private static final int PART = 16;
+
+    private final List<byte[]> keys;
+
+    private TicketKeys(List<byte[]> keys) {
+        this.keys = List.copyOf(keys);
+    }
+
+    /** One new key. */
+    public static TicketKeys generate(SecureRandom random) {
+        return new TicketKeys(List.of(newKey(random)));
+    }
+
+    /**
+     * Reads keys that stand one after the other.
+     *
+     * @throws IllegalArgumentException when they are none, too many, or not whole
+     */
+    public static TicketKeys parse(byte[] bytes) {
+        if (bytes.length == 0 || bytes.length % KEY_BYTES != 0 || bytes.length / KEY_BYTES > KEYS_MAX) {
+            throw new IllegalArgumentException("has " + bytes.length + " bytes; expected 1 to " + KEYS_MAX + " keys of "
+                    + KEY_BYTES + " bytes each, such as 'openssl rand " + KEY_BYTES + "' makes one");
+        }
+        List<byte[]> keys = new ArrayList<>();
+        for (int at = 0; at < bytes.length; at += KEY_BYTES) {
+            keys.add(Arrays.copyOfRange(bytes, at, at + KEY_BYTES));
+        }
+        return new TicketKeys(keys);
+    }
+
+    /** A new key in front; the oldest ones beyond {@value #KEPT} are gone. */
+    public TicketKeys rotated(SecureRandom random) {
+        return generate(random).before(this);
+    }
+
+    /** These keys, and behind them what else {@code older} has, {@value #KEPT} at most or all of these. */
+    TicketKeys before(TicketKeys older) {
+        List<byte[]> all = new ArrayList<>(keys);
+        for (byte[] key : older.keys) {
+            if (all.size() < KEPT && all.stream().noneMatch(each -> MessageDigest.isEqual(each, key))) {
+                all.add(key);
+            }
+        }
+        return new TicketKeys(all);
+    }
+
+    /** The keys one after the other. */
+    public byte[] bytes() {
+        byte[] all = new byte[keys.size() * KEY_BYTES];
+        for (int i = 0; i < keys.size(); i++) {
+            System.arraycopy(keys.get(i), 0, all, i * KEY_BYTES, KEY_BYTES);
+        }
+        return all;
+    }
+
+    /** How many there are. */
+    public int size() {
+        return keys.size();
+    }
+
+    OpenSslSessionTicketKey[] forLibrary() {
+        return keys.stream()
+                .map(key -> new OpenSslSessionTicketKey(
+                        Arrays.copyOfRange(key, 0, PART),
+                        Arrays.copyOfRange(key, PART, 2 * PART),
+                        Arrays.copyOfRange(key, 2 * PART, KEY_BYTES)))
+                .toArray(OpenSslSessionTicketKey[]::new);
+    }
+
+    private static byte[] newKey(SecureRandom random) {
+        byte[] key = new byte[KEY_BYTES];
+        random.nextBytes(key);
+        return key;
+    }
+}
