@@ -46,6 +46,7 @@ class LiveSettingsTest {
             Map.entry("tls.certificates", "CertificateStore, told at each reload"),
             Map.entry("tls.default_certificate", "CertificateStore, told at each reload"),
             Map.entry("tls.unknown_name", "CertificateStore, told at each reload"),
+            Map.entry("tls.ticket_keys_file", "ServerTls, told at each reload"),
             Map.entry("tls.check_interval", "ServerTls, before each look")));
 
     /** Keys of list elements that are not live, each with a file before and after it changes: {@code <before|after>}. */

@@ -39,6 +39,12 @@ final class ConfigCatalogTest {
                     ConfigCatalog.keys().stream().filter(constants::contains).toList());
             rest.removeAll(constants);
         }
+        for (OriginTlsKeys.Section section : List.of(OriginTlsKeys.GENERAL, OriginTlsKeys.GROUP)) {
+            List<ConfigKey<?>> keys = section.all();
+            assertEquals(
+                    keys, ConfigCatalog.keys().stream().filter(keys::contains).toList());
+            rest.removeAll(keys);
+        }
         assertEquals(List.of(), rest);
     }
 
