@@ -514,9 +514,6 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
             finished.done().complete(null);
         }
         if (worker.plan() == null) {
-            if (worker.isOfThisVersion()) {
-                worker.send(ticketKeys.message());
-            }
             adoption.serves();
         } else {
             onReady.accept(status);

@@ -62,7 +62,7 @@ final class ServingLoop {
     private final Supplier<Boolean> fastLaneOpen;
     private final @Nullable FastLane fastLane;
     private final DirectAnswers direct;
-    private final Runnable tlsFailed;
+    private final CountedHandshakes handshakes;
     private final ConnectionMemory budget;
     private final LoopMemory memory;
     private boolean closingSlow;
@@ -117,7 +117,7 @@ final class ServingLoop {
                         loop, allocator, http1, fastLaneOpen, exchanges, exchanges, connections, lane))
                 : null;
         this.direct = new DirectAnswers(loop, allocator, exchanges, lane::onAnswered);
-        this.tlsFailed = () -> counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_TLS);
+        this.handshakes = new CountedHandshakes(counters);
     }
 
     /** Closes slow clients after the present event, for a call that waits for a connection; at most every {@value #RELIEF_MILLIS} ms. */
@@ -216,7 +216,7 @@ final class ServingLoop {
     }
 
     private @Nullable DirectAnswers addTls(Channel channel, ListenerTls tls) {
-        channel.pipeline().addLast(tls.newHandler(allocator, tlsFailed));
+        channel.pipeline().addLast(tls.newHandler(allocator, handshakes));
         return fastLaneOpen.get() ? direct : null;
     }
 

@@ -3,17 +3,22 @@ package io.millrace.proxy;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.ssl.SslHandler;
+import io.netty.util.ReferenceCountUtil;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLException;
 
 /** A TLS client that offers the session of its last connection, whichever port that had. */
 final class ResumingClient {
@@ -23,6 +28,7 @@ final class ResumingClient {
      * Connects as to {@code one.example:443}, asks for {@code /}, and waits until the server closes.
      *
      * @return whether the session is that of an earlier connection with this context
+     * @throws SSLException when the server refuses the connection, at the handshake or, by TLS 1.3, after it
      */
     static boolean connect(SSLContext context, InetSocketAddress address, String protocol) throws Exception {
         EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
@@ -31,13 +37,25 @@ final class ResumingClient {
             engine.setUseClientMode(true);
             engine.setEnabledProtocols(new String[] {protocol});
             SslHandler tls = new SslHandler(engine);
+            AtomicInteger received = new AtomicInteger();
             Channel channel = new Bootstrap()
                     .group(loop)
                     .channel(NioSocketChannel.class)
                     .handler(new ChannelInitializer<Channel>() {
                         @Override
                         protected void initChannel(Channel made) {
-                            made.pipeline().addLast(tls);
+                            made.pipeline().addLast(tls, new ChannelInboundHandlerAdapter() {
+                                @Override
+                                public void channelRead(ChannelHandlerContext context, Object message) {
+                                    received.incrementAndGet();
+                                    ReferenceCountUtil.release(message);
+                                }
+
+                                @Override
+                                public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+                                    context.close();
+                                }
+                            });
                         }
                     })
                     .connect(address)
@@ -47,10 +65,11 @@ final class ResumingClient {
             boolean resumed = engine.getSession().getValue("seen") != null;
             engine.getSession().putValue("seen", "yes");
             channel.writeAndFlush(Unpooled.copiedBuffer(
-                            "GET / HTTP/1.1\r\nHost: one.example\r\nConnection: close\r\n\r\n",
-                            StandardCharsets.US_ASCII))
-                    .sync();
+                    "GET / HTTP/1.1\r\nHost: one.example\r\nConnection: close\r\n\r\n", StandardCharsets.US_ASCII));
             channel.closeFuture().sync();
+            if (received.get() == 0) {
+                throw new SSLException("closed without an answer");
+            }
             return resumed;
         } finally {
             loop.shutdownGracefully(0, 1, TimeUnit.SECONDS);

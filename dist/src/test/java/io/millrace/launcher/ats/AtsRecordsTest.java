@@ -192,11 +192,11 @@ final class AtsRecordsTest extends AtsFixture {
                 "CONFIG proxy.config.ssl.client.cert.filename STRING own.pem",
                 "CONFIG proxy.config.ssl.client.private_key.filename STRING own.key",
                 "CONFIG proxy.config.ssl.client.private_key.path STRING /keys",
-                "CONFIG proxy.config.ssl.client.sni_policy STRING remap");
+                "CONFIG proxy.config.ssl.client.sni_policy STRING host");
         assertHas("verify: chain");
         assertHas("/own.pem");
         assertHas("/keys/own.key");
-        assertHas("sni: origin");
+        assertHas("sni: host");
         samples.file("records.config", "CONFIG proxy.config.ssl.client.verify.server.policy STRING MOOD");
         assertOutcome(Outcome.NOT_MAPPED, "records.config", 1, "origin.tls.verify");
     }

@@ -28,21 +28,26 @@ public record ListenerConfig(
      *
      * @param certificate PEM, the chain, the server's own first
      * @param key PEM, the private key
+     * @param settings versions, ciphers and client certificates
      */
-    public record Tls(@Nullable Path certificate, @Nullable Path key) {}
+    public record Tls(@Nullable Path certificate, @Nullable Path key, ServerTlsConfig settings) {}
 
     /** {@code https} where TLS is spoken, else {@code http}: the scheme of the requests that arrive here. */
     public String scheme() {
         return tls == null ? "http" : "https";
     }
 
-    static ListenerConfig from(ConfigValues element) {
+    static ListenerConfig from(ConfigValues element, ConfigValues general) {
         Path certificate = element.find(ConfigKeys.LISTEN_CERTIFICATE);
         Path key = element.find(ConfigKeys.LISTEN_KEY);
-        boolean secure = certificate != null || element.isSet(TlsKeys.LISTEN_ENABLED);
+        boolean secure = certificate != null
+                || element.isSet(TlsKeys.LISTEN_ENABLED)
+                || ServerTlsKeys.LISTEN.all().stream().anyMatch(element::isSet);
         return new ListenerConfig(
                 element.get(ConfigKeys.LISTEN_ADDRESS),
                 element.get(ProxyProtocolKeys.LISTEN),
-                secure && element.get(TlsKeys.LISTEN_ENABLED) ? new Tls(certificate, key) : null);
+                secure && element.get(TlsKeys.LISTEN_ENABLED)
+                        ? new Tls(certificate, key, ServerTlsConfig.from(element, general))
+                        : null);
     }
 }

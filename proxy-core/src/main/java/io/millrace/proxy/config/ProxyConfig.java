@@ -36,7 +36,7 @@ public final class ProxyConfig {
     ProxyConfig(ConfigValues values) {
         this.values = values;
         listeners = elements(values, ConfigKeys.LISTEN).stream()
-                .map(ListenerConfig::from)
+                .map(listener -> ListenerConfig.from(listener, values))
                 .toList();
         List<RemapRuleConfig> rules = new ArrayList<>();
         for (ConfigValues element : elements(values, ConfigKeys.REMAP)) {

@@ -28,7 +28,12 @@ final class TlsChecks {
         warnUnreadable(TlsKeys.TICKET_KEYS_FILE.path(), values.find(TlsKeys.TICKET_KEYS_FILE));
         List<ConfigValues> listeners = ProxyConfig.elements(values, ConfigKeys.LISTEN);
         boolean used = false;
+        checkSettings("tls", values, ServerTlsKeys.GENERAL, ServerTlsConfig.from(values, values));
         for (int i = 0; i < listeners.size(); i++) {
+            if (ServerTlsKeys.LISTEN.all().stream().anyMatch(listeners.get(i)::isSet)) {
+                ServerTlsConfig effective = ServerTlsConfig.from(listeners.get(i), values);
+                checkSettings("listen[" + i + "].tls", listeners.get(i), ServerTlsKeys.LISTEN, effective);
+            }
             used |= checkListener("listen[" + i + "].tls", listeners.get(i), !certificates.isEmpty());
         }
         if (!used && !certificates.isEmpty() && !problems.isBroken("listen")) {
@@ -57,6 +62,27 @@ final class TlsChecks {
                     "has no certificate: set certificate and key here, or tls.certificates");
         }
         return uses;
+    }
+
+    /** Checks the settings of an address, or the general ones, over each other. */
+    private void checkSettings(String path, ConfigValues own, ServerTlsKeys.Section keys, ServerTlsConfig effective) {
+        if (effective.minVersion().compareTo(effective.maxVersion()) > 0) {
+            String key = path + (own.isSet(keys.minVersion()) ? ".min_version" : ".max_version");
+            problems.error(
+                    at(key),
+                    key,
+                    "min_version " + effective.minVersion().text() + " is newer than max_version "
+                            + effective.maxVersion().text());
+        }
+        boolean asks = effective.clientCertificates() != ServerTlsConfig.ClientCertificates.OFF;
+        if (asks && effective.caFile() == null && !problems.isAnyBrokenBelow(path)) {
+            problems.error(
+                    at(path + ".client_certificates"),
+                    path + ".client_ca_file",
+                    "missing; client_certificates needs the authorities that sign them");
+        }
+        warnUnreadable(path + ".client_ca_file", own.find(keys.caFile()));
+        warnUnreadable(path + ".client_revocation_file", own.find(keys.crlFile()));
     }
 
     private void checkElement(String path, ConfigValues element) {

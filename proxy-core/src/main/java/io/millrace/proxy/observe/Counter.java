@@ -52,6 +52,23 @@ public enum Counter {
             MetricFamily.CONNECTIONS_REFUSED, "no whole PROXY header within timeouts.client_header", "proxy-timeout"),
     CLIENT_CONNECTIONS_REFUSED_TLS(MetricFamily.CONNECTIONS_REFUSED, "TLS handshake failed", "tls"),
 
+    TLS_HANDSHAKES_1_2(MetricFamily.TLS_HANDSHAKES, "TLS 1.2", "TLSv1.2"),
+    TLS_HANDSHAKES_1_3(MetricFamily.TLS_HANDSHAKES, "TLS 1.3", "TLSv1.3"),
+    TLS_FAILURES_UNKNOWN_NAME(
+            MetricFamily.TLS_HANDSHAKE_FAILURES,
+            "no certificate for the name that the client asked for",
+            "unknown-name"),
+    TLS_FAILURES_CLIENT_CERTIFICATE(
+            MetricFamily.TLS_HANDSHAKE_FAILURES,
+            "the client showed no certificate, or one that is not valid",
+            "client-certificate"),
+    TLS_FAILURES_NOTHING_IN_COMMON(
+            MetricFamily.TLS_HANDSHAKE_FAILURES, "no common version, cipher suite or group", "nothing-in-common"),
+    TLS_FAILURES_CLIENT(
+            MetricFamily.TLS_HANDSHAKE_FAILURES, "the client closed the connection, or sent an alert", "client"),
+    TLS_FAILURES_TIMEOUT(MetricFamily.TLS_HANDSHAKE_FAILURES, "not done within the time for it", "timeout"),
+    TLS_FAILURES_PROTOCOL(MetricFamily.TLS_HANDSHAKE_FAILURES, "what came is not TLS, or breaks its rules", "protocol"),
+
     CLIENT_RECEIVED_BYTES(MetricFamily.RECEIVED_BYTES, "requests", "client"),
     ORIGIN_RECEIVED_BYTES(MetricFamily.RECEIVED_BYTES, "responses of origins", "origin"),
     CLIENT_SENT_BYTES(MetricFamily.SENT_BYTES, "responses", "client"),

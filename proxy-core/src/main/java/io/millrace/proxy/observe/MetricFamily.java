@@ -482,6 +482,18 @@ public enum MetricFamily {
             Kind.GAUGE,
             "seconds",
             "Time to the end of the certificate that ends first, negative when it is over; renew it."),
+    TLS_HANDSHAKES(
+            "millrace_tls_handshakes_total",
+            Kind.COUNTER,
+            "connections",
+            "TLS handshakes with clients that succeeded, by version.",
+            "version"),
+    TLS_HANDSHAKE_FAILURES(
+            "millrace_tls_handshake_failures_total",
+            Kind.COUNTER,
+            "connections",
+            "TLS handshakes with clients that failed, by reason.",
+            "reason"),
     TLS_CERTIFICATE_FAULTS(
             "millrace_tls_certificate_faults_total",
             Kind.COUNTER,

@@ -1,5 +1,6 @@
 package io.millrace.proxy.tls;
 
+import io.millrace.proxy.config.ServerTlsConfig;
 import io.millrace.proxy.config.TlsConfig;
 import io.millrace.proxy.config.TlsConfig.Certificates;
 import io.millrace.proxy.tls.CertificateFault.Kind;
@@ -260,7 +261,7 @@ final class CertificateStore {
     /** Lets the TLS library judge a certificate before clients meet it. */
     private static void tryOut(ServerCertificate certificate) throws CertificateFault {
         try {
-            SslContext context = ServerContexts.build(List.of(certificate));
+            SslContext context = ServerContexts.build(List.of(certificate), ServerTlsConfig.DEFAULTS);
             ReferenceCountUtil.release(context);
         } catch (SSLException e) {
             throw new CertificateFault(

@@ -28,13 +28,13 @@ final class NameSelector extends SniHandler {
     private static final byte[] UNRECOGNIZED_NAME = {21, 3, 3, 0, 2, 2, 112};
 
     private final ListenerTls tls;
-    private final Runnable onFailure;
+    private final HandshakeListener told;
     private boolean refused;
 
-    NameSelector(ListenerTls tls, Runnable onFailure) {
+    NameSelector(ListenerTls tls, HandshakeListener told) {
         super((name, promise) -> promise, HELLO_BYTES_MAX, HELLO_TIMEOUT_MILLIS);
         this.tls = tls;
-        this.onFailure = onFailure;
+        this.told = told;
     }
 
     @Override
@@ -53,7 +53,7 @@ final class NameSelector extends SniHandler {
     private void refuse(ChannelHandlerContext ctx) {
         if (!refused) {
             refused = true;
-            onFailure.run();
+            told.failed(HandshakeListener.Failure.UNKNOWN_NAME);
             ctx.writeAndFlush(Unpooled.wrappedBuffer(UNRECOGNIZED_NAME)).addListener(ChannelFutureListener.CLOSE);
         }
     }
@@ -71,6 +71,6 @@ final class NameSelector extends SniHandler {
 
     @Override
     protected SslHandler newSslHandler(SslContext context, ByteBufAllocator allocator) {
-        return ListenerTls.watched(super.newSslHandler(context, allocator), onFailure);
+        return ListenerTls.watched(super.newSslHandler(context, allocator), told);
     }
 }

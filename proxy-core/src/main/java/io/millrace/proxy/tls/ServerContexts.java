@@ -1,7 +1,11 @@
 package io.millrace.proxy.tls;
 
+import io.millrace.proxy.config.ServerTlsConfig;
+import io.millrace.proxy.config.TlsVersion;
 import io.millrace.proxy.observe.FaultLog;
+import io.netty.handler.ssl.ClientAuth;
 import io.netty.handler.ssl.OpenSsl;
+import io.netty.handler.ssl.OpenSslContextOption;
 import io.netty.handler.ssl.OpenSslCredential;
 import io.netty.handler.ssl.OpenSslCredentialBuilder;
 import io.netty.handler.ssl.OpenSslServerSessionContext;
@@ -14,6 +18,7 @@ import io.netty.util.concurrent.Promise;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -22,6 +27,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLException;
+import javax.net.ssl.TrustManager;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,16 +43,45 @@ final class ServerContexts {
     private static final long FAULT_QUIET_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final char[] NO_PASSWORD = new char[0];
 
+    /** BoringSSL has no others, and takes all of them or none. */
+    private static final List<String> TLS_1_3_SUITES =
+            List.of("TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256");
+
     private final FaultLog faults = new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime);
     private final Executor executor;
     private final Map<CertificateSet, CompletableFuture<SslContext>> made = new ConcurrentHashMap<>();
 
     private volatile TicketKeys ticketKeys;
 
+    private final ServerTlsConfig settings;
+    private volatile List<FileStamp> stamps = List.of();
+
     /** @param ticketKeys for every context until others are set */
-    ServerContexts(Executor executor, TicketKeys ticketKeys) {
+    ServerContexts(Executor executor, ServerTlsConfig settings, TicketKeys ticketKeys) {
         this.executor = executor;
+        this.settings = settings;
         this.ticketKeys = ticketKeys;
+        stamps = stamps();
+    }
+
+    private List<FileStamp> stamps() {
+        return ClientTrust.files(settings).map(FileStamp::of).toList();
+    }
+
+    /** Gives up contexts where a file of client authorities has changed and can be used. Blocks. */
+    void look() {
+        List<FileStamp> now = stamps();
+        if (now.equals(stamps)) {
+            return;
+        }
+        stamps = now;
+        try {
+            ClientTrust.of(settings);
+            close();
+            log.info("TLS: loaded the authorities of client certificates again");
+        } catch (SSLException e) {
+            log.error("TLS: {}; contexts made before keep the files of before", e.getMessage());
+        }
     }
 
     /** Gives every context these keys, those that are made later too. */
@@ -107,7 +142,7 @@ final class ServerContexts {
 
     private void make(CertificateSet set, CompletableFuture<SslContext> into) {
         try {
-            SslContext context = build(set.certificates());
+            SslContext context = build(set.certificates(), settings);
             TicketKeys keys = ticketKeys;
             setTicketKeys(context, keys);
             into.complete(context);
@@ -162,8 +197,18 @@ final class ServerContexts {
         }
     }
 
+    /** Finds what is wrong with settings, whatever the certificate. Blocks. */
+    static void check(ServerTlsConfig settings) throws SSLException {
+        ClientTrust.of(settings);
+        if (OpenSsl.isAvailable()) {
+            SslContextBuilder client = SslContextBuilder.forClient().sslProvider(SslProvider.OPENSSL_REFCNT);
+            ReferenceCountUtil.release(finish(client, settings, ClientTrust.of(ServerTlsConfig.DEFAULTS)));
+        }
+    }
+
     /** Makes a context of at least one certificate. */
-    static SslContext build(List<ServerCertificate> certificates) throws SSLException {
+    static SslContext build(List<ServerCertificate> certificates, ServerTlsConfig settings) throws SSLException {
+        ClientTrust trust = ClientTrust.of(settings);
         try {
             SslContextBuilder builder;
             if (OpenSsl.isAvailable()) {
@@ -180,12 +225,42 @@ final class ServerContexts {
             } else {
                 builder = SslContextBuilder.forServer(keyManagers(certificates)).sslProvider(SslProvider.JDK);
             }
-            return builder.protocols("TLSv1.3", "TLSv1.2").build();
+            return finish(builder, settings, trust);
         } catch (GeneralSecurityException | IllegalArgumentException | UnsupportedOperationException e) {
             throw new SSLException(e.getMessage(), e);
         } catch (Exception e) {
             throw e instanceof SSLException known ? known : new SSLException(e.getMessage(), e);
         }
+    }
+
+    private static SslContext finish(SslContextBuilder builder, ServerTlsConfig settings, ClientTrust trust)
+            throws SSLException {
+        builder.protocols(TlsVersion.between(settings.minVersion(), settings.maxVersion()));
+        if (!settings.ciphers().isEmpty()) {
+            List<String> suites = new ArrayList<>(TLS_1_3_SUITES);
+            for (String suite : settings.ciphers()) {
+                if (OpenSsl.isAvailable() && !OpenSsl.isCipherSuiteAvailable(suite)) {
+                    throw new SSLException("ciphers: " + suite + " is no cipher suite that " + OpenSsl.versionString()
+                            + " has; such as TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256");
+                }
+                suites.add(suite);
+            }
+            builder.ciphers(suites);
+        }
+        if (!settings.groups().isEmpty() && OpenSsl.isAvailable()) {
+            builder.option(OpenSslContextOption.GROUPS, settings.groups().toArray(String[]::new));
+        }
+        TrustManager manager = trust.manager();
+        if (manager != null) {
+            boolean required = settings.clientCertificates() == ServerTlsConfig.ClientCertificates.REQUIRE;
+            builder.clientAuth(required ? ClientAuth.REQUIRE : ClientAuth.OPTIONAL)
+                    .trustManager(manager);
+        }
+        SslContext context = builder.build();
+        if (context.sessionContext() instanceof OpenSslServerSessionContext sessions) {
+            sessions.setSessionIdContext(trust.sessionContext());
+        }
+        return context;
     }
 
     private static KeyManagerFactory keyManagers(List<ServerCertificate> certificates)

@@ -2,6 +2,7 @@ package io.millrace.proxy.tls;
 
 import io.millrace.proxy.config.ListenerConfig;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.ServerTlsConfig;
 import io.millrace.proxy.config.TlsConfig;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
@@ -20,6 +21,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,7 +45,7 @@ public final class ServerTls implements AutoCloseable {
     private final List<CertificateStore> stores = new ArrayList<>();
     private final List<ServerContexts> contexts = new ArrayList<>();
     private @Nullable CertificateStore shared;
-    private @Nullable ServerContexts sharedContexts;
+    private final Map<ServerTlsConfig, ServerContexts> sharedContexts = new HashMap<>();
     private @Nullable ScheduledExecutorService looking;
     private @Nullable ScheduledExecutorService making;
     private @Nullable Future<?> pause;
@@ -79,17 +81,25 @@ public final class ServerTls implements AutoCloseable {
         ScheduledExecutorService executor = start();
         Path certificate = tls.certificate();
         if (certificate == null) {
-            if (shared == null || sharedContexts == null) {
-                shared = new CertificateStore(config, clockMillis);
-                sharedContexts = new ServerContexts(executor, ticketKeys.keys());
-                add(shared, sharedContexts);
-                shared.look();
+            CertificateStore all = shared;
+            ServerContexts known = sharedContexts.get(tls.settings());
+            if (all == null) {
+                all = new CertificateStore(config, clockMillis);
+                shared = all;
+                stores.add(all);
+                all.look();
             }
-            return new ListenerTls(shared, sharedContexts, true);
+            if (known == null) {
+                known = contexts(executor, tls);
+                sharedContexts.put(tls.settings(), known);
+                all.attach(known);
+            }
+            return new ListenerTls(all, known, true);
         }
         CertificateStore own = new CertificateStore(only(certificate, tls.key()), clockMillis);
-        ServerContexts made = new ServerContexts(executor, ticketKeys.keys());
-        add(own, made);
+        ServerContexts made = contexts(executor, tls);
+        own.attach(made);
+        stores.add(own);
         own.look();
         CertificateSet set = own.index().find(null);
         if (set == null) {
@@ -100,10 +110,12 @@ public final class ServerTls implements AutoCloseable {
         return new ListenerTls(own, made, false);
     }
 
-    private void add(CertificateStore store, ServerContexts made) {
-        store.attach(made);
-        stores.add(store);
+    private ServerContexts contexts(ScheduledExecutorService executor, ListenerConfig.Tls tls) throws SSLException {
+        // What is wrong with the settings is found now, and not at the first handshake.
+        ServerContexts.check(tls.settings());
+        ServerContexts made = new ServerContexts(executor, tls.settings(), ticketKeys.keys());
         contexts.add(made);
+        return made;
     }
 
     private TlsConfig only(Path certificate, @Nullable Path key) {
@@ -195,6 +207,7 @@ public final class ServerTls implements AutoCloseable {
         lock.lock();
         try {
             ticketKeys.look();
+            contexts.forEach(ServerContexts::look);
         } finally {
             lock.unlock();
         }

@@ -14,6 +14,10 @@ public final class OtherValues {
             Map.entry("methods", "GET"),
             Map.entry("file_mode", "0600"),
             Map.entry("include", "rules.d"),
+            Map.entry("tls.ciphers", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"),
+            Map.entry("tls.groups", "P-256"),
+            Map.entry("listen[].tls.ciphers", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"),
+            Map.entry("listen[].tls.groups", "P-256"),
             Map.entry("dns.name_servers", "192.0.2.53"),
             Map.entry("forward_proxy.connect_ports", "8443"));
 

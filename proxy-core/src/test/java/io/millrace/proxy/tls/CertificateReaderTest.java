@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.config.ServerTlsConfig;
 import io.millrace.proxy.tls.CertificateFault.Kind;
 import io.millrace.proxy.tls.TestAuthority.Made;
 import io.netty.util.ReferenceCountUtil;
@@ -86,7 +87,7 @@ class CertificateReaderTest {
                 .map(each -> DynamicTest.dynamicTest(each.getKey(), () -> {
                     ServerCertificate certificate = read(each.getValue()[0], each.getValue()[1]);
                     assertEquals(2, certificate.x509Chain().length);
-                    ReferenceCountUtil.release(ServerContexts.build(List.of(certificate)));
+                    ReferenceCountUtil.release(ServerContexts.build(List.of(certificate), ServerTlsConfig.DEFAULTS));
                 }));
     }
 

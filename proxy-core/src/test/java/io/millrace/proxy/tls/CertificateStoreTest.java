@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
+import io.millrace.proxy.config.ServerTlsConfig;
 import io.millrace.proxy.config.TlsConfig;
 import io.millrace.proxy.config.TlsConfig.Certificates;
 import io.millrace.proxy.config.TlsConfig.UnknownName;
@@ -130,7 +131,8 @@ class CertificateStoreTest {
         Files.createSymbolicLink(file, archive.resolve("0.pem"));
         CertificateStore store = store(in(live));
         CertificateSet before = store.index().find("still.example");
-        ServerContexts contexts = new ServerContexts(Runnable::run, TicketKeys.generate(new SecureRandom()));
+        ServerContexts contexts =
+                new ServerContexts(Runnable::run, ServerTlsConfig.DEFAULTS, TicketKeys.generate(new SecureRandom()));
         store.attach(contexts);
         contexts.prepare(before);
         contexts.prepare(store.index().find("www.example.com"));

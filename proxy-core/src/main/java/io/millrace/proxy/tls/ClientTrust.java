@@ -1,0 +1,126 @@
+package io.millrace.proxy.tls;
+
+import io.millrace.proxy.config.ServerTlsConfig;
+import io.millrace.proxy.config.ServerTlsConfig.ClientCertificates;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.MessageDigest;
+import java.security.cert.CRL;
+import java.security.cert.CRLException;
+import java.security.cert.CertPathBuilder;
+import java.security.cert.CertStore;
+import java.security.cert.CertificateFactory;
+import java.security.cert.CollectionCertStoreParameters;
+import java.security.cert.PKIXBuilderParameters;
+import java.security.cert.PKIXRevocationChecker;
+import java.security.cert.PKIXRevocationChecker.Option;
+import java.security.cert.X509CertSelector;
+import java.security.cert.X509Certificate;
+import java.util.Collection;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import javax.net.ssl.CertPathTrustManagerParameters;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.TrustManagerFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Verifies client certificates by authorities and revocation lists of files. Immutable.
+ *
+ * <p>The session id context is a digest of the policy and the files: a session is resumed only where the same policy has
+ * admitted it (CVE-2025-23419), and never after a change of a file.
+ */
+final class ClientTrust {
+    private final @Nullable TrustManager manager;
+    private final byte[] sessionContext;
+
+    private ClientTrust(@Nullable TrustManager manager, byte[] sessionContext) {
+        this.manager = manager;
+        this.sessionContext = sessionContext;
+    }
+
+    /** Null where clients are not asked for certificates. */
+    @Nullable
+    TrustManager manager() {
+        return manager;
+    }
+
+    /** 32 bytes. */
+    byte[] sessionContext() {
+        return sessionContext.clone();
+    }
+
+    /** The files that it is read from. */
+    static Stream<Path> files(ServerTlsConfig config) {
+        return config.clientCertificates() == ClientCertificates.OFF
+                ? Stream.of()
+                : Stream.of(config.caFile(), config.crlFile()).filter(Objects::nonNull);
+    }
+
+    /**
+     * Reads the files of a setting. Blocks.
+     *
+     * @throws SSLException when one cannot be used; the message names it
+     */
+    static ClientTrust of(ServerTlsConfig config) throws SSLException {
+        try {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            digest.update((byte) config.clientCertificates().name().charAt(2));
+            Path authorities = config.caFile();
+            if (config.clientCertificates() == ClientCertificates.OFF || authorities == null) {
+                return new ClientTrust(null, digest.digest());
+            }
+            digest.update(Files.readAllBytes(authorities));
+            KeyStore store = KeyStore.getInstance("PKCS12");
+            store.load(null, null);
+            int number = 0;
+            for (X509Certificate authority : CertificateReader.authorities(authorities)) {
+                store.setCertificateEntry("authority " + number++, authority);
+            }
+            PKIXBuilderParameters parameters = new PKIXBuilderParameters(store, new X509CertSelector());
+            parameters.setRevocationEnabled(false);
+            Path revoked = config.crlFile();
+            if (revoked != null) {
+                byte[] lists = Files.readAllBytes(revoked);
+                digest.update(lists);
+                revoke(parameters, revoked, lists);
+            }
+            TrustManagerFactory factory = TrustManagerFactory.getInstance("PKIX");
+            factory.init(new CertPathTrustManagerParameters(parameters));
+            return new ClientTrust(factory.getTrustManagers()[0], digest.digest());
+        } catch (CertificateFault e) {
+            throw new SSLException(e.file() + ": " + e.getMessage(), e);
+        } catch (NoSuchFileException e) {
+            throw new SSLException(e.getMessage() + ": no such file", e);
+        } catch (GeneralSecurityException | IOException e) {
+            throw new SSLException("client certificates: " + e.getMessage(), e);
+        }
+    }
+
+    private static void revoke(PKIXBuilderParameters parameters, Path file, byte[] content)
+            throws GeneralSecurityException, SSLException {
+        Collection<? extends CRL> lists;
+        try {
+            lists = CertificateFactory.getInstance("X.509").generateCRLs(new ByteArrayInputStream(content));
+        } catch (CRLException e) {
+            throw new SSLException(file + ": has no revocation list in PEM (BEGIN X509 CRL): " + e.getMessage(), e);
+        }
+        if (lists.isEmpty()) {
+            throw new SSLException(file + ": has no revocation list in PEM (BEGIN X509 CRL)");
+        }
+        parameters.addCertStore(
+                CertStore.getInstance("Collection", new CollectionCertStoreParameters(List.copyOf(lists))));
+        PKIXRevocationChecker checker =
+                (PKIXRevocationChecker) CertPathBuilder.getInstance("PKIX").getRevocationChecker();
+        checker.setOptions(EnumSet.of(Option.PREFER_CRLS, Option.NO_FALLBACK, Option.ONLY_END_ENTITY));
+        parameters.addCertPathChecker(checker);
+    }
+}
