@@ -151,11 +151,13 @@ public final class ReaderLists {
         tell(pins.pinned(), table);
     }
 
-    /** Tells who takes the volume next that every segment with records is read here. */
-    void tellAll(SegmentTable table) throws IOException {
-        BitSet used = new BitSet(segments);
+    /** Tells who takes the volume next that every segment with records is read here, and what was given up and is pinned. */
+    void tellAll(SegmentPins pins, SegmentTable table) throws IOException {
+        BitSet used = pins.pinned();
         for (int segment = 0; segment < table.segments(); segment++) {
-            used.set(segment, table.tag(segment) != 0);
+            if (table.tag(segment) != 0) {
+                used.set(segment);
+            }
         }
         tell(used, table);
     }

@@ -79,7 +79,7 @@ final class VolumeEnding {
     private void tellReaders() {
         try {
             if (health.state() == VolumeState.RELEASED) {
-                parts.readers().tellAll(parts.table());
+                parts.readers().tellAll(parts.pins(), parts.table());
             } else {
                 parts.readers().tell(parts.pins(), parts.table());
             }

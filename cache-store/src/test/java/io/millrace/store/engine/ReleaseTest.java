@@ -12,6 +12,7 @@ import io.millrace.store.Journal;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.StoredObject;
 import io.millrace.store.Successor;
+import io.millrace.store.io.FaultyFileIo;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

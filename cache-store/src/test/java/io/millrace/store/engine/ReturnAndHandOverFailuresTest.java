@@ -261,7 +261,7 @@ class ReturnAndHandOverFailuresTest {
             });
             suspending.start();
             var first = engine.volumes().slots()[0].volume();
-            while (first.state() != VolumeState.SUSPENDED) {
+            while (first.state() == VolumeState.ONLINE) {
                 Thread.onSpinWait();
             }
             writer.write(0, Unpooled.wrappedBuffer(TestStore.body(2, 3000)));
