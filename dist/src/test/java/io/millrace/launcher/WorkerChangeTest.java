@@ -13,6 +13,7 @@ import io.millrace.worker.control.SettingChange;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -156,6 +157,17 @@ class WorkerChangeTest extends ConfigChangesFixture {
                 detail.endsWith(
                         "it may have taken the change over, or do so yet, until millctl server restart replaces it"),
                 detail);
+    }
+
+    @Test
+    void theNextWorkerWarmsUpAsLongAsTheLimitThatHoldsThen() throws Exception {
+        run(FILE);
+        ReloadReport report = done(changes.set(Map.of("worker.warm_up_limit", "3s"), false));
+        assertEquals(Map.of("worker.warm_up_limit", Result.APPLIED), results(report));
+        assertEquals(List.of(), List.copyOf(worker.rolled), "a limit is no reason for a roll");
+        done(changes.set(Map.of("cache.ram_size", "64MiB"), false));
+        assertEquals(
+                Duration.ofSeconds(3), read(worker.rolled.remove()).worker().warmUpLimit());
     }
 
     /** What drains does so in the time that holds when it begins, and not in that of its start. */
