@@ -10,6 +10,7 @@ import io.netty.channel.unix.FileDescriptor;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.io.IOException;
 import java.util.List;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -72,6 +73,7 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
     private @Nullable Roll roll;
     private long restarts;
     private boolean stopping;
+    private Consumer<WorkerStatus> onWarmUp = changed -> {};
     private long rollBeganNanos;
     private volatile long lastRollNanos = -1;
     private volatile WorkerStatus status = WorkerStatus.NONE;
@@ -87,6 +89,11 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
         this.onReady = onReady;
         adoption = new Adoption(loop, workforce::kill);
         reloading = new Reloading(loop, this::holdsFromNowOn);
+    }
+
+    /** @param changed told on the event loop whenever a warm-up begins or ends; before {@link #start} */
+    void onWarmUp(Consumer<WorkerStatus> changed) {
+        onWarmUp = changed;
     }
 
     /**
@@ -486,6 +493,7 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
         WorkerProcess worker = current;
         WorkerProcess next = candidate;
         WorkerStatus.WarmUp warmUp = next == null ? null : next.warmUp();
+        boolean changed = !Objects.equals(warmUp, status.warmUp());
         status = worker == null
                 ? new WorkerStatus(-1, WorkerState.GONE, workforce.generation(), restarts, null, warmUp, false)
                 : new WorkerStatus(
@@ -496,6 +504,9 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
                         worker.ready(),
                         warmUp,
                         handOverDeadline != null);
+        if (changed) {
+            onWarmUp.accept(status);
+        }
     }
 
     /** The worker with that process id; where the transport cannot tell, there is one worker at a time. */

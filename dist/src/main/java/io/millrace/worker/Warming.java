@@ -9,19 +9,6 @@ interface Warming extends AutoCloseable {
 
     /** Begins to warm up. */
     interface Starter {
-        /** No warm-up at all. */
-        Starter NONE = new Starter() {
-            @Override
-            public long limitNanos(ProxyConfig config) {
-                return 0;
-            }
-
-            @Override
-            public Warming start(ProxyConfig config) {
-                throw new IllegalStateException("there is no warm-up");
-            }
-        };
-
         /** The longest time that a warm-up takes; 0 for none. */
         long limitNanos(ProxyConfig config);
 

@@ -9,7 +9,9 @@ public final class WorkerMain {
 
     public static void main(String[] arguments) {
         ProcessLog.choose(System.getenv());
-        System.exit(run(arguments, MillraceProxy::build, Warming.Starter.NONE));
+        WorkerOptions options = WorkerOptions.parse(arguments);
+        Warming.Starter warming = new WarmUpStarter(options.control(), options.generation());
+        System.exit(run(arguments, MillraceProxy::build, warming));
     }
 
     static int run(String[] arguments, ServedProxy.Factory factory, Warming.Starter warming) {

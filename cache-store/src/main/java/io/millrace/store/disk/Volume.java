@@ -249,6 +249,11 @@ public final class Volume {
         pinned.decrementAndGet();
     }
 
+    /** Whether a process that had the volume before still reads it, as of the last look at its list. */
+    public boolean isReadElsewhere() {
+        return parts.readers().pinnedSegments() > 0;
+    }
+
     /** Whether nobody reads through this volume: once it is suspended, nobody will. */
     public boolean isUnread() {
         return pinned.get() == 0;
