@@ -1,19 +1,16 @@
 package io.millrace.launcher;
 
+import io.millrace.worker.WarmUpStarter;
 import io.millrace.worker.control.ControlPaths;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -180,20 +177,10 @@ final class Workforce {
             LOG.debug("the admin socket of worker {} stays behind: {}", worker.pid(), e.getMessage());
         }
         if (worker.warms()) {
-            CompletableFuture.runAsync(() -> removeWarmUp(paths.warmUp(worker.generation())));
+            // By itself it removes that, unless it is killed.
+            CompletableFuture.runAsync(() -> WarmUpStarter.clear(paths, worker.generation()));
         }
         listener.exited(worker, before, cause);
-    }
-
-    /** A worker removes it by itself, unless it is killed. */
-    private static void removeWarmUp(Path directory) {
-        try (Stream<Path> files = Files.exists(directory) ? Files.walk(directory) : Stream.empty()) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(file);
-            }
-        } catch (IOException | UncheckedIOException e) {
-            LOG.warn("{} stays behind after a warm-up: {}; it may be removed", directory, e.getMessage());
-        }
     }
 
     private static String causeOfDeath(WorkerProcess worker, int exitValue) {

@@ -7,25 +7,30 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Changes of the store on their way to the successor, over the launcher. Thread-safe. */
 final class PassedChanges implements Successor {
-    private final Predicate<ControlMessage> send;
+    /** The way to the launcher. Thread-safe. */
+    @FunctionalInterface
+    interface Link {
+        /** Returns false, and has sent nothing, where there is no launcher. */
+        boolean send(ControlMessage message);
+    }
+
+    private final Link link;
     private final AtomicLong numbers = new AtomicLong();
     private final Map<Long, Consumer<@Nullable IOException>> waiting = new ConcurrentHashMap<>();
 
-    /** @param send returns false where there is no launcher */
-    PassedChanges(Predicate<ControlMessage> send) {
-        this.send = send;
+    PassedChanges(Link link) {
+        this.link = link;
     }
 
     @Override
     public void apply(byte[] change, Consumer<@Nullable IOException> reply) {
         long number = numbers.incrementAndGet();
         waiting.put(number, reply);
-        if (!send.test(new ControlMessage.Change(number, change))) {
+        if (!link.send(new ControlMessage.Change(number, change))) {
             answer(number, new IOException("the launcher is gone: the successor cannot be told"));
         }
     }

@@ -22,7 +22,7 @@ final class StoreHandOver {
 
     private static final Logger LOG = LoggerFactory.getLogger(StoreHandOver.class);
 
-    private final ControlLink link;
+    private final PassedChanges.Link link;
     private final Executor commands;
     private final Runnable drain;
     private final PassedChanges passed;
@@ -33,14 +33,15 @@ final class StoreHandOver {
     private boolean takenOver = true;
 
     /**
+     * @param link sends to the launcher; false where there is none
      * @param commands the worker's command thread
      * @param drain ends the worker when its store is not to be had any more
      */
-    StoreHandOver(ControlLink link, Executor commands, Runnable drain) {
+    StoreHandOver(PassedChanges.Link link, Executor commands, Runnable drain) {
         this.link = link;
         this.commands = commands;
         this.drain = drain;
-        passed = new PassedChanges(link::send);
+        passed = new PassedChanges(link);
     }
 
     /**

@@ -68,7 +68,7 @@ final class Worker implements ControlLink.Listener {
         this.factory = factory;
         this.link = new ControlLink(loop, transport, options.control(), this);
         this.warmUp = new WarmUpPhase(warming, commands);
-        this.handOver = new StoreHandOver(link, commands, this::drainAsConfigured);
+        this.handOver = new StoreHandOver(link::send, commands, this::drainAsConfigured);
     }
 
     /** Runs until the worker is told to stop. Returns the exit code of the process. */

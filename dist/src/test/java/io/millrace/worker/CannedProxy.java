@@ -45,7 +45,7 @@ import java.util.function.Consumer;
  * /endless} for ever.
  * With the origin {@code http://broken.invalid} it does not start.
  */
-final class CannedProxy implements ServedProxy {
+class CannedProxy implements ServedProxy {
     private static final long SLOW_MILLIS = 1000;
 
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, EpollIoHandler.newFactory());
@@ -122,7 +122,7 @@ final class CannedProxy implements ServedProxy {
     public void release(Successor successor) {}
 
     @Override
-    public void takeBack() {}
+    public void takeBack() throws IOException {}
 
     @Override
     public void applyChange(byte[] change, Consumer<IOException> reply) {
