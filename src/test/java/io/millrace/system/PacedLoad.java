@@ -75,6 +75,11 @@ final class PacedLoad implements AutoCloseable {
 
     @Override
     public void close() {
+        stop();
+    }
+
+    /** Sends no more, and waits for the answers. */
+    void stop() {
         closed = true;
         for (Thread thread : threads) {
             try {

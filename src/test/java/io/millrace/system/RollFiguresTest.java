@@ -4,10 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import java.util.function.LongFunction;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -73,7 +76,7 @@ class RollFiguresTest {
                 long[] lookups = ramLookups(proxy);
                 await(load, end + 2);
                 double ram = ratio(lookups, ramLookups(proxy));
-                load.close();
+                load.stop();
                 assertEquals(List.of(), load.failures(), restart::toString);
                 missed.addAll(wrong(load, from, end, millisMax));
                 if (ramToo && ram < RAM_RATIO_MIN * ramBefore) {
@@ -93,17 +96,14 @@ class RollFiguresTest {
         for (double at = from; at < end; at += 2) {
             worst = Math.max(worst, load.p99(at, at + 2));
         }
-        System.out.printf("steady p99 %.1f ms, worst window %.1f ms, limit %.1f ms%n", steady, worst, limit);
-        return worst <= limit
-                ? List.of()
-                : List.of(String.format(
-                        "p99 of a window was %.1f ms, limit %.1f ms, steady %.1f ms", worst, limit, steady));
+        String said = String.format(
+                Locale.ROOT, "worst p99 of a window %.1f ms, limit %.1f ms, steady %.1f ms", worst, limit, steady);
+        System.out.println(said);
+        return worst <= limit ? List.of() : List.of(said);
     }
 
     private static void await(PacedLoad load, double seconds) {
-        org.awaitility.Awaitility.await()
-                .atMost(java.time.Duration.ofSeconds(120))
-                .until(() -> load.seconds() >= seconds);
+        Awaitility.await().atMost(Duration.ofMinutes(2)).until(() -> load.seconds() >= seconds);
     }
 
     private static double ramRatio(MillraceProcess proxy) throws Exception {
