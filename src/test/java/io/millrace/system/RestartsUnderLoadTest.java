@@ -176,7 +176,7 @@ class RestartsUnderLoadTest {
         return """
                 remap: [{map: /, to: "%s"}]
                 cache: {ram_size: %dMiB, uncacheable_ttl: %ds}
-                worker: {heartbeat_interval: 100ms, heartbeat_timeout: 1500ms, heap_size: 128MiB}
+                worker: {heartbeat_interval: 100ms, heartbeat_timeout: 1500ms, heap_size: 128MiB, warm_up_limit: 3s}
                 """.formatted(nginx.url(), ramMebibytes, 10 + changes);
     }
 

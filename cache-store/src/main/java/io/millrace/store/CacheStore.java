@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -130,11 +131,31 @@ public interface CacheStore<H> extends Closeable {
     void suspendWrites() throws IOException;
 
     /**
-     * Takes the volumes back after {@link #suspendWrites}. May block; not for event loops.
+     * As {@link #suspendWrites}, but what is on disk is found and read until that is called, and removals and journal entries
+     * are passed on. The successor overwrites nothing meanwhile. May block; not for event loops.
      *
+     * @param successor told of what this store cannot make durable any more
+     */
+    void releaseWrites(Successor successor) throws IOException;
+
+    /**
+     * Makes a change that the store before this one has passed on.
+     *
+     * @param removing told of the key before it is removed; not told of journal entries
+     * @param reply told once, on any thread: null when the change is durable
+     */
+    void applyChange(byte[] change, Consumer<StoreKey> removing, Consumer<@Nullable IOException> reply);
+
+    /** Holds back the replies to removals and journal entries until {@code stage} is complete; for a store that has a predecessor. */
+    void replyToChangesAfter(CompletionStage<?> stage);
+
+    /**
+     * Takes the volumes back after {@link #suspendWrites} or {@link #releaseWrites}. May block; not for event loops.
+     *
+     * @param unchanged whether a store that had the volumes meanwhile served nothing: then what is in RAM stays
      * @throws IOException when another store holds the lease; this one then stays suspended
      */
-    void resumeWrites() throws IOException;
+    void resumeWrites(boolean unchanged) throws IOException;
 
     /** Sets what says which pinned objects are still to be kept for that; before, all are. */
     void pinCheck(PinCheck<H> check);

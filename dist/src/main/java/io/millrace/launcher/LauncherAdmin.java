@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,13 +72,13 @@ final class LauncherAdmin implements AutoCloseable {
                 .forward("GET", "/v1/explain", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/server", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/server/threads", status::workerSocket, LOOKUP_TIMEOUT)
-                .forward("POST", "/v1/server/drain", status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("POST", "/v1/server/drain", status::changeableWorkerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/storage", status::workerSocket, LOOKUP_TIMEOUT)
-                .forward("POST", "/v1/storage/offline", status::workerSocket, STORAGE_TIMEOUT)
-                .forward("POST", "/v1/storage/online", status::workerSocket, STORAGE_TIMEOUT)
+                .forward("POST", "/v1/storage/offline", status::changeableWorkerSocket, STORAGE_TIMEOUT)
+                .forward("POST", "/v1/storage/online", status::changeableWorkerSocket, STORAGE_TIMEOUT)
                 .forward("GET", "/v1/origins", status::workerSocket, LOOKUP_TIMEOUT)
-                .forward("POST", "/v1/origins/down", status::workerSocket, LOOKUP_TIMEOUT)
-                .forward("POST", "/v1/origins/up", status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("POST", "/v1/origins/down", status::changeableWorkerSocket, LOOKUP_TIMEOUT)
+                .forward("POST", "/v1/origins/up", status::changeableWorkerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/tls/certificates", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/tls/check", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/memory", status::workerSocket, LOOKUP_TIMEOUT)
@@ -117,13 +118,29 @@ final class LauncherAdmin implements AutoCloseable {
                     : null;
         }
 
+        /** Null also while a successor has read what may be changed here, and does not serve yet. */
+        @Nullable
+        Path changeableWorkerSocket() {
+            return supervisor.status().handsOver() ? null : workerSocket();
+        }
+
         ProcessStatus processes() {
             WorkerStatus worker = supervisor.status();
             return new ProcessStatus(
                     ProcessHandle.current().pid(),
                     Math.max(0, worker.pid()),
                     worker.restarts(),
-                    worker.state().word());
+                    worker.state().word(),
+                    warmUp(worker.warmUp()));
+        }
+
+        private static ProcessStatus.@Nullable WarmUp warmUp(WorkerStatus.@Nullable WarmUp warmUp) {
+            return warmUp == null
+                    ? null
+                    : new ProcessStatus.WarmUp(
+                            warmUp.pid(),
+                            TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - warmUp.beganNanos()),
+                            TimeUnit.NANOSECONDS.toSeconds(warmUp.limitNanos()));
         }
 
         /** No figures: nobody serves. */

@@ -12,12 +12,14 @@ import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.ListenerSockets;
 import io.millrace.worker.control.SettingChange;
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -270,7 +272,25 @@ final class RunningConfig {
         for (ConfigChange change : ConfigChange.between(config(), changed)) {
             settings.add(setting(change, costOf(change)));
         }
-        return new ReloadReport(true, settings, target.problems(), target.notes());
+        List<String> notes = new ArrayList<>(target.notes());
+        if (settings.stream().anyMatch(setting -> setting.result() == Result.ROLLED)) {
+            notes.add(durationOfRoll(changed));
+        }
+        return new ReloadReport(true, settings, target.problems(), notes);
+    }
+
+    /** How long a roll to {@code changed} takes: as the last one did, else its limit. */
+    private String durationOfRoll(ProxyConfig changed) {
+        String said = "a new worker takes over, and the old one serves until then: ";
+        OptionalLong lastNanos = worker.lastRollNanos();
+        if (lastNanos.isPresent()) {
+            return said + String.format(Locale.ROOT, "the last roll took %.1f s", lastNanos.getAsLong() / 1e9);
+        }
+        Duration limit = changed.worker().warmUpLimit();
+        return said
+                + (limit.isZero()
+                        ? "without warm-up, in a few seconds"
+                        : "its warm-up takes at most " + limit.toSeconds() + " s (worker.warm_up_limit)");
     }
 
     private Result costOf(ConfigChange change) {

@@ -64,6 +64,7 @@ final class Supervision implements AutoCloseable {
                 workplace.state().control(),
                 TimeUnit.MILLISECONDS.toNanos(first.worker().heartbeatTimeoutMillis()),
                 this::workerIsReady);
+        supervisor.onWarmUp(this::warmUpChanged);
         server = new ControlServer(loop, transport, workplace.state().control(), supervisor);
         config = new RunningConfig(reader, workplace, supervisor);
         changes = new ConfigChanges(config);
@@ -196,7 +197,18 @@ final class Supervision implements AutoCloseable {
     }
 
     private static String statusOf(WorkerStatus worker) {
-        return "serving, worker " + worker.pid() + ", restarts " + worker.restarts();
+        WorkerStatus.WarmUp warmUp = worker.warmUp();
+        return "serving, worker " + worker.pid() + ", restarts " + worker.restarts()
+                + (warmUp == null
+                        ? ""
+                        : "; worker " + warmUp.pid() + " is warming up, for at most "
+                                + TimeUnit.NANOSECONDS.toSeconds(warmUp.limitNanos()) + " s, and takes over then");
+    }
+
+    private void warmUpChanged(WorkerStatus worker) {
+        if (firstReady.isDone() && !stopping.get()) {
+            service.status(statusOf(worker));
+        }
     }
 
     private void stop() {

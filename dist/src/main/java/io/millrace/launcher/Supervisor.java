@@ -7,8 +7,11 @@ import io.millrace.worker.control.SettingChange;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import io.netty.channel.unix.FileDescriptor;
+import io.netty.util.concurrent.ScheduledFuture;
 import java.io.IOException;
 import java.util.List;
+import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -21,11 +24,12 @@ import org.slf4j.LoggerFactory;
  * configuration changes, stops it.
  *
  * <pre>
- * roll:  candidate starts and stands by  ->  current is told to drain, says that it accepts no more and has let go of
- *        the store  ->  candidate becomes current and serves  ->  the old one finishes what is in flight and exits
+ * roll:  candidate starts, warms up and stands by  ->  current gives the store back, and answers on  ->  candidate opens
+ *        the store and accepts: it becomes current  ->  the old one accepts no more, finishes what is in flight and exits
  * </pre>
  *
- * Between the last two steps connections wait in the kernel's queue, as they do after a crash.
+ * A current worker of an earlier version drains before the candidate opens the store: connections wait in the kernel's queue
+ * meanwhile, as they do after a crash.
  *
  * <p>Confined to the event loop, except {@link #status()} and the methods that say so.
  */
@@ -41,6 +45,12 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
     /** The first version of the control protocol whose workers say behind their first words that they accept no more. */
     private static final int SAYS_DRAINING = 4;
 
+    /** The first version whose workers give the store back and answer on. */
+    private static final int RELEASES = 5;
+
+    /** From the release of the store until the candidate accepts. */
+    private static final long HAND_OVER_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     private final EventLoop loop;
     private final WorkerIdentity identity;
     private final Workforce workforce;
@@ -53,11 +63,20 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
     private @Nullable WorkerPlan plan;
     private @Nullable WorkerProcess current;
     private @Nullable WorkerProcess candidate;
-    private boolean candidateStandsBy;
+    /** Accepts no more, or is about to; its successor is the current one. */
+    private @Nullable WorkerProcess predecessor;
+
+    /** Set while the current worker has given its store to the candidate. */
+    private @Nullable ScheduledFuture<?> handOverDeadline;
+
+    private final ChangeRelay relay = new ChangeRelay();
     private @Nullable Roll roll;
     private long restarts;
     private boolean stopping;
     private final TicketKeyRotation ticketKeys = new TicketKeyRotation();
+    private Consumer<WorkerStatus> onWarmUp = changed -> {};
+    private long rollBeganNanos;
+    private volatile long lastRollNanos = -1;
     private volatile WorkerStatus status = WorkerStatus.NONE;
 
     /**
@@ -74,6 +93,11 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
         ticketKeys.start(loop, message -> workforce.all().stream()
                 .filter(WorkerProcess::isOfThisVersion)
                 .forEach(worker -> worker.send(message)));
+    }
+
+    /** @param changed told on the event loop whenever a warm-up begins or ends; before {@link #start} */
+    void onWarmUp(Consumer<WorkerStatus> changed) {
+        onWarmUp = changed;
     }
 
     /**
@@ -142,8 +166,7 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
     void writeIdentity() {
         WorkerProcess worker = current;
         if (worker != null && worker.state() != WorkerState.GONE) {
-            identity.write(
-                    worker.process(), worker.generation(), worker.heartbeat().timeoutNanos());
+            identity.write(worker);
         }
     }
 
@@ -266,6 +289,12 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
         return obstacle == null;
     }
 
+    @Override
+    public OptionalLong lastRollNanos() {
+        long last = lastRollNanos;
+        return last < 0 ? OptionalLong.empty() : OptionalLong.of(last);
+    }
+
     /** Any thread. */
     void reopenLogs() {
         loop.execute(() -> workforce.all().forEach(worker -> worker.send(new ControlMessage.ReopenLogs())));
@@ -280,6 +309,11 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
     }
 
     private void begin(Roll requested) {
+        rollBeganNanos = System.nanoTime();
+        begin(requested, true);
+    }
+
+    private void begin(Roll requested, boolean warms) {
         roll = requested;
         if (requested.plan().sockets() == null) {
             // Two workers cannot bind one port: the old one goes first.
@@ -287,8 +321,7 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
             return;
         }
         try {
-            candidateStandsBy = false;
-            candidate = workforce.launch(requested.plan());
+            candidate = workforce.launch(requested.plan(), warms);
         } catch (IOException e) {
             rollFailed(e.getMessage());
         }
@@ -324,13 +357,28 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
         WorkerProcess next = candidate;
         if (next == null) {
             spawn();
-        } else if (candidateStandsBy) {
-            candidate = null;
-            current = next;
-            workforce.expectReady(next);
-            identity.write(next.process(), next.generation(), next.heartbeat().timeoutNanos());
-            next.send(new ControlMessage.Serve());
-            publish();
+            return;
+        }
+        endHandOver();
+        candidate = null;
+        current = next;
+        workforce.expectReady(next);
+        identity.write(next);
+        if (next.isToldToServe()) {
+            next.send(new ControlMessage.TakenOver());
+            next.send(new ControlMessage.PredecessorClosed());
+        } else if (next.isAssigned()) {
+            // Also while it warms up. One that has not connected yet is assigned no standby.
+            next.serve(false);
+        }
+        publish();
+    }
+
+    private void endHandOver() {
+        ScheduledFuture<?> deadline = handOverDeadline;
+        handOverDeadline = null;
+        if (deadline != null) {
+            deadline.cancel(false);
         }
     }
 
@@ -341,10 +389,9 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
             return;
         }
         try {
-            WorkerProcess worker = workforce.launch(next);
+            WorkerProcess worker = workforce.launch(next, false);
             current = worker;
-            identity.write(
-                    worker.process(), worker.generation(), worker.heartbeat().timeoutNanos());
+            identity.write(worker);
             publish();
         } catch (IOException e) {
             LOG.error("the worker cannot be started: {}", e.getMessage());
@@ -362,6 +409,8 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
 
     @Override
     public void exited(WorkerProcess worker, WorkerState before, String cause) {
+        relay.gone(worker);
+        predecessorClosed(worker);
         if (worker == candidate) {
             candidateExited(worker, cause);
         } else if (worker == current) {
@@ -375,15 +424,33 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
     private void candidateExited(WorkerProcess worker, String cause) {
         candidate = null;
         Roll attempted = roll;
-        if (attempted != null && !stopping && worker.isWorthAnotherStart()) {
+        takeBack();
+        if (attempted != null && !stopping && worker.warms() && !worker.standsBy()) {
+            LOG.warn(
+                    "worker {} {} before it had warmed up; starting it once more without warm-up", worker.pid(), cause);
+            begin(attempted, false);
+        } else if (attempted != null && !stopping && worker.isWorthAnotherStart()) {
             LOG.warn("worker {} {}; another start may go better", worker.pid(), cause);
-            begin(attempted);
+            begin(attempted, false);
         } else {
             rollFailed(cause);
         }
         if (candidate == null && current == null) {
             spawn();
         }
+    }
+
+    /** The candidate will not take over: the current worker opens its store again. */
+    private void takeBack() {
+        WorkerProcess serves = current;
+        if (handOverDeadline != null && serves != null && serves.state() == WorkerState.READY) {
+            LOG.warn("worker {} takes its store back and serves on", serves.pid());
+            relay.drop();
+            serves.send(new ControlMessage.TakeBack());
+            identity.write(serves);
+        }
+        endHandOver();
+        publish();
     }
 
     private void currentExited(WorkerProcess worker, WorkerState before, String cause) {
@@ -428,9 +495,22 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
 
     private void publish() {
         WorkerProcess worker = current;
+        WorkerProcess next = candidate;
+        WorkerStatus.WarmUp warmUp = next == null ? null : next.warmUp();
+        boolean changed = !Objects.equals(warmUp, status.warmUp());
         status = worker == null
-                ? new WorkerStatus(-1, WorkerState.GONE, workforce.generation(), restarts, null)
-                : new WorkerStatus(worker.pid(), worker.state(), worker.generation(), restarts, worker.ready());
+                ? new WorkerStatus(-1, WorkerState.GONE, workforce.generation(), restarts, null, warmUp, false)
+                : new WorkerStatus(
+                        worker.pid(),
+                        worker.state(),
+                        worker.generation(),
+                        restarts,
+                        worker.ready(),
+                        warmUp,
+                        handOverDeadline != null);
+        if (changed) {
+            onWarmUp.accept(status);
+        }
     }
 
     /** The worker with that process id; where the transport cannot tell, there is one worker at a time. */
@@ -459,8 +539,19 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
         }
         if (message instanceof ControlMessage.Hello hello) {
             greet(worker, hello);
+        } else if (message instanceof ControlMessage.WarmingUp warmUp && worker == candidate) {
+            workforce.expectWarm(worker, warmUp.limitNanos());
+            publish();
         } else if (message instanceof ControlMessage.Standby && worker == candidate) {
-            standsBy();
+            standsBy(worker);
+        } else if (message instanceof ControlMessage.Released) {
+            released(worker);
+        } else if (message instanceof ControlMessage.Change change) {
+            WorkerProcess to = current;
+            boolean isReady = to != null && to != worker && to.state() == WorkerState.READY;
+            relay.pass(worker, change, isReady ? to : null);
+        } else if (message instanceof ControlMessage.ChangeMade made) {
+            relay.made(made);
         } else if (message instanceof ControlMessage.Ready ready) {
             becameReady(worker, ready);
         } else if (message instanceof ControlMessage.Beat) {
@@ -474,12 +565,54 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
         }
     }
 
-    private void standsBy() {
-        candidateStandsBy = true;
-        if (current == null) {
+    private void standsBy(WorkerProcess next) {
+        next.standsByNow();
+        workforce.expectReady(next);
+        WorkerProcess serves = current;
+        if (serves == null) {
             succeed();
+        } else if (roll != null && serves.protocolVersion() >= RELEASES && serves.state() == WorkerState.READY) {
+            handOverDeadline = loop.schedule(
+                    () -> workforce.kill(next, "did not take over in time"), HAND_OVER_NANOS, TimeUnit.NANOSECONDS);
+            serves.send(new ControlMessage.Release());
+            publish();
         } else if (roll != null) {
             drainCurrent(roll);
+        }
+    }
+
+    private void released(WorkerProcess worker) {
+        WorkerProcess next = candidate;
+        if (worker == current && next != null && handOverDeadline != null) {
+            // Should this launcher die now, one of them ends by itself.
+            identity.write(worker, next);
+            next.serve(true);
+        }
+    }
+
+    /** The candidate accepts, beside the current worker. */
+    private void takeOver(WorkerProcess next) {
+        WorkerProcess old = current;
+        endHandOver();
+        candidate = null;
+        current = next;
+        predecessor = old;
+        next.send(new ControlMessage.TakenOver());
+        identity.write(next);
+        Roll finished = roll;
+        if (old != null && finished != null) {
+            old.send(new ControlMessage.Drain(finished.drainNanos()));
+            old.draining(System.nanoTime() + finished.drainNanos() + EXIT_GRACE_NANOS);
+        }
+    }
+
+    private void predecessorClosed(WorkerProcess worker) {
+        WorkerProcess successor = current;
+        if (worker == predecessor) {
+            predecessor = null;
+            if (successor != null) {
+                successor.send(new ControlMessage.PredecessorClosed());
+            }
         }
     }
 
@@ -496,8 +629,10 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
             adoption.greeted(worker, hello);
         } else {
             worker.send(ticketKeys.message());
+            boolean standby = worker == candidate;
             worker.send(new ControlMessage.Assignment(
-                    worker.plan().listeners(), worker.plan().config(), worker == candidate));
+                    worker.plan().listeners(), worker.plan().config(), standby, standby && worker.warms()));
+            worker.wasAssigned();
         }
     }
 
@@ -506,10 +641,17 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
             return;
         }
         worker.becameReady(ready, System.nanoTime());
+        if (worker == candidate) {
+            takeOver(worker);
+        }
+        if (worker == current) {
+            relay.ready(worker);
+        }
         publish();
         Roll finished = roll;
         if (finished != null && worker == current && candidate == null) {
             roll = null;
+            lastRollNanos = System.nanoTime() - rollBeganNanos;
             settleOn(finished.plan());
             finished.done().complete(null);
         }
@@ -523,6 +665,7 @@ final class Supervisor implements ControlServer.Peers, Workforce.Listener, Servi
 
     private void acceptsNoMore(WorkerProcess worker) {
         worker.hasStoppedAccepting();
+        predecessorClosed(worker);
         if (worker == current && plan == null) {
             finishesUnsucceeded(worker);
             return;

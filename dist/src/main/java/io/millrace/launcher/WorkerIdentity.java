@@ -7,7 +7,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,6 +30,11 @@ final class WorkerIdentity {
     /** Of what follows the command in {@code /proc/PID/stat}, the third field on (proc(5)): the 22nd. */
     private static final int START_TICKS = 22 - 3;
 
+    /** For a worker and its successor to settle which of them serves on, after their launcher has died. */
+    private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    private static final long SETTLE_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
     /** Where the start is a time of day: the kernel counts starts from a boot time that it rounds to seconds. */
     private static final Duration START_TOLERANCE = Duration.ofSeconds(2);
 
@@ -43,9 +52,29 @@ final class WorkerIdentity {
     }
 
     void write(ProcessHandle worker, long generation, long heartbeatTimeoutNanos) {
+        writeLines(line(worker, generation, heartbeatTimeoutNanos));
+    }
+
+    void write(WorkerProcess worker) {
+        writeLines(line(worker));
+    }
+
+    /** Writes the worker that serves, and the successor that is told to. */
+    void write(WorkerProcess worker, WorkerProcess successor) {
+        writeLines(line(worker) + line(successor));
+    }
+
+    private static String line(WorkerProcess worker) {
+        return line(worker.process(), worker.generation(), worker.heartbeat().timeoutNanos());
+    }
+
+    private static String line(ProcessHandle worker, long generation, long heartbeatTimeoutNanos) {
+        return worker.pid() + " " + generation + " " + startOf(worker) + " " + heartbeatTimeoutNanos + "\n";
+    }
+
+    private void writeLines(String lines) {
         try {
-            String start = startOf(worker);
-            Files.writeString(file, worker.pid() + " " + generation + " " + start + " " + heartbeatTimeoutNanos + "\n");
+            Files.writeString(file, lines);
             StateDirectory.restrict(file);
         } catch (IOException e) {
             LOG.warn("{} cannot be written ({}): a later launcher will not find this worker", file, e.getMessage());
@@ -60,10 +89,34 @@ final class WorkerIdentity {
         }
     }
 
-    /** The worker that the file names, if it is still the same process. */
+    /**
+     * The worker that the file names, if it is still the same process. Of a worker and its successor one ends by itself when
+     * their launcher dies: waits for that, and takes the successor where both live on.
+     */
     Optional<Survivor> find() {
+        long deadlineNanos = System.nanoTime() + SETTLE_NANOS;
+        List<Survivor> alive = alive();
+        while (alive.size() > 1 && System.nanoTime() - deadlineNanos < 0) {
+            LockSupport.parkNanos(SETTLE_POLL_NANOS);
+            alive = alive();
+        }
+        return alive.isEmpty() ? Optional.empty() : Optional.of(alive.get(alive.size() - 1));
+    }
+
+    private List<Survivor> alive() {
+        List<Survivor> alive = new ArrayList<>();
         try {
-            String[] words = Files.readString(file).strip().split(" ", -1);
+            for (String line : Files.readAllLines(file)) {
+                find(line.strip().split(" ", -1)).ifPresent(alive::add);
+            }
+        } catch (IOException e) {
+            LOG.debug("{} names no worker: {}", file, e.getMessage());
+        }
+        return alive;
+    }
+
+    private static Optional<Survivor> find(String[] words) {
+        try {
             if (words.length != 3 && words.length != 4) {
                 return Optional.empty();
             }
@@ -74,7 +127,7 @@ final class WorkerIdentity {
                     .filter(ProcessHandle::isAlive)
                     .filter(process -> hasStarted(process, words[2]))
                     .map(process -> new Survivor(process, generation, heartbeatTimeoutNanos));
-        } catch (IOException | NumberFormatException | DateTimeParseException e) {
+        } catch (NumberFormatException | DateTimeParseException e) {
             return Optional.empty();
         }
     }

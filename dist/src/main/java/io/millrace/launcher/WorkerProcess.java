@@ -23,23 +23,31 @@ final class WorkerProcess {
     private ControlMessage.@Nullable Ready ready;
     private @Nullable String failure;
     private boolean askedForThreads;
-    private boolean ofThisVersion = true;
+    private int protocolVersion = ControlMessage.PROTOCOL_VERSION;
+    private final boolean warms;
+    private boolean assigned;
+    private boolean standsBy;
+    private boolean toldToServe;
+    private WorkerStatus.@Nullable WarmUp warmUp;
     private boolean startsOtherwise;
     private boolean acceptsNoMore;
 
     /**
      * @param plan what it was started for; null for a worker of another launcher
+     * @param warms whether it warms up before it stands by
      * @param readyDeadlineNanos when a worker that is still starting is taken for hung
      */
     WorkerProcess(
             long generation,
             ProcessHandle process,
             @Nullable WorkerPlan plan,
+            boolean warms,
             HeartbeatWatch heartbeat,
             long readyDeadlineNanos) {
         this.generation = generation;
         this.process = process;
         this.plan = plan;
+        this.warms = warms;
         this.heartbeat = heartbeat;
         this.readyDeadlineNanos = readyDeadlineNanos;
     }
@@ -83,13 +91,65 @@ final class WorkerProcess {
     }
 
     /** It has said which version of the control protocol it speaks. */
-    void speaks(int protocolVersion) {
-        ofThisVersion = protocolVersion == ControlMessage.PROTOCOL_VERSION;
+    void speaks(int version) {
+        protocolVersion = version;
+    }
+
+    /** The version of the control protocol that it speaks. */
+    int protocolVersion() {
+        return protocolVersion;
     }
 
     /** Whether it would understand a configuration; one that was taken over may be of another version. */
     boolean isOfThisVersion() {
-        return ofThisVersion;
+        return protocolVersion == ControlMessage.PROTOCOL_VERSION;
+    }
+
+    /** Whether it was started to warm up before it stands by. */
+    boolean warms() {
+        return warms;
+    }
+
+    /** It was sent its assignment. */
+    void wasAssigned() {
+        assigned = true;
+    }
+
+    boolean isAssigned() {
+        return assigned;
+    }
+
+    /** It has said that it warms up. */
+    void warmsUp(WorkerStatus.WarmUp begun) {
+        warmUp = begun;
+    }
+
+    /** Its warm-up; null when it does not warm up, or not any more. */
+    WorkerStatus.@Nullable WarmUp warmUp() {
+        return warmUp;
+    }
+
+    /** It has said that it only waits to be told to serve. */
+    void standsByNow() {
+        standsBy = true;
+        warmUp = null;
+    }
+
+    boolean standsBy() {
+        return standsBy;
+    }
+
+    /** Sends that, once. */
+    void serve(boolean overlapping) {
+        if (!toldToServe) {
+            toldToServe = true;
+            warmUp = null;
+            send(new ControlMessage.Serve(overlapping));
+        }
+    }
+
+    boolean isToldToServe() {
+        return toldToServe;
     }
 
     void expectReadyBy(long deadlineNanos) {

@@ -1,5 +1,6 @@
 package io.millrace.launcher;
 
+import io.millrace.worker.WarmUpStarter;
 import io.millrace.worker.control.ControlPaths;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
@@ -8,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,6 +24,9 @@ final class Workforce {
 
     /** A worker that is not ready by then is taken for hung: a slow disk may cost seconds, never a minute. */
     private static final long START_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+    /** Beyond its limit a worker cuts its warm-up off by itself; one that does not even do that hangs. */
+    private static final long WARM_UP_GRACE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /** A worker without launcher tries to connect several times a second. */
     private static final long ADOPTION_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -67,10 +72,11 @@ final class Workforce {
         loop.scheduleAtFixedRate(this::check, period, period, TimeUnit.NANOSECONDS);
     }
 
-    WorkerProcess launch(WorkerPlan plan) throws IOException {
+    /** @param warms whether it warms up before it stands by */
+    WorkerProcess launch(WorkerPlan plan, boolean warms) throws IOException {
         generation++;
         Process process = start(plan);
-        WorkerProcess worker = add(process.toHandle(), plan, heartbeatTimeoutNanos, START_TIMEOUT_NANOS);
+        WorkerProcess worker = add(process.toHandle(), plan, warms, heartbeatTimeoutNanos, START_TIMEOUT_NANOS);
         process.onExit()
                 .thenAcceptAsync(
                         ended -> {
@@ -110,19 +116,30 @@ final class Workforce {
         generation = survivor.generation();
         // It beats as the launcher before told it.
         long timeoutNanos = Math.max(heartbeatTimeoutNanos, survivor.heartbeatTimeoutNanos());
-        WorkerProcess worker = add(survivor.process(), null, timeoutNanos, ADOPTION_TIMEOUT_NANOS);
+        WorkerProcess worker = add(survivor.process(), null, false, timeoutNanos, ADOPTION_TIMEOUT_NANOS);
         // Of a process that is nobody's child the exit value is not known.
         survivor.process().onExit().thenRunAsync(() -> exited(worker, "exited"), loop);
         return worker;
     }
 
     private WorkerProcess add(
-            ProcessHandle process, @Nullable WorkerPlan plan, long timeoutNanos, long readyTimeoutNanos) {
+            ProcessHandle process,
+            @Nullable WorkerPlan plan,
+            boolean warms,
+            long timeoutNanos,
+            long readyTimeoutNanos) {
         long now = System.nanoTime();
         HeartbeatWatch heartbeat = new HeartbeatWatch(timeoutNanos, now);
-        WorkerProcess worker = new WorkerProcess(generation, process, plan, heartbeat, now + readyTimeoutNanos);
+        WorkerProcess worker = new WorkerProcess(generation, process, plan, warms, heartbeat, now + readyTimeoutNanos);
         workers.put(worker.pid(), worker);
         return worker;
+    }
+
+    /** A worker warms up from now on; it stands by at its limit, unless it hangs. */
+    void expectWarm(WorkerProcess worker, long limitNanos) {
+        long now = System.nanoTime();
+        worker.warmsUp(new WorkerStatus.WarmUp(worker.pid(), now, limitNanos));
+        worker.expectReadyBy(now + limitNanos + WARM_UP_GRACE_NANOS);
     }
 
     /** The time for a worker that stood by counts from now. */
@@ -159,6 +176,10 @@ final class Workforce {
         } catch (IOException e) {
             LOG.debug("the admin socket of worker {} stays behind: {}", worker.pid(), e.getMessage());
         }
+        if (worker.warms()) {
+            // By itself it removes that, unless it is killed.
+            CompletableFuture.runAsync(() -> WarmUpStarter.clear(paths, worker.generation()));
+        }
         listener.exited(worker, before, cause);
     }
 
@@ -180,8 +201,10 @@ final class Workforce {
             switch (worker.state()) {
                 case STARTING -> {
                     if (now - worker.readyDeadlineNanos() > 0) {
-                        distrust(worker);
-                        kill(worker, "did not become ready in time");
+                        if (worker.warmUp() == null) {
+                            distrust(worker);
+                        }
+                        kill(worker, worker.warmUp() == null ? "did not become ready in time" : "hangs in its warm-up");
                     }
                 }
                 case READY -> {

@@ -75,12 +75,13 @@ final class ControlLink {
         });
     }
 
-    /** Sends {@code message}; without a launcher it is dropped. */
-    void send(ControlMessage message) {
+    /** Sends {@code message}; without a launcher it is dropped, and the answer is false. */
+    boolean send(ControlMessage message) {
         @Nullable Channel current = channel;
         if (current != null) {
             current.writeAndFlush(message);
         }
+        return current != null;
     }
 
     /** Sends {@code last} and closes; {@code then} runs when that is done. */

@@ -6,12 +6,14 @@ import io.millrace.proxy.ReloadReport;
 import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.ConfigKey;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.store.Successor;
 import io.millrace.worker.control.SettingChange;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The real proxy. Called as {@link ServedProxy} says. */
@@ -67,6 +69,26 @@ final class MillraceProxy implements ServedProxy {
     @Override
     public CompletionStage<Void> drain(long nanos) {
         return proxy.drain(nanos);
+    }
+
+    @Override
+    public void release(Successor successor) throws IOException {
+        proxy.handOver().release(successor);
+    }
+
+    @Override
+    public void takeBack() throws IOException {
+        proxy.handOver().takeBack();
+    }
+
+    @Override
+    public void applyChange(byte[] change, Consumer<@Nullable IOException> reply) {
+        proxy.handOver().applyChange(change, reply);
+    }
+
+    @Override
+    public void predecessorClosed(CompletionStage<?> closed) {
+        proxy.handOver().predecessorClosed(closed);
     }
 
     @Override

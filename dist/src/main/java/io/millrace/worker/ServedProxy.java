@@ -1,12 +1,14 @@
 package io.millrace.worker;
 
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.store.Successor;
 import io.millrace.worker.control.SettingChange;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The proxy as the worker sees it. Called on the worker's command thread, {@link #beat} on its control loop. */
@@ -32,6 +34,22 @@ interface ServedProxy extends AutoCloseable {
 
     /** Stops accepting before it returns; completes when nothing is in flight any more or {@code nanos} are over. */
     CompletionStage<Void> drain(long nanos);
+
+    /**
+     * Gives the store back, and accepts and answers on.
+     *
+     * @param successor takes changes of the store from now on
+     */
+    void release(Successor successor) throws IOException;
+
+    /** Opens the store again after {@link #release}; fails while another process has it. */
+    void takeBack() throws IOException;
+
+    /** Makes a change that the predecessor has passed on. Any thread. */
+    void applyChange(byte[] change, Consumer<@Nullable IOException> reply);
+
+    /** Purges are answered when {@code closed} is complete. Before {@link #start}. */
+    void predecessorClosed(CompletionStage<?> closed);
 
     /** Runs {@code allLoopsAlive} once every event loop has answered. */
     void beat(Runnable allLoopsAlive);

@@ -35,6 +35,9 @@ import org.slf4j.LoggerFactory;
 final class Worker implements ControlLink.Listener {
     private static final Logger LOG = LoggerFactory.getLogger(Worker.class);
 
+    /** For what it has accepted in the instant before its launcher died. */
+    private static final long NOT_TAKEN_OVER_DRAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private final WorkerOptions options;
     private final ServedProxy.Factory factory;
     private final ControlTransport transport = ControlTransport.available();
@@ -49,7 +52,12 @@ final class Worker implements ControlLink.Listener {
 
     private List<ListenerSockets> listeners = List.of();
     private Map<String, List<Integer>> descriptors = Map.of();
-    private Runnable onServe = () -> {};
+    private final WarmUpPhase warmUp;
+    private final StoreHandOver handOver;
+    /** Null before the assignment is ready to be served. */
+    private @Nullable ConfigSource assigned;
+
+    private ControlMessage.@Nullable Serve serve;
     private long drainNanos;
     private boolean draining;
     private byte @Nullable [] ticketKeys;
@@ -57,10 +65,12 @@ final class Worker implements ControlLink.Listener {
     /** Set by the command thread when the proxy serves, read by the control loop. */
     private volatile @Nullable ServedProxy serving;
 
-    Worker(WorkerOptions options, ServedProxy.Factory factory) {
+    Worker(WorkerOptions options, ServedProxy.Factory factory, Warming.Starter warming) {
         this.options = options;
         this.factory = factory;
         this.link = new ControlLink(loop, transport, options.control(), this);
+        this.warmUp = new WarmUpPhase(warming, commands);
+        this.handOver = new StoreHandOver(link::send, commands, this::drainAsConfigured);
     }
 
     /** Runs until the worker is told to stop. Returns the exit code of the process. */
@@ -81,7 +91,11 @@ final class Worker implements ControlLink.Listener {
 
     /** Drains as the launcher's command would, when somebody sent SIGTERM to the worker itself. */
     void terminate() {
-        commands.execute(() -> drain(drainNanos));
+        commands.execute(this::drainAsConfigured);
+    }
+
+    private void drainAsConfigured() {
+        drain(drainNanos);
     }
 
     @Override
@@ -105,6 +119,11 @@ final class Worker implements ControlLink.Listener {
                 exitCode.complete(1);
                 return;
             }
+            if (handOver.launcherGone(serving) && !draining) {
+                LOG.warn("the launcher died before this worker had taken over; its predecessor serves on");
+                drain(NOT_TAKEN_OVER_DRAIN_NANOS);
+                return;
+            }
             LOG.warn(
                     "the launcher is gone; serving on until another one takes over (kill -TERM {} stops this worker)",
                     ProcessHandle.current().pid());
@@ -118,10 +137,16 @@ final class Worker implements ControlLink.Listener {
     }
 
     private void obey(ControlMessage message) {
+        ServedProxy served = serving;
         if (message instanceof ControlMessage.Assignment assignment) {
             accept(assignment);
-        } else if (message instanceof ControlMessage.Serve) {
-            onServe.run();
+        } else if (message instanceof ControlMessage.Serve told) {
+            serve = told;
+            serveAsTold();
+        } else if (served != null && !draining && handOver.obey(message, served)) {
+            LOG.debug("hand-over: {}", message);
+        } else if (message instanceof ControlMessage.ChangeMade made) {
+            handOver.made(made);
         } else if (message instanceof ControlMessage.Reload reload) {
             link.send(new ControlMessage.Reloaded(reload.request(), reload(reload.config())));
         } else if (message instanceof ControlMessage.TicketKeys keys) {
@@ -156,27 +181,55 @@ final class Worker implements ControlLink.Listener {
 
     private void assigned(ControlMessage.Assignment assignment, List<FileDescriptor> sockets) {
         descriptors = byAddress(listeners, sockets);
-        if (assignment.standby()) {
-            onServe = () -> start(assignment.config());
-            warmUp();
-            link.send(new ControlMessage.Standby());
+        assigned = assignment.config();
+        if (!assignment.standby()) {
+            serve = new ControlMessage.Serve(false);
+        }
+        if (serve != null) {
+            serveAsTold();
+        } else if (assignment.warm()) {
+            warmUp(assignment.config());
         } else {
-            start(assignment.config());
+            standBy();
         }
     }
 
-    /** Loads what takes longest to load, while the predecessor still serves. */
-    private static void warmUp() {
-        LOG.debug("standing by: epoll {}, OpenSSL {}", Epoll.isAvailable(), OpenSsl.isAvailable());
+    private void warmUp(ConfigSource source) {
+        try {
+            ProxyConfig config = load(source);
+            long limitNanos = warmUp.limitNanos(config);
+            if (limitNanos > 0) {
+                link.send(new ControlMessage.WarmingUp(limitNanos));
+                warmUp.begin(config, this::standBy);
+                return;
+            }
+        } catch (IOException e) {
+            LOG.debug("said when it is to be served", e);
+        }
+        standBy();
     }
 
-    private void start(ConfigSource source) {
+    private void standBy() {
+        // Loads what takes longest to load, while the predecessor serves.
+        LOG.debug("standing by: epoll {}, OpenSSL {}", Epoll.isAvailable(), OpenSsl.isAvailable());
+        link.send(new ControlMessage.Standby());
+    }
+
+    private void serveAsTold() {
+        ConfigSource source = assigned;
+        ControlMessage.Serve told = serve;
+        if (source == null || told == null || draining) {
+            return;
+        }
+        assigned = null;
+        warmUp.abandon();
         try {
             ServedProxy proxy = factory.build(
                     load(source), source.file(), descriptors, options.control().workerAdmin(options.generation()));
             if (ticketKeys != null) {
                 proxy.ticketKeys(ticketKeys);
             }
+            proxy.predecessorClosed(handOver.succeeds(told.overlapping()));
             proxy.start();
             ready(proxy);
         } catch (IOException | RuntimeException e) {
@@ -257,6 +310,7 @@ final class Worker implements ControlLink.Listener {
             exitCode.complete(0);
             return;
         }
+        handOver.drains();
         CompletionStage<Void> drained = proxy.drain(deadlineNanos);
         link.send(new ControlMessage.Draining());
         var unused = drained.whenCompleteAsync(

@@ -9,11 +9,13 @@ public final class WorkerMain {
 
     public static void main(String[] arguments) {
         ProcessLog.choose(System.getenv());
-        System.exit(run(arguments, MillraceProxy::build));
+        WorkerOptions options = WorkerOptions.parse(arguments);
+        Warming.Starter warming = new WarmUpStarter(options.control(), options.generation());
+        System.exit(run(arguments, MillraceProxy::build, warming));
     }
 
-    static int run(String[] arguments, ServedProxy.Factory factory) {
-        Worker worker = new Worker(WorkerOptions.parse(arguments), factory);
+    static int run(String[] arguments, ServedProxy.Factory factory, Warming.Starter warming) {
+        Worker worker = new Worker(WorkerOptions.parse(arguments), factory, warming);
         // Ctrl-C and a closed terminal reach the whole process group; the launcher decides what they mean.
         ProcessSignals.handle("INT", () -> {});
         ProcessSignals.handle("HUP", () -> {});

@@ -24,7 +24,7 @@ class AdoptionTest {
     private final List<String> killed = new ArrayList<>();
     private final Adoption adoption = new Adoption(control.eventLoop(), (worker, why) -> killed.add(why));
     private final WorkerProcess worker =
-            new WorkerProcess(1, ProcessHandle.current(), null, new HeartbeatWatch(1, 0), Long.MAX_VALUE);
+            new WorkerProcess(1, ProcessHandle.current(), null, false, new HeartbeatWatch(1, 0), Long.MAX_VALUE);
 
     @BeforeAll
     static void loadNativeSockets() {

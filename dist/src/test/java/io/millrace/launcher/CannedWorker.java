@@ -4,6 +4,7 @@ import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.SettingChange;
 import java.io.IOException;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
@@ -17,6 +18,7 @@ final class CannedWorker implements ServingWorker {
     final ConcurrentLinkedQueue<WorkerStarter> starters = new ConcurrentLinkedQueue<>();
     volatile List<SettingChange> answers = List.of();
     volatile CompletableFuture<Void> gate = CompletableFuture.completedFuture(null);
+    volatile OptionalLong lastRoll = OptionalLong.empty();
     volatile String obstacle;
     volatile String rollObstacle;
 
@@ -41,6 +43,11 @@ final class CannedWorker implements ServingWorker {
         drainNanos.add(drains);
         starters.add(changed.starter());
         return rollObstacle == null ? answer() : CompletableFuture.failedFuture(new IOException(rollObstacle));
+    }
+
+    @Override
+    public OptionalLong lastRollNanos() {
+        return lastRoll;
     }
 
     private CompletableFuture<Void> answer() {

@@ -31,7 +31,7 @@ class ReloadingTest {
     private final List<ConfigSource> taken = new ArrayList<>();
     private final Reloading reloading = new Reloading(control.eventLoop(), taken::add);
     private final WorkerProcess worker =
-            new WorkerProcess(1, ProcessHandle.current(), null, new HeartbeatWatch(1, 0), Long.MAX_VALUE);
+            new WorkerProcess(1, ProcessHandle.current(), null, false, new HeartbeatWatch(1, 0), Long.MAX_VALUE);
 
     @BeforeEach
     void connect() {

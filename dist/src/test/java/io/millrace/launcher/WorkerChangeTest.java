@@ -13,9 +13,11 @@ import io.millrace.worker.control.SettingChange;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -30,6 +32,22 @@ class WorkerChangeTest extends ConfigChangesFixture {
 
         assertEquals(Map.of("cache.ram_size", Result.ROLLED, "limits.connections", Result.APPLIED), results(report));
         assertEquals(5, read(worker.rolled.remove()).limits().connections());
+    }
+
+    @Test
+    void aPlanSaysHowLongARollTakes() throws Exception {
+        run(FILE);
+        Files.writeString(file, FILE.replace("1000", "2000"));
+        assertEquals(List.of(), done(changes.plan(null)).notes(), "no roll");
+        Files.writeString(file, FILE + "cache: {ram_size: 64MiB}\n");
+        String before = "a new worker takes over, and the old one serves until then: ";
+        assertEquals(
+                List.of(before + "its warm-up takes at most 20 s (worker.warm_up_limit)"),
+                done(changes.plan(null)).notes());
+        worker.lastRoll = OptionalLong.of(7_250_000_000L);
+        assertEquals(
+                List.of(before + "the last roll took 7.3 s"),
+                done(changes.plan(null)).notes());
     }
 
     @Test
@@ -156,6 +174,17 @@ class WorkerChangeTest extends ConfigChangesFixture {
                 detail.endsWith(
                         "it may have taken the change over, or do so yet, until millctl server restart replaces it"),
                 detail);
+    }
+
+    @Test
+    void theNextWorkerWarmsUpAsLongAsTheLimitThatHoldsThen() throws Exception {
+        run(FILE);
+        ReloadReport report = done(changes.set(Map.of("worker.warm_up_limit", "3s"), false));
+        assertEquals(Map.of("worker.warm_up_limit", Result.APPLIED), results(report));
+        assertEquals(List.of(), List.copyOf(worker.rolled), "a limit is no reason for a roll");
+        done(changes.set(Map.of("cache.ram_size", "64MiB"), false));
+        assertEquals(
+                Duration.ofSeconds(3), read(worker.rolled.remove()).worker().warmUpLimit());
     }
 
     /** What drains does so in the time that holds when it begins, and not in that of its start. */

@@ -66,7 +66,7 @@ class WorkforceTest {
         ConfigSource source =
                 new ConfigSource(new ConfigDocument("m.yaml", Path.of("/"), "", Map.of()), Map.of(), Map.of());
         Shell shell = new Shell(command);
-        WorkerProcess worker = loop.submit(() -> workforce.launch(new WorkerPlan(source, shell, null)))
+        WorkerProcess worker = loop.submit(() -> workforce.launch(new WorkerPlan(source, shell, null), false))
                 .get();
         if (ready) {
             loop.submit(() -> worker.connected(new EmbeddedChannel())).get();

@@ -2,6 +2,7 @@ package io.millrace.worker;
 
 import io.millrace.proxy.config.ListenerConfig;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.store.Successor;
 import io.millrace.worker.control.SettingChange;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.Unpooled;
@@ -26,6 +27,7 @@ import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.GlobalEventExecutor;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -36,13 +38,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 /**
  * Answers every request with the worker's process id, the origin of its configuration and the number of slow requests; {@code /slow} takes a second, {@code
  * /endless} for ever.
  * With the origin {@code http://broken.invalid} it does not start.
  */
-final class CannedProxy implements ServedProxy {
+class CannedProxy implements ServedProxy {
     private static final long SLOW_MILLIS = 1000;
 
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, EpollIoHandler.newFactory());
@@ -114,6 +117,20 @@ final class CannedProxy implements ServedProxy {
         connections.newCloseFuture().addListener(closed -> drained.complete(null));
         return drained;
     }
+
+    @Override
+    public void release(Successor successor) {}
+
+    @Override
+    public void takeBack() throws IOException {}
+
+    @Override
+    public void applyChange(byte[] change, Consumer<IOException> reply) {
+        reply.accept(null);
+    }
+
+    @Override
+    public void predecessorClosed(CompletionStage<?> closed) {}
 
     @Override
     public void beat(Runnable allLoopsAlive) {

@@ -6,6 +6,8 @@ public final class CannedWorkerMain {
 
     public static void main(String[] arguments) {
         System.exit(WorkerMain.run(
-                arguments, (config, configFile, descriptors, adminSocket) -> new CannedProxy(config, descriptors)));
+                arguments,
+                (config, configFile, descriptors, adminSocket) -> new CannedProxy(config, descriptors),
+                new CannedWarming()));
     }
 }

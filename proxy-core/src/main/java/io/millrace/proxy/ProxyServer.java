@@ -396,6 +396,11 @@ public final class ProxyServer implements AutoCloseable {
         return drained;
     }
 
+    /** Its storage on the way to another proxy, or from one. */
+    public HandOver handOver() {
+        return new HandOver(this);
+    }
+
     /** Closes everything: connections, listeners, threads, the store. Blocks until that is done; nothing of the proxy is left then. */
     @Override
     public void close() {

@@ -41,8 +41,10 @@ class LiveKeysTest {
             LiveOriginTlsTest.class);
 
     /** Keys that a proxy knows nothing of, and the test in dist that changes them in a running launcher. */
-    private static final Map<String, String> OF_THE_LAUNCHER =
-            Map.of("admin.config_history", "ConfigHistoryTest", "timeouts.drain", "WorkerChangeTest");
+    private static final Map<String, String> OF_THE_LAUNCHER = Map.of(
+            "admin.config_history", "ConfigHistoryTest",
+            "timeouts.drain", "WorkerChangeTest",
+            "worker.warm_up_limit", "WorkerChangeTest");
 
     @Test
     void everyLiveKeyIsSeenToTakeEffect() {

@@ -28,6 +28,11 @@ public final class JsonObject {
         this.members = members;
     }
 
+    /** An object without members. */
+    public static JsonObject empty() {
+        return EMPTY;
+    }
+
     /**
      * Parses one object in UTF-8.
      *

@@ -3,6 +3,7 @@ package io.millrace.cli.command;
 import io.millrace.cli.client.AdminClient;
 import io.millrace.cli.client.AdminClientException;
 import io.millrace.cli.client.AdminResponse;
+import io.millrace.cli.client.JsonObject;
 import io.millrace.cli.client.JsonText;
 import io.millrace.cli.render.ServerView;
 import java.time.Duration;
@@ -26,8 +27,20 @@ final class ServerCommands {
         @Override
         int run(AdminClient client) throws AdminClientException, CommandFailure {
             AdminResponse response = client.get("/v1/server");
-            show(response, ServerView.status(answered(response), console().paint()));
+            JsonObject server = answered(response);
+            show(
+                    response,
+                    ServerView.status(
+                            server,
+                            invocation().isJson() ? JsonObject.empty() : launcherPart(client),
+                            console().paint()));
             return ExitCode.OK;
+        }
+
+        /** What the launcher knows of its processes; empty without a launcher. */
+        private static JsonObject launcherPart(AdminClient client) throws AdminClientException {
+            AdminResponse status = client.get("/v1/status");
+            return status.isSuccess() ? status.json().object("process") : JsonObject.empty();
         }
     }
 

@@ -10,8 +10,17 @@ public final class ServerView {
 
     private ServerView() {}
 
-    /** The process, then a line per event loop. */
+    /** The process alone, then a line per event loop. */
     public static List<String> status(JsonObject report, Paint paint) {
+        return status(report, JsonObject.empty(), paint);
+    }
+
+    /**
+     * The process, then a line per event loop.
+     *
+     * @param launcherPart the member {@code process} of the launcher's status
+     */
+    public static List<String> status(JsonObject report, JsonObject launcherPart, Paint paint) {
         String state = Printable.of(report.text("state", "in an unknown state"));
         String painted = state.equals("running") ? paint.good(state) : paint.doubtful(state);
         Rows rows = new Rows(paint.strong("worker " + report.number("pid", 0)) + " is " + painted + ", up "
@@ -19,6 +28,7 @@ public final class ServerView {
         if (report.isTrue("draining")) {
             rows.add("drain", "asked for by an operator; to end it: millctl server drain --undo");
         }
+        StatusView.addWarmUp(rows, launcherPart);
         rows.add("CPU", Quantities.tenths(report.fraction("cpu_seconds", 0)) + " s since its start");
         rows.add("memory", Quantities.bytes(report.number("resident_bytes", 0)) + " resident");
         rows.add(

@@ -59,6 +59,18 @@ public final class StatusView {
                             + (worker == 0 ? "" : worker + " ")
                             + painted(Printable.of(process.text("worker_state", "unknown")), paint) + ", "
                             + Quantities.count(process.number("worker_restarts", 0), "restart", "restarts"));
+            addWarmUp(rows, process);
+        }
+    }
+
+    /** The worker that is to take over, while it warms up; else nothing. */
+    static void addWarmUp(Rows rows, JsonObject process) {
+        if (process.has("warming_up")) {
+            JsonObject warmUp = process.object("warming_up");
+            rows.add(
+                    "warming up",
+                    "worker " + warmUp.number("worker_pid", 0) + " for " + warmUp.number("seconds", 0)
+                            + " s of at most " + warmUp.number("limit_seconds", 0) + " s, before it takes over");
         }
     }
 

@@ -148,9 +148,23 @@ public final class ReaderLists {
 
     /** Tells who takes the volume next what is read here. Nothing is pinned any more by now. */
     void tell(SegmentPins pins, SegmentTable table) throws IOException {
+        tell(pins.pinned(), table);
+    }
+
+    /** Tells who takes the volume next that every segment with records is read here, and what was given up and is pinned. */
+    void tellAll(SegmentPins pins, SegmentTable table) throws IOException {
+        BitSet used = pins.pinned();
+        for (int segment = 0; segment < table.segments(); segment++) {
+            if (table.tag(segment) != 0) {
+                used.set(segment);
+            }
+        }
+        tell(used, table);
+    }
+
+    private void tell(BitSet now, SegmentTable table) throws IOException {
         lock.lock();
         try {
-            BitSet now = pins.pinned();
             if (!now.isEmpty()) {
                 long name = new SecureRandom().nextLong();
                 own = io.hold(directory.resolve(PREFIX + Long.toHexString(name)), encode(now, table));

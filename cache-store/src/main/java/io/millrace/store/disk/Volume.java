@@ -162,7 +162,7 @@ public final class Volume {
     /** Where the hash's newest record lies, {@link Location#NONE} when it has none or the volume does not work. */
     public long find(long hashHigh, long hashLow) {
         Set<Hash> out = hidden;
-        if (!isWorking() || (out != null && out.contains(new Hash(hashHigh, hashLow)))) {
+        if (!health.isReadable() || (out != null && out.contains(new Hash(hashHigh, hashLow)))) {
             return Location.NONE;
         }
         try {
@@ -219,7 +219,7 @@ public final class Volume {
         parts.pins().add(segment);
         pinned.incrementAndGet();
         // Looked at after the pin was set: who suspends sets the state first and then looks at the pins.
-        long tag = isWorking() ? table.tag(segment) : 0;
+        long tag = health.isReadable() ? table.tag(segment) : 0;
         if (tag == 0) {
             unpin(segment);
         }
@@ -247,6 +247,11 @@ public final class Volume {
     public void unpin(int segment) {
         parts.pins().remove(segment);
         pinned.decrementAndGet();
+    }
+
+    /** Whether a process that had the volume before still reads it, as of the last look at its list. */
+    public boolean isReadElsewhere() {
+        return parts.readers().pinnedSegments() > 0;
     }
 
     /** Whether nobody reads through this volume: once it is suspended, nobody will. */
@@ -431,14 +436,23 @@ public final class Volume {
     }
 
     /**
-     * Writes what is queued, forces it, tells the next owner which segments are pinned, and gives the lease back. Pinned
-     * records stay readable until {@link #closeFile}; if the next owner could not be told, reads fail at once.
+     * Writes what is queued, forces it, tells the next owner that all segments are read, and gives the lease back. Records
+     * are found until {@link #endReads}; if the next owner could not be told, reads fail at once. A volume whose index is
+     * not whole finds nothing from here on.
      */
-    public void suspend() throws IOException {
-        ending.end(VolumeState.SUSPENDED, () -> stopping(false));
+    public void release() throws IOException {
+        ending.end(VolumeState.RELEASED, () -> stopping(false));
     }
 
-    /** As {@link #suspend}, and closes the file: reads fail from here on. */
+    /**
+     * Finds no record from here on, and tells the next owner which segments are pinned. Pinned records stay readable until
+     * {@link #closeFile}. Only after {@link #release}; blocks on the disk.
+     */
+    public void endReads() {
+        ending.endReads();
+    }
+
+    /** Writes what is queued, forces it, gives the lease back and closes the file: reads fail from here on. */
     public void close() throws IOException {
         try {
             ending.end(VolumeState.CLOSED, () -> stopping(true));
@@ -463,7 +477,7 @@ public final class Volume {
         ending.closeFile();
     }
 
-    /** Tells the next owner which pins have gone since {@link #suspend}. Blocks on the disk. */
+    /** Tells the next owner which pins have gone since {@link #endReads}. Blocks on the disk. */
     public void shortenReaderList() {
         ending.shortenReaderList();
     }

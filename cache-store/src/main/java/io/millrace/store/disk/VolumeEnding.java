@@ -31,7 +31,8 @@ final class VolumeEnding {
     /**
      * Writes what is queued, forces it and gives the lease back. Once only.
      *
-     * @param last the state to end in: SUSPENDED, and the next owner is told which segments are pinned, or CLOSED
+     * @param last the state to end in. RELEASED: the next owner is told that all segments in use are read. SUSPENDED: it is
+     *     told which ones are pinned. Or CLOSED
      * @param stopping runs on the volume's thread when nothing is appended any more
      */
     void end(VolumeState last, Runnable stopping) throws IOException {
@@ -41,7 +42,7 @@ final class VolumeEnding {
                 try {
                     stopping.run();
                 } finally {
-                    failure[0] = finish(health.end(last), last);
+                    failure[0] = finish(last == VolumeState.RELEASED ? health.release() : health.end(last), last);
                 }
             });
         } catch (InterruptedException e) {
@@ -69,7 +70,7 @@ final class VolumeEnding {
         } catch (RuntimeException | InternalError e) {
             return new IOException(directory + ": index could not be closed: " + e, e);
         } finally {
-            if (last == VolumeState.SUSPENDED) {
+            if (last != VolumeState.CLOSED) {
                 tellReaders();
             }
         }
@@ -77,7 +78,11 @@ final class VolumeEnding {
 
     private void tellReaders() {
         try {
-            parts.readers().tell(parts.pins(), parts.table());
+            if (health.state() == VolumeState.RELEASED) {
+                parts.readers().tellAll(parts.pins(), parts.table());
+            } else {
+                parts.readers().tell(parts.pins(), parts.table());
+            }
         } catch (IOException e) {
             health.note(e);
             LOG.error("{}: list of segments still read: {}; what is being read is cut off", directory, e.toString());
@@ -86,6 +91,13 @@ final class VolumeEnding {
             } catch (IOException closing) {
                 LOG.warn("{}: {}", directory, closing.toString());
             }
+        }
+    }
+
+    /** Finds no more records after {@link VolumeState#RELEASED}; the next owner is told of the pins that are left. */
+    void endReads() {
+        if (health.end(VolumeState.SUSPENDED) == VolumeState.RELEASED) {
+            shortenReaderList();
         }
     }
 

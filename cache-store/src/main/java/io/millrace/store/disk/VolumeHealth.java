@@ -50,6 +50,11 @@ final class VolumeHealth {
         return state.isWorking();
     }
 
+    /** Whether records can be found and read. */
+    boolean isReadable() {
+        return state.isReadable();
+    }
+
     void checkWorking() throws IOException {
         VolumeState now = state;
         if (!now.isWorking()) {
@@ -65,6 +70,20 @@ final class VolumeHealth {
     /** Moves on to the state if that is allowed; returns the one before, whether it was or not. */
     VolumeState end(VolumeState last) {
         return move(last);
+    }
+
+    /** Moves to RELEASED, or to SUSPENDED where the index cannot be relied on; returns the state before. */
+    VolumeState release() {
+        moving.lock();
+        try {
+            VolumeState before = state;
+            if (move(VolumeState.RELEASED) != VolumeState.ONLINE) {
+                move(VolumeState.SUSPENDED);
+            }
+            return before;
+        } finally {
+            moving.unlock();
+        }
     }
 
     /** The state before, from which the move was made if it {@link VolumeState#mayBecome may}. */

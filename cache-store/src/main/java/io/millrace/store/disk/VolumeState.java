@@ -6,6 +6,8 @@ public enum VolumeState {
     OPENING,
     /** It reads and writes. */
     ONLINE,
+    /** Its lease was given back; records are still found and read, since the next owner overwrites none of them. */
+    RELEASED,
     /** Its lease was given back; pinned records can still be read. */
     SUSPENDED,
     /** Given up after errors. */
@@ -18,12 +20,18 @@ public enum VolumeState {
         return this == OPENING || this == ONLINE;
     }
 
+    /** Whether records can be found and read. */
+    public boolean isReadable() {
+        return isWorking() || this == RELEASED;
+    }
+
     /** Whether a volume may go from this state to the next. */
     boolean mayBecome(VolumeState next) {
         return switch (this) {
-            case OPENING -> next != OPENING;
-            case ONLINE -> next == OFFLINE || next == SUSPENDED || next == CLOSED;
+            case OPENING -> next != OPENING && next != RELEASED;
+            case ONLINE -> next != OPENING && next != ONLINE;
             case OFFLINE -> next == SUSPENDED || next == CLOSED;
+            case RELEASED -> next == SUSPENDED || next == CLOSED;
             case SUSPENDED -> next == CLOSED;
             case CLOSED -> false;
         };

@@ -16,7 +16,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Keeps a list of what is hot in RAM on disk, and after a start loads what is on it: hottest first, at a bounded rate,
- * only while no request waits for the I/O threads, and no further than the RAM tier has room.
+ * only while no request waits for the I/O threads, and no further than the RAM tier has room. Beside a predecessor that still
+ * reads the volumes it hurries: clients were answered from its RAM a moment ago.
  *
  * <pre>
  *   every minute, hand-over, close ──> hottest of RAM ──> file "hot" of the first volume that works
@@ -34,6 +35,14 @@ final class HotSet<H> {
     private static final int OBJECTS_PER_TASK = 16;
     /** Of the RAM tier, in hundredths, what may be filled so; the rest is for what is asked for meanwhile. */
     private static final int FILL_PERCENT = 90;
+    /** After a hand-over, the time in which RAM is to be what it was before. */
+    private static final long HURRY_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private static final int HURRY_SECONDS_FOR_ALL = 8;
+    /** Faster than most devices, and more than this leaves requests no CPU. */
+    private static final long HURRY_BYTES_PER_SECOND_MAX = 512L << 20;
+    /** Ticks for which bytes are saved up that could not be read in their own. */
+    private static final int SAVED_TICKS = 12;
 
     private final FileIo io;
     private final StoreCounters counters;
@@ -52,6 +61,10 @@ final class HotSet<H> {
 
     private volatile int next;
     private volatile boolean busy;
+    /** Until when it hurries; of no meaning where {@link #handedOver} is false. */
+    private long hurryEndNanos;
+
+    private boolean handedOver;
     /** Bytes that may be read now. Housekeeping's, or the task's while {@link #busy}. */
     private long allowance;
 
@@ -88,6 +101,8 @@ final class HotSet<H> {
         }
         Volume home = home();
         if (home != null) {
+            handedOver = home.isReadElsewhere();
+            hurryEndNanos = System.nanoTime() + HURRY_NANOS;
             wanted = HotManifest.read(io, home.directory(), volumes.hashSeed());
         }
         if (wanted.length > 0) {
@@ -175,8 +190,10 @@ final class HotSet<H> {
             return;
         }
         if (!busy) {
-            allowance = Math.min(allowance, 0) + bytesPerSecond / TICKS_PER_SECOND + 1;
-            if (allowance > 0 && !volumes.isOpening() && reads.isIdle()) {
+            long rate = isHurried() ? hurriedRate() : bytesPerSecond;
+            long perTick = rate / TICKS_PER_SECOND + 1;
+            allowance = Math.min(allowance + perTick, perTick * SAVED_TICKS);
+            if (allowance > 0 && !volumes.isOpening() && mayRead()) {
                 busy = true;
                 if (!reads.execute(this::loadSome)) {
                     busy = false;
@@ -184,6 +201,19 @@ final class HotSet<H> {
             }
         }
         housekeeping.after(TICK_NANOS, this::tick);
+    }
+
+    private boolean isHurried() {
+        return handedOver && System.nanoTime() - hurryEndNanos < 0;
+    }
+
+    private long hurriedRate() {
+        return Math.max(bytesPerSecond, Math.min(ram.bytesMax() / HURRY_SECONDS_FOR_ALL, HURRY_BYTES_PER_SECOND_MAX));
+    }
+
+    /** It has one thread of several at a time; else requests go before. */
+    private boolean mayRead() {
+        return isHurried() || reads.isIdle();
     }
 
     /** On an I/O thread. */
@@ -199,7 +229,7 @@ final class HotSet<H> {
             if (at >= hashes.length || isFull()) {
                 wanted = new long[0];
                 LOG.info("hot objects loaded: {} are in RAM", ram.entries());
-            } else if (allowance > 0 && reads.isIdle() && reads.execute(this::loadSome)) {
+            } else if (allowance > 0 && mayRead() && reads.execute(this::loadSome)) {
                 return;
             }
         } catch (RuntimeException | InternalError e) {

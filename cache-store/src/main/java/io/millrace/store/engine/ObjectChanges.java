@@ -8,12 +8,15 @@ import io.millrace.store.RemoveCallback;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
+import io.millrace.store.Successor;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.memory.MemoryBudget;
 import io.millrace.store.memory.RamTier;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +47,8 @@ final class ObjectChanges<H> {
     private final HeadUpdates<H> heads;
     private final PartialChanges<H> partials;
     private volatile boolean suspended;
+    private volatile @Nullable Successor successor;
+    private volatile CompletionStage<?> repliesAfter = CompletableFuture.completedStage(null);
     private volatile boolean closed;
 
     ObjectChanges(
@@ -101,8 +106,15 @@ final class ObjectChanges<H> {
         return closed;
     }
 
-    void suspend() {
+    /** @param passedOn who takes the removals from now on */
+    void suspend(Successor passedOn) {
+        successor = passedOn;
         suspended = true;
+    }
+
+    /** Replies to removals wait for {@code stage}. */
+    void replyAfter(CompletionStage<?> stage) {
+        repliesAfter = stage;
     }
 
     void close() {
@@ -112,6 +124,7 @@ final class ObjectChanges<H> {
     /** The volumes are back: what was removed meanwhile is removed there too. */
     void resume() {
         suspended = false;
+        successor = null;
         pending.forEach((key, change) -> {
             if (change.object() == null) {
                 remove(key, Runnable::run, (present, failure) -> {});
@@ -224,9 +237,27 @@ final class ObjectChanges<H> {
 
     /** As {@link CacheStore#remove}. */
     void remove(StoreKey key, Executor replyOn, RemoveCallback reply) {
+        CompletionStage<?> after = repliesAfter;
+        removeAtOnce(
+                key,
+                (present, failure) -> after.whenComplete(
+                        (nothing, failed) -> Replies.deliver(replyOn, () -> reply.onRemove(present, failure))));
+    }
+
+    /** As {@link #remove}; the reply comes on any thread, as soon as the removal is durable. */
+    void removeAtOnce(StoreKey key, RemoveCallback reply) {
         counters.removals.increment();
-        Removal<H> removal = new Removal<>(pending, key, replyOn, reply);
+        Removal<H> removal = new Removal<>(pending, key, Runnable::run, reply);
         pending.change(key, before -> removeNow(key, removal, before));
+        end(removal);
+    }
+
+    private void end(Removal<H> removal) {
+        if (removal.isPassedOn()) {
+            Successor next = successor;
+            // Without one the volumes came back just now, and may have missed it.
+            removal.tell(next == null ? StoreEngine::refuse : next);
+        }
         removal.done();
     }
 
@@ -248,7 +279,7 @@ final class ObjectChanges<H> {
             }
             return removeNow(key, removal, before);
         });
-        removal.done();
+        end(removal);
     }
 
     /** Whether RAM or the index tells that the key holds the object. */
@@ -295,10 +326,16 @@ final class ObjectChanges<H> {
             removal.wasPresent();
         }
         if (volumes.isConfigured() && (suspended || closed)) {
-            removal.refuse(new IOException("the volumes are handed over"));
             if (pending.size() < DEFERRED_REMOVALS_MAX) {
+                if (closed || successor == null) {
+                    removal.refuse(new IOException("the volumes are handed over"));
+                } else {
+                    removal.passOn();
+                }
                 return removal.change();
             }
+            removal.refuse(
+                    new IOException("the volumes are handed over, and removals wait: limit=" + DEFERRED_REMOVALS_MAX));
             counters.removalsRefused.increment();
             return before;
         }

@@ -212,7 +212,7 @@ final class ObjectOpening<H> {
         Found<H> newest = null;
         int count = volumes.slots().length;
         for (int number = 0; number < count; number++) {
-            Volume volume = volumes.working(number);
+            Volume volume = volumes.readable(number);
             Found<H> found = volume == null ? null : load(volume, number, key);
             if (found == null) {
                 continue;

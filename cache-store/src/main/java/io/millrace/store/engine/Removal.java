@@ -2,6 +2,7 @@ package io.millrace.store.engine;
 
 import io.millrace.store.RemoveCallback;
 import io.millrace.store.StoreKey;
+import io.millrace.store.Successor;
 import io.millrace.store.disk.DiskKey;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.disk.VolumeState;
@@ -28,6 +29,7 @@ final class Removal<H> {
     private final AtomicReference<@Nullable IOException> failure = new AtomicReference<>();
     private volatile boolean present;
     private volatile boolean refused;
+    private boolean passedOn;
 
     Removal(PendingChanges<H> pending, StoreKey key, Executor replyOn, RemoveCallback reply) {
         this.pending = pending;
@@ -84,6 +86,28 @@ final class Removal<H> {
         } else {
             refuse(reason);
         }
+    }
+
+    /** Whether the successor, which has the volumes, is to make it durable; here it stays pending. */
+    boolean isPassedOn() {
+        return passedOn;
+    }
+
+    /** Leaves it to the successor. Inside the change; {@link #tell} follows. */
+    void passOn() {
+        refused = true;
+        passedOn = true;
+    }
+
+    /** Passes it on. Never inside a change of the pending map. */
+    void tell(Successor successor) {
+        outstanding.incrementAndGet();
+        successor.apply(PassedChange.removal(key.bytes()), problem -> {
+            if (problem != null) {
+                failure.compareAndSet(null, problem);
+            }
+            done();
+        });
     }
 
     /** It cannot be made durable: it stays pending, so that at least this process sees it. */

@@ -85,7 +85,7 @@ final class StatisticsView {
         return switch (state) {
             case OPENING -> StoreStatistics.State.OPENING;
             case ONLINE -> StoreStatistics.State.ONLINE;
-            case SUSPENDED -> StoreStatistics.State.SUSPENDED;
+            case RELEASED, SUSPENDED -> StoreStatistics.State.SUSPENDED;
             case OFFLINE, CLOSED -> StoreStatistics.State.OFFLINE;
         };
     }

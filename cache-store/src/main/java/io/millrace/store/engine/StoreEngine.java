@@ -19,6 +19,7 @@ import io.millrace.store.StoreConfig;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoreStatistics;
 import io.millrace.store.StoredObject;
+import io.millrace.store.Successor;
 import io.millrace.store.disk.Appended;
 import io.millrace.store.disk.BodyPlace;
 import io.millrace.store.disk.DiskKey;
@@ -40,6 +41,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -453,10 +455,28 @@ public final class StoreEngine<H> implements CacheStore<H> {
     public void suspendWrites() throws IOException {
         lifeCycle.lock();
         try {
+            releaseWrites(StoreEngine::refuse);
+            if (!changes.isClosed()) {
+                volumes.endReads();
+            }
+        } finally {
+            lifeCycle.unlock();
+        }
+    }
+
+    static void refuse(byte[] change, Consumer<@Nullable IOException> reply) {
+        reply.accept(new IOException("the volumes are handed over"));
+    }
+
+    @Override
+    public void releaseWrites(Successor successor) throws IOException {
+        lifeCycle.lock();
+        try {
             if (!changes.isSuspended() && !changes.isClosed()) {
                 hot.handOver();
-                changes.suspend();
-                volumes.suspend();
+                changes.suspend(successor);
+                journal.passOnTo(successor);
+                volumes.release();
             }
         } finally {
             lifeCycle.unlock();
@@ -464,19 +484,40 @@ public final class StoreEngine<H> implements CacheStore<H> {
     }
 
     @Override
-    public void resumeWrites() throws IOException {
+    public void applyChange(byte[] change, Consumer<StoreKey> removing, Consumer<@Nullable IOException> reply) {
+        if (PassedChange.isRemoval(change)) {
+            StoreKey key = keyOver(PassedChange.key(change));
+            removing.accept(key);
+            // Not by remove(), whose replies may wait for the store that passed this on.
+            changes.removeAtOnce(key, (present, failure) -> reply.accept(failure));
+        } else if (PassedChange.isEntry(change)) {
+            journal.append(PassedChange.entryOf(change), reply);
+        } else {
+            reply.accept(new IOException("a change from the store before is not known here"));
+        }
+    }
+
+    @Override
+    public void replyToChangesAfter(CompletionStage<?> stage) {
+        changes.replyAfter(stage);
+        journal.replyAfter(stage);
+    }
+
+    @Override
+    public void resumeWrites(boolean unchanged) throws IOException {
         lifeCycle.lock();
         try {
             if (!changes.isSuspended() || changes.isClosed()) {
                 return;
             }
-            if (volumes.isConfigured() && !volumes.reopen()) {
+            if (volumes.isConfigured() && !volumes.reopen() && !unchanged) {
                 // Another store had the volumes and may have removed or replaced what is in RAM here.
                 ram.clear();
             }
             addInventories();
             objectIds.accumulateAndGet(volumes.openCount() << OBJECT_ID_BITS, Math::max);
             changes.resume();
+            journal.takeBack();
             hot.takeBack();
         } finally {
             lifeCycle.unlock();

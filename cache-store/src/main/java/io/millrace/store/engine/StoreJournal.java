@@ -1,15 +1,20 @@
 package io.millrace.store.engine;
 
 import io.millrace.store.Journal;
+import io.millrace.store.Successor;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.io.FileIo;
 import io.millrace.store.journal.JournalEntry;
 import io.millrace.store.journal.JournalFile;
 import io.millrace.store.recover.OpenedVolume;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,6 +35,8 @@ final class StoreJournal implements Journal {
     private Condition condition = Condition.NEW;
     private boolean same = true;
     private volatile @Nullable Owner owner;
+    private volatile @Nullable Successor successor;
+    private volatile CompletionStage<?> repliesAfter = CompletableFuture.completedStage(null);
 
     /** Of a store that has volumes, or has none configured. */
     StoreJournal(FileIo io, boolean configured) {
@@ -133,8 +140,50 @@ final class StoreJournal implements Journal {
         return false;
     }
 
+    /** The volumes are another store's from now on, which is told of entries. */
+    void passOnTo(Successor next) {
+        successor = next;
+    }
+
+    /** The volumes are back, and may not have what was passed on. Holding the life cycle lock. */
+    void takeBack() {
+        boolean passedOn = successor != null;
+        successor = null;
+        if (passedOn && owner != null) {
+            same = false;
+            heal();
+        }
+    }
+
+    /** Replies to entries wait for {@code stage}. */
+    void replyAfter(CompletionStage<?> stage) {
+        repliesAfter = stage;
+    }
+
+    /** An entry of the store before: in force here, and appended. */
+    void append(Entry entry, Consumer<@Nullable IOException> reply) {
+        Owner known = owner;
+        if (known == null) {
+            throw new IllegalStateException("nobody owns the journal");
+        }
+        known.recovered(List.of(entry), Condition.WHOLE);
+        write(entry, Runnable::run, reply::accept);
+    }
+
     @Override
     public void append(Entry entry, Executor replyOn, AppendCallback reply) {
+        CompletionStage<?> after = repliesAfter;
+        AppendCallback held = problem ->
+                after.whenComplete((nothing, failed) -> Replies.deliver(replyOn, () -> reply.onAppend(problem)));
+        Successor next = successor;
+        if (next == null || !configured) {
+            write(entry, Runnable::run, held);
+        } else {
+            next.apply(PassedChange.entry(entry), held::onAppend);
+        }
+    }
+
+    private void write(Entry entry, Executor replyOn, AppendCallback reply) {
         if (owner == null) {
             throw new IllegalStateException("nobody owns the journal");
         }

@@ -107,6 +107,7 @@ final class VolumeGroup {
      */
     boolean reopen() throws IOException {
         VolumeSet set = VolumeSet.open(io, specs(), allocator, listener);
+        endReads();
         for (Slot slot : slots) {
             if (slot.volume() != null) {
                 handedOver.add(slot.volume());
@@ -205,6 +206,14 @@ final class VolumeGroup {
         }
         Volume volume = now[number].volume();
         return volume != null && volume.isWorking() ? volume : null;
+    }
+
+    /** The volume of that number if records can be read from it now. */
+    @Nullable
+    Volume readable(int number) {
+        Slot[] now = slots;
+        Volume volume = number < 0 || number >= now.length ? null : now[number].volume();
+        return volume != null && volume.state().isReadable() ? volume : null;
     }
 
     /**
@@ -469,9 +478,18 @@ final class VolumeGroup {
         return handedOver.size();
     }
 
-    /** Gives the leases back; handles held stay readable. */
-    void suspend() throws IOException {
-        endAll(Volume::suspend);
+    /** Gives the leases back; records are still found and read until {@link #endReads}. */
+    void release() throws IOException {
+        endAll(Volume::release);
+    }
+
+    /** Finds no more records on the released volumes; handles held stay readable. Blocks on the disk. */
+    void endReads() {
+        for (Slot slot : slots) {
+            if (slot.volume() != null) {
+                slot.volume().endReads();
+            }
+        }
     }
 
     /**

@@ -108,6 +108,20 @@ class HotSetTest {
     }
 
     @Test
+    void aSuccessorHurriesWhileItsPredecessorStillAnswers() throws IOException {
+        FaultyFileIo io = new FaultyFileIo();
+        try (TestStore old = open(io).withoutCheck()) {
+            fill(old);
+            old.store.releaseWrites((change, reply) -> {});
+            StoreConfig.Builder slow =
+                    StoreContractTest.volumes(8).ramBytes(4 << 20).refillBytesPerSecond(1);
+            try (TestStore test = new TestStore(slow.ramObjectBytesMax(100_000), io).withoutCheck()) {
+                awaitRefilled(test, OBJECTS);
+            }
+        }
+    }
+
+    @Test
     void aPurgeIsNotUndone() {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = open(io)) {

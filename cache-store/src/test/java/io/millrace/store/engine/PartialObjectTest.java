@@ -384,7 +384,7 @@ class PartialObjectTest extends PartialObjects {
         test.store.suspendWrites();
         assertTrue(test.store.extend(object).isFailed());
         assertArrayEquals(Arrays.copyOf(BODY, 100), TestStore.readSome(object, 0, 100));
-        test.store.resumeWrites();
+        test.store.resumeWrites(false);
         StoredObject<TextHead> again = test.find("a");
         ObjectWriter<TextHead> writer = test.store.extend(again);
         write(writer, BLOCK, LENGTH);

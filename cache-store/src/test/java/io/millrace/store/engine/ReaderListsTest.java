@@ -134,7 +134,7 @@ class ReaderListsTest {
         try (TestStore store = open(io)) {
             StoredObject<TextHead> object = reading(store);
             store.store.suspendWrites();
-            store.store.resumeWrites();
+            store.store.resumeWrites(false);
             assertEquals(0, io.list(VOLUME, "readers.").size());
             wrap(store);
             assertArrayEquals(TestStore.body(1, LENGTH), TestStore.readAll(object));
@@ -144,7 +144,7 @@ class ReaderListsTest {
                 assertArrayEquals(TestStore.body(1, LENGTH), TestStore.readAll(object));
             }
             object.release();
-            store.store.resumeWrites();
+            store.store.resumeWrites(false);
         }
     }
 }

@@ -45,7 +45,7 @@ class ReturnAndHandOverFailuresTest {
             test.store.suspendWrites();
             test.store.discard(held);
             held.release();
-            test.store.resumeWrites();
+            test.store.resumeWrites(false);
             test.sync();
             assertNull(test.head("a"));
         }
@@ -59,7 +59,7 @@ class ReturnAndHandOverFailuresTest {
             test.sync();
             test.store.suspendWrites();
             test.store.remove(test.key("a"), Runnable::run, (present, failure) -> {});
-            test.store.resumeWrites();
+            test.store.resumeWrites(false);
             test.sync();
             assertNull(test.head("a"));
         }
@@ -261,7 +261,7 @@ class ReturnAndHandOverFailuresTest {
             });
             suspending.start();
             var first = engine.volumes().slots()[0].volume();
-            while (first.state() != VolumeState.SUSPENDED) {
+            while (first.state() == VolumeState.ONLINE) {
                 Thread.onSpinWait();
             }
             writer.write(0, Unpooled.wrappedBuffer(TestStore.body(2, 3000)));

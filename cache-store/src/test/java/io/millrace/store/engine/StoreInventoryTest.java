@@ -364,7 +364,7 @@ class StoreInventoryTest {
                 assertEquals(100, all.objects.size());
                 fill(second, 100, 120);
             }
-            first.store.resumeWrites();
+            first.store.resumeWrites(false);
             assertEquals(120, Listings.whole(first.store).size());
         }
     }

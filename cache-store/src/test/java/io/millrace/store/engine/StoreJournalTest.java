@@ -304,7 +304,7 @@ class StoreJournalTest {
                 assertEquals(range(1, 2), others.stamps());
                 addAll(other, others, 4, 5);
             }
-            test.store.resumeWrites();
+            test.store.resumeWrites(false);
             assertEquals(2, facts.recoveries);
             assertTrue(facts.stamps().containsAll(List.of(4L, 5L)));
             addAll(test, facts, 6, 6);

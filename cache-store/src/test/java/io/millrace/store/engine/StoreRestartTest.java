@@ -194,7 +194,7 @@ class StoreRestartTest {
             CompletableFuture<IOException> failure = new CompletableFuture<>();
             test.store.remove(test.key("purged"), Runnable::run, (present, e) -> failure.complete(e));
             assertNotNull(TestStore.await(failure));
-            test.store.resumeWrites();
+            test.store.resumeWrites(false);
             assertArrayEquals(body, TestStore.readAll(reading));
             reading.release();
             assertNull(test.find("purged"));
@@ -203,10 +203,10 @@ class StoreRestartTest {
             test.store.suspendWrites();
             try (TestStore successor = open(io)) {
                 assertEquals("a", successor.head("after"));
-                assertThrows(IOException.class, test.store::resumeWrites);
+                assertThrows(IOException.class, () -> test.store.resumeWrites(false));
                 successor.remove("after");
             }
-            test.store.resumeWrites();
+            test.store.resumeWrites(false);
             assertNull(test.find("after"));
         }
     }

@@ -386,7 +386,7 @@ class VolumeCommandsTest {
             List<ObjectWriter<TextHead>> writers = partsOfAll(test);
             test.store.suspendWrites();
             writers.forEach(ObjectWriter::abort);
-            test.store.resumeWrites();
+            test.store.resumeWrites(false);
             assertGone(test);
         }
         try (TestStore test = two()) {

@@ -46,7 +46,16 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
     private static final int DRAINING = 11;
     private static final int STANDBY = 12;
     private static final int SERVE = 13;
-    private static final int TICKET_KEYS = 15;
+    private static final int WARMING_UP = 14;
+    private static final int RELEASE = 15;
+    private static final int RELEASED = 16;
+    private static final int TAKE_BACK = 17;
+    private static final int TAKEN_BACK = 18;
+    private static final int TAKEN_OVER = 19;
+    private static final int PREDECESSOR_CLOSED = 20;
+    private static final int CHANGE = 21;
+    private static final int CHANGE_MADE = 22;
+    private static final int TICKET_KEYS = 23;
 
     /** Appends framing and codec to {@code pipeline}; handlers after it see {@link ControlMessage}s. */
     public static void addTo(ChannelPipeline pipeline) {
@@ -81,7 +90,7 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
             out.writeByte(ASSIGNMENT);
             writeListeners(assignment.listeners(), out);
             writeConfig(assignment.config(), out);
-            out.writeBoolean(assignment.standby());
+            out.writeBoolean(assignment.standby()).writeBoolean(assignment.warm());
         } else if (message instanceof ControlMessage.Ready ready) {
             out.writeByte(READY);
             writeText(ready.transport(), out);
@@ -111,8 +120,34 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
             writeText(keys.base64(), out);
         } else if (message instanceof ControlMessage.Standby) {
             out.writeByte(STANDBY);
-        } else if (message instanceof ControlMessage.Serve) {
-            out.writeByte(SERVE);
+        } else {
+            writeOfHandOver(message, out);
+        }
+    }
+
+    private static void writeOfHandOver(ControlMessage message, ByteBuf out) {
+        if (message instanceof ControlMessage.Serve serve) {
+            out.writeByte(SERVE).writeBoolean(serve.overlapping());
+        } else if (message instanceof ControlMessage.WarmingUp warming) {
+            out.writeByte(WARMING_UP).writeLong(warming.limitNanos());
+        } else if (message instanceof ControlMessage.Release) {
+            out.writeByte(RELEASE);
+        } else if (message instanceof ControlMessage.Released) {
+            out.writeByte(RELEASED);
+        } else if (message instanceof ControlMessage.TakeBack) {
+            out.writeByte(TAKE_BACK);
+        } else if (message instanceof ControlMessage.TakenBack) {
+            out.writeByte(TAKEN_BACK);
+        } else if (message instanceof ControlMessage.TakenOver) {
+            out.writeByte(TAKEN_OVER);
+        } else if (message instanceof ControlMessage.PredecessorClosed) {
+            out.writeByte(PREDECESSOR_CLOSED);
+        } else if (message instanceof ControlMessage.Change change) {
+            out.writeByte(CHANGE).writeLong(change.number()).writeInt(change.content().length);
+            out.writeBytes(change.content());
+        } else if (message instanceof ControlMessage.ChangeMade made) {
+            out.writeByte(CHANGE_MADE).writeLong(made.number());
+            writeText(made.failure(), out);
         }
     }
 
@@ -120,7 +155,8 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
         int type = in.readUnsignedByte();
         return switch (type) {
             case HELLO -> new ControlMessage.Hello(in.readInt(), readListeners(in));
-            case ASSIGNMENT -> new ControlMessage.Assignment(readListeners(in), readConfig(in), in.readBoolean());
+            case ASSIGNMENT ->
+                new ControlMessage.Assignment(readListeners(in), readConfig(in), in.readBoolean(), in.readBoolean());
             case READY -> new ControlMessage.Ready(readText(in), readText(in), readText(in));
             case BEAT -> new ControlMessage.Beat();
             case FAILED -> new ControlMessage.Failed(readText(in));
@@ -131,8 +167,17 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
             case DRAIN -> new ControlMessage.Drain(in.readLong());
             case DRAINING -> new ControlMessage.Draining();
             case STANDBY -> new ControlMessage.Standby();
-            case SERVE -> new ControlMessage.Serve();
             case TICKET_KEYS -> new ControlMessage.TicketKeys(readText(in));
+            case SERVE -> new ControlMessage.Serve(in.readBoolean());
+            case WARMING_UP -> new ControlMessage.WarmingUp(in.readLong());
+            case RELEASE -> new ControlMessage.Release();
+            case RELEASED -> new ControlMessage.Released();
+            case TAKE_BACK -> new ControlMessage.TakeBack();
+            case TAKEN_BACK -> new ControlMessage.TakenBack();
+            case TAKEN_OVER -> new ControlMessage.TakenOver();
+            case PREDECESSOR_CLOSED -> new ControlMessage.PredecessorClosed();
+            case CHANGE -> new ControlMessage.Change(in.readLong(), readBytes(in));
+            case CHANGE_MADE -> new ControlMessage.ChangeMade(in.readLong(), readText(in));
             default -> throw new CorruptedFrameException("control message: unknown type " + type);
         };
     }
@@ -210,6 +255,12 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
     private static void writeText(String text, ByteBuf out) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         out.writeInt(bytes.length).writeBytes(bytes);
+    }
+
+    private static byte[] readBytes(ByteBuf in) {
+        byte[] bytes = new byte[readCount(in)];
+        in.readBytes(bytes);
+        return bytes;
     }
 
     private static String readText(ByteBuf in) {

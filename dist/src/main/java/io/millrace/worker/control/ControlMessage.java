@@ -1,10 +1,13 @@
 package io.millrace.worker.control;
 
+import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One message on the control socket. The launcher sends {@link Assignment}, {@link Serve}, {@link Reload}, {@link
- * ReopenLogs}, {@link TicketKeys}, {@link GiveBack} and {@link Drain}; the worker sends the others. Immutable.
+ * ReopenLogs}, {@link TicketKeys}, {@link GiveBack}, {@link Drain}, {@link Release}, {@link TakeBack}, {@link TakenOver} and {@link
+ * PredecessorClosed}; the worker sends the others. {@link Change} and {@link ChangeMade} go both ways. Immutable.
  */
 public sealed interface ControlMessage {
 
@@ -30,15 +33,71 @@ public sealed interface ControlMessage {
      *
      * @param listeners the sockets it will fetch; empty when the worker binds by itself
      * @param standby whether to get ready but to leave store and sockets alone until {@link Serve}
+     * @param warm whether to warm up before {@link Standby}
      */
-    record Assignment(List<ListenerSockets> listeners, ConfigSource config, boolean standby)
+    record Assignment(List<ListenerSockets> listeners, ConfigSource config, boolean standby, boolean warm)
             implements ControlMessage {}
+
+    /**
+     * The worker warms up; {@link Standby} follows.
+     *
+     * @param limitNanos the longest time that it takes
+     */
+    record WarmingUp(long limitNanos) implements ControlMessage {}
 
     /** Answer to an {@link Assignment} with {@code standby}: the worker waits for {@link Serve}. */
     record Standby() implements ControlMessage {}
 
-    /** The predecessor accepts no more and has let go of the store: begin. */
-    record Serve() implements ControlMessage {}
+    /**
+     * The predecessor has let go of the store: begin.
+     *
+     * @param overlapping whether the predecessor accepts until {@link PredecessorClosed}
+     */
+    record Serve(boolean overlapping) implements ControlMessage {}
+
+    /** Give the store back, but accept and answer on: a successor opens it. */
+    record Release() implements ControlMessage {}
+
+    /** Answer to {@link Release}: the lease is free. */
+    record Released() implements ControlMessage {}
+
+    /** The successor did not come up: open the store again. */
+    record TakeBack() implements ControlMessage {}
+
+    /** The worker has its store again: answer to {@link TakeBack}, or instead of {@link Released}. */
+    record TakenBack() implements ControlMessage {}
+
+    /** Answer to {@link Ready} after an overlapping {@link Serve}: the worker has taken over. */
+    record TakenOver() implements ControlMessage {}
+
+    /** The predecessor accepts no more. */
+    record PredecessorClosed() implements ControlMessage {}
+
+    /**
+     * A change of the store for the worker that has it.
+     *
+     * @param number what {@link ChangeMade} is to name
+     * @param content in the store's own form; never changed
+     */
+    @SuppressWarnings("ArrayRecordComponent") // equals() is written out
+    record Change(long number, byte[] content) implements ControlMessage {
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Change that && number == that.number && Arrays.equals(content, that.content);
+        }
+
+        @Override
+        public int hashCode() {
+            return Long.hashCode(number) + Arrays.hashCode(content);
+        }
+    }
+
+    /**
+     * What became of a {@link Change}.
+     *
+     * @param failure empty when the change is durable
+     */
+    record ChangeMade(long number, String failure) implements ControlMessage {}
 
     /**
      * The worker accepts connections.

@@ -33,6 +33,11 @@ public record ControlPaths(Path directory) {
         return directory.resolve("server.draining");
     }
 
+    /** Directory of the warm-up of the {@code generation}th worker while it runs. */
+    public Path warmUp(long generation) {
+        return directory.resolve("warm-up-" + generation);
+    }
+
     /** Directory of a rehearsal while it runs. */
     public Path rehearsal() {
         return directory.resolve("rehearsal");

@@ -291,7 +291,8 @@ public final class ConfigCatalog {
             WORKER_FAST_LANE,
             WORKER_HEAP_SIZE,
             WORKER_HEARTBEAT_INTERVAL,
-            WORKER_HEARTBEAT_TIMEOUT);
+            WORKER_HEARTBEAT_TIMEOUT,
+            WORKER_WARM_UP_LIMIT);
 
     private static final Map<String, ConfigKey<?>> BY_PATH = new LinkedHashMap<>();
 

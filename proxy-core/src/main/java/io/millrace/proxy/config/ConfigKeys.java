@@ -515,6 +515,13 @@ public final class ConfigKeys {
             .relaunch()
             .like("proxy.config.exec_thread.watchdog.timeout_ms")
             .says("Silence after which the launcher takes the worker for hung and replaces it.");
+    public static final ConfigKey<Duration> WORKER_WARM_UP_LIMIT = draft("worker.warm_up_limit", ValueType.DURATION)
+            .within(Duration.ofMillis(100), Duration.ofMinutes(5))
+            .orZero()
+            .defaultsTo(Duration.ofSeconds(20))
+            .says(
+                    "Longest time that a new worker warms up before it takes over from one that serves, with requests of its own to"
+                            + " itself. 0 turns that off. After a crash a worker accepts at once.");
 
     private ConfigKeys() {}
 

@@ -1,6 +1,7 @@
 package io.millrace.proxy.config;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param heapBytes Java heap of the worker
  * @param heartbeatIntervalMillis how often the worker reports
  * @param heartbeatTimeoutMillis silence after which it is taken for hung
+ * @param warmUpLimit longest time that it warms up before it takes over; zero for not at all
  */
 public record WorkerConfig(
         @Nullable Path javaHome,
@@ -21,7 +23,8 @@ public record WorkerConfig(
         boolean fastLane,
         long heapBytes,
         long heartbeatIntervalMillis,
-        long heartbeatTimeoutMillis) {
+        long heartbeatTimeoutMillis,
+        Duration warmUpLimit) {
     private static final long HEAP_BYTES_MIN = 512L << 20;
     private static final int HEAP_RAM_SHARE = 8;
 
@@ -49,6 +52,7 @@ public record WorkerConfig(
                 values.get(ConfigKeys.WORKER_FAST_LANE),
                 heapBytes(values),
                 values.get(ConfigKeys.WORKER_HEARTBEAT_INTERVAL).toMillis(),
-                values.get(ConfigKeys.WORKER_HEARTBEAT_TIMEOUT).toMillis());
+                values.get(ConfigKeys.WORKER_HEARTBEAT_TIMEOUT).toMillis(),
+                values.get(ConfigKeys.WORKER_WARM_UP_LIMIT));
     }
 }

@@ -55,6 +55,12 @@ public final class Purger {
         }
     }
 
+    /** A key is purged elsewhere: fetches of it that are in flight are cut off from later requests and from the store. */
+    public void detach(StoreKey key) {
+        recent.add(key.bytes());
+        collapser.detach(key);
+    }
+
     /** One reply for several keys. Thread-safe. */
     private static final class AllRemoved implements RemoveCallback {
         private final RemoveCallback reply;

@@ -26,7 +26,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** A launcher's admin server in front of a worker's. */
 class ForwardingTest {
     private static final String PROCESS =
-            "\"process\":{\"launcher_pid\":1,\"worker_pid\":2,\"worker_restarts\":3,\"worker_state\":\"ready\"}";
+            "\"process\":{\"launcher_pid\":1,\"worker_pid\":2,\"worker_restarts\":3,\"worker_state\":\"ready\","
+                    + "\"warming_up\":{\"worker_pid\":4,\"seconds\":5,\"limit_seconds\":20}}";
 
     @TempDir
     Path directory;
@@ -187,7 +188,10 @@ class ForwardingTest {
                 .forward("GET", "/metrics", () -> socket, timeout)
                 .forward("POST", "/v1/cache/purge", () -> socket, timeout)
                 .forward("GET", "/v1/cache/lookup", () -> socket, timeout)
-                .forwardStatus(() -> socket, () -> new ProcessStatus(1, 2, 3, "ready"), ForwardingTest::starting)
+                .forwardStatus(
+                        () -> socket,
+                        () -> new ProcessStatus(1, 2, 3, "ready", new ProcessStatus.WarmUp(4, 5, 20)),
+                        ForwardingTest::starting)
                 .start();
     }
 

@@ -1,0 +1,55 @@
+package io.millrace.worker;
+
+import io.millrace.store.Successor;
+import io.millrace.worker.control.ControlMessage;
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Changes of the store on their way to the successor, over the launcher. Thread-safe. */
+final class PassedChanges implements Successor {
+    /** The way to the launcher. Thread-safe. */
+    @FunctionalInterface
+    interface Link {
+        /** Returns false, and has sent nothing, where there is no launcher. */
+        boolean send(ControlMessage message);
+    }
+
+    private final Link link;
+    private final AtomicLong numbers = new AtomicLong();
+    private final Map<Long, Consumer<@Nullable IOException>> waiting = new ConcurrentHashMap<>();
+
+    PassedChanges(Link link) {
+        this.link = link;
+    }
+
+    @Override
+    public void apply(byte[] change, Consumer<@Nullable IOException> reply) {
+        long number = numbers.incrementAndGet();
+        waiting.put(number, reply);
+        if (!link.send(new ControlMessage.Change(number, change))) {
+            answer(number, new IOException("the launcher is gone: the successor cannot be told"));
+        }
+    }
+
+    void made(ControlMessage.ChangeMade message) {
+        answer(message.number(), message.failure().isEmpty() ? null : new IOException(message.failure()));
+    }
+
+    /** Answers all that wait: with null when they are durable here. */
+    void answerAll(@Nullable IOException failure) {
+        for (Long number : waiting.keySet()) {
+            answer(number, failure);
+        }
+    }
+
+    private void answer(long number, @Nullable IOException failure) {
+        Consumer<@Nullable IOException> reply = waiting.remove(number);
+        if (reply != null) {
+            reply.accept(failure);
+        }
+    }
+}

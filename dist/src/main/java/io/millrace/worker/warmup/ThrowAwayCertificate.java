@@ -1,0 +1,63 @@
+package io.millrace.worker.warmup;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
+import java.util.Objects;
+import javax.net.SocketFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+
+/**
+ * A certificate that is good for nothing but the warm-up: its key is public. Immutable.
+ *
+ * @param certificate PEM file
+ * @param key PEM file
+ */
+record ThrowAwayCertificate(Path certificate, Path key) {
+    private static final String CERTIFICATE = "certificate.pem";
+    private static final String KEY = "key.pem";
+
+    /** Writes both files into {@code directory}. */
+    static ThrowAwayCertificate in(Path directory) throws IOException {
+        ThrowAwayCertificate files = new ThrowAwayCertificate(directory.resolve(CERTIFICATE), directory.resolve(KEY));
+        copy(CERTIFICATE, files.certificate);
+        copy(KEY, files.key);
+        return files;
+    }
+
+    private static InputStream resource(String name) throws IOException {
+        return Objects.requireNonNull(ThrowAwayCertificate.class.getResourceAsStream(name), name);
+    }
+
+    private static void copy(String name, Path file) throws IOException {
+        try (InputStream in = resource(name)) {
+            Files.copy(in, file);
+        }
+        if (Files.getFileStore(file).supportsFileAttributeView("posix")) {
+            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        }
+    }
+
+    /** Sockets of clients that trust it; one context, so that sessions are resumed. */
+    static SocketFactory clients() throws IOException {
+        try (InputStream in = resource(CERTIFICATE)) {
+            KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
+            trusted.load(null, null);
+            trusted.setCertificateEntry(
+                    "warm-up", CertificateFactory.getInstance("X.509").generateCertificate(in));
+            TrustManagerFactory managers = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+            managers.init(trusted);
+            SSLContext context = SSLContext.getInstance("TLS");
+            context.init(null, managers.getTrustManagers(), null);
+            return context.getSocketFactory();
+        } catch (GeneralSecurityException e) {
+            throw new IOException("TLS of the warm-up's clients: " + e.getMessage(), e);
+        }
+    }
+}

@@ -1,0 +1,210 @@
+package io.millrace.worker.warmup;
+
+import io.millrace.proxy.ProxyServer;
+import io.millrace.proxy.config.ConfigKeys;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.WorkerConfig;
+import io.millrace.worker.warmup.WarmUpReport.Outcome;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The warm-up of a worker: a proxy of its own in this JVM serves requests of a built-in client until the JIT compilers are quiet.
+ *
+ * <p>The proxy has real event loops, listening sockets with and without TLS on loopback, a small store and an access log. Nothing
+ * of it is shared with the proxy that the worker serves with, but compiled code. Thread-safe.
+ */
+public final class WarmUp implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
+
+    private static final int LOOPS_MAX = 2;
+    private static final long STORAGE_BYTES = 64L << 20;
+    private static final long RAM_BYTES = 16L << 20;
+
+    /** Requests of a window that count as load. */
+    private static final long ENOUGH_REQUESTS = 50;
+
+    private final WarmUpPlan plan;
+    private final long startNanos = System.nanoTime();
+    private final CompletableFuture<WarmUpReport> finished = new CompletableFuture<>();
+    private final Thread thread = new Thread(this::run, "warm-up");
+    private volatile @Nullable WarmUpLoad load;
+    private volatile boolean stopped;
+    private volatile long requests;
+    private volatile long unexpected;
+    private volatile long methodsBefore;
+
+    /** Confined to the warm-up's thread, and to the closing one after its end. */
+    private @Nullable WarmUpOrigin origin;
+
+    private @Nullable ProxyServer proxy;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    private WarmUp(WarmUpPlan plan) {
+        this.plan = plan;
+        thread.setDaemon(true);
+    }
+
+    /** Starts a warm-up on threads of its own and returns at once. */
+    public static WarmUp start(WarmUpPlan plan) {
+        WarmUp warmUp = new WarmUp(plan);
+        warmUp.thread.start();
+        return warmUp;
+    }
+
+    /** Completes when the warm-up has ended, and never exceptionally: the report says what failed. */
+    public CompletableFuture<WarmUpReport> finished() {
+        return finished.copy();
+    }
+
+    /** Requests that were answered so far. */
+    public long requests() {
+        return requests;
+    }
+
+    /** Responses whose status is not what the workload expects. */
+    long unexpected() {
+        return unexpected;
+    }
+
+    /** Ends the requests; {@link #finished} is complete when this returns. */
+    public void stop() {
+        stopped = true;
+        WarmUpLoad current = load;
+        if (current != null) {
+            current.stop();
+        }
+        finish(Outcome.STOPPED, "");
+    }
+
+    private void finish(Outcome outcome, String reason) {
+        if (finished.isDone()) {
+            return;
+        }
+        double seconds = (System.nanoTime() - startNanos) / 1e9;
+        long methods = methodsBefore == 0 ? 0 : Math.max(0, CompilerWatch.methods() - methodsBefore);
+        finished.complete(new WarmUpReport(outcome, reason, seconds, requests, methods));
+    }
+
+    private void run() {
+        try {
+            methodsBefore = CompilerWatch.methods();
+            if (!stopped) {
+                prepare();
+                finish(warm(), "");
+            }
+        } catch (IOException | RuntimeException | LinkageError e) {
+            LOG.debug("the warm-up failed", e);
+            finish(Outcome.FAILED, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private void prepare() throws IOException {
+        Files.createDirectories(plan.directory());
+        WarmUpOrigin started = WarmUpOrigin.start();
+        origin = started;
+        ThrowAwayCertificate certificate = ThrowAwayCertificate.in(plan.directory());
+        ProxyServer built =
+                ProxyServer.builder().config(config(started.url(), certificate)).build();
+        proxy = built;
+        built.start();
+    }
+
+    /** Of the worker's configuration only what decides which code serves. */
+    private ProxyConfig config(String originUrl, ThrowAwayCertificate certificate) {
+        WorkerConfig worker = plan.worker().worker();
+        int loops = worker.eventLoops() == 0 ? Runtime.getRuntime().availableProcessors() : worker.eventLoops();
+        return ProxyConfig.builder()
+                .listen("127.0.0.1:0")
+                .listen("127.0.0.1:0", certificate.certificate(), certificate.key())
+                .map("/", originUrl)
+                .storage(plan.directory().resolve("cache"), STORAGE_BYTES)
+                .set(ConfigKeys.CACHE_RAM_SIZE, RAM_BYTES)
+                .set(ConfigKeys.WORKER_TRANSPORT, worker.transport())
+                .set(ConfigKeys.WORKER_FAST_LANE, worker.fastLane())
+                .set(ConfigKeys.WORKER_EVENT_LOOPS, Math.min(loops, LOOPS_MAX))
+                .set(ConfigKeys.LOG_ACCESS_PATH, plan.directory().resolve("access.log"))
+                .set(ConfigKeys.LOG_ACCESS_ENABLED, plan.worker().log().accessEnabled())
+                .set(ConfigKeys.LOG_ACCESS_FORMAT, plan.worker().log().accessFormat())
+                .build();
+    }
+
+    private Outcome warm() throws IOException {
+        ProxyServer serving = Objects.requireNonNull(proxy);
+        List<InetSocketAddress> addresses = serving.addresses();
+        long deadlineNanos = startNanos + plan.limit().toNanos();
+        try (WarmUpLoad running =
+                new WarmUpLoad(addresses.get(0), addresses.get(1), new CpuLimit(plan.cores()), deadlineNanos)) {
+            load = running;
+            if (stopped) {
+                return Outcome.STOPPED;
+            }
+            CompilerWatch watch = new CompilerWatch();
+            serving.beat(() -> {});
+            while (!running.isOver()) {
+                running.cycle();
+                requests = running.answered();
+                unexpected = running.unexpected();
+                if (watch.isQuiet(requests, ENOUGH_REQUESTS)) {
+                    return Outcome.COMPILER_QUIET;
+                }
+            }
+            return stopped ? Outcome.STOPPED : Outcome.LIMIT;
+        }
+    }
+
+    /** Stops the warm-up and gives back everything: threads, sockets, memory and files. Blocks until that is done. */
+    @Override
+    public void close() {
+        stop();
+        Threads.join(thread);
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        if (proxy != null) {
+            // For the class archive: a worker drains before it ends.
+            proxy.drain(0).toCompletableFuture().join();
+            LOG.trace("{}: {}", proxy.tls(), proxy.metricsText());
+            proxy.close();
+        }
+        if (origin != null) {
+            origin.close();
+        }
+        try {
+            remove(plan.directory());
+        } catch (IOException e) {
+            LOG.warn("{} stays behind after the warm-up: {}; it may be removed", plan.directory(), e.getMessage());
+        }
+    }
+
+    private static void remove(Path directory) throws IOException {
+        if (!Files.exists(directory)) {
+            return;
+        }
+        Files.walkFileTree(directory, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                Files.delete(file);
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult postVisitDirectory(Path visited, @Nullable IOException failure) throws IOException {
+                Files.delete(visited);
+                return FileVisitResult.CONTINUE;
+            }
+        });
+    }
+}

@@ -1,0 +1,180 @@
+package io.millrace.worker.warmup;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import javax.net.SocketFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One keep-alive connection of the warm-up's load. Confined to one thread, but for {@link #cut}.
+ *
+ * <p>Requests are sent first and their responses read later, so that many connections have a request under way at once.
+ */
+final class WarmUpClient {
+    /** Longest wait for bytes of a response. */
+    private static final int TIMEOUT_MILLIS = 10_000;
+
+    private static final byte[] HEAD_END = "\r\n\r\n".getBytes(StandardCharsets.ISO_8859_1);
+    private static final byte[] LAST_CHUNK = "0\r\n\r\n".getBytes(StandardCharsets.ISO_8859_1);
+
+    private final SocketFactory factory;
+    private final InetSocketAddress address;
+    private final byte[] input = new byte[64 << 10];
+    private final ArrayDeque<Boolean> withoutBody = new ArrayDeque<>();
+    private int start;
+    private int end;
+    private volatile @Nullable Socket socket;
+    private volatile boolean cut;
+
+    /** @param factory of plain or of TLS sockets */
+    WarmUpClient(SocketFactory factory, InetSocketAddress address) {
+        this.factory = factory;
+        this.address = address;
+    }
+
+    private Socket connected() throws IOException {
+        Socket open = socket;
+        if (open != null) {
+            return open;
+        }
+        Socket fresh = factory.createSocket(address.getAddress(), address.getPort());
+        socket = fresh;
+        if (cut) {
+            cut();
+        }
+        fresh.setTcpNoDelay(true);
+        fresh.setSoTimeout(TIMEOUT_MILLIS);
+        start = 0;
+        end = 0;
+        withoutBody.clear();
+        return fresh;
+    }
+
+    /** Sends one request; connects first where there is no connection. */
+    void send(byte[] request) throws IOException {
+        OutputStream out = connected().getOutputStream();
+        out.write(request);
+        withoutBody.add(request[0] == 'H');
+    }
+
+    /** Responses that are still to be read. */
+    int outstanding() {
+        return withoutBody.size();
+    }
+
+    /**
+     * Reads one response.
+     *
+     * @return its status
+     */
+    int receive() throws IOException {
+        InputStream in = connected().getInputStream();
+        System.arraycopy(input, start, input, 0, end - start);
+        end -= start;
+        start = 0;
+        int headEnd = find(in, HEAD_END);
+        String head = new String(input, start, headEnd - start, StandardCharsets.ISO_8859_1);
+        start = headEnd;
+        int status = Integer.parseInt(head.substring(9, 12));
+        boolean bodyless = withoutBody.remove() || status == 304 || status == 204;
+        if (!bodyless) {
+            String length = field(head, "\r\ncontent-length: ");
+            if (length != null) {
+                skip(in, Integer.parseInt(length));
+            } else if (field(head, "\r\ntransfer-encoding: ") != null) {
+                // All content is zeros: this does not stand in it.
+                start = find(in, LAST_CHUNK);
+            }
+        }
+        String connection = field(head, "\r\nconnection: ");
+        if ("close".equalsIgnoreCase(connection)) {
+            close();
+        }
+        return status;
+    }
+
+    private static @Nullable String field(String head, String name) {
+        int limit = head.length() - name.length();
+        for (int at = head.indexOf('\r'); at >= 0 && at < limit; at = head.indexOf('\r', at + 1)) {
+            if (head.regionMatches(true, at, name, 0, name.length())) {
+                return head.substring(at + name.length(), head.indexOf('\r', at + 1));
+            }
+        }
+        return null;
+    }
+
+    /** Where the first {@code mark} behind {@code start} ends. */
+    private int find(InputStream in, byte[] mark) throws IOException {
+        int from = start;
+        while (true) {
+            for (int at = from; at <= end - mark.length; at++) {
+                if (input[at] == mark[0] && Arrays.mismatch(input, at, at + mark.length, mark, 0, mark.length) < 0) {
+                    return at + mark.length;
+                }
+            }
+            from = Math.max(start, end - mark.length + 1);
+            if (end == input.length) {
+                // A body of chunks is longer than the buffer; of what was looked through only the end matters.
+                int kept = Math.min(end - start, mark.length - 1);
+                System.arraycopy(input, end - kept, input, 0, kept);
+                start = 0;
+                end = kept;
+                from = 0;
+            }
+            fill(in);
+        }
+    }
+
+    private void fill(InputStream in) throws IOException {
+        int read = in.read(input, end, input.length - end);
+        if (read < 0) {
+            throw new IOException("the connection ended within a response");
+        }
+        end += read;
+    }
+
+    private void skip(InputStream in, int length) throws IOException {
+        int left = length;
+        while (true) {
+            int there = Math.min(left, end - start);
+            start += there;
+            left -= there;
+            if (left == 0) {
+                return;
+            }
+            start = 0;
+            end = 0;
+            fill(in);
+        }
+    }
+
+    /** Closes the connection; the next request opens another. */
+    void close() {
+        cutSocket();
+        socket = null;
+        withoutBody.clear();
+    }
+
+    /** Closes the connection for good; thread-safe. What is under way on it fails. */
+    void cut() {
+        cut = true;
+        cutSocket();
+    }
+
+    private void cutSocket() {
+        Socket open = socket;
+        if (open != null) {
+            try {
+                open.close();
+            } catch (IOException e) {
+                // It is of no use any more.
+            }
+        }
+    }
+}

@@ -1,0 +1,259 @@
+package io.millrace.worker.warmup;
+
+import io.millrace.worker.warmup.WarmUpOrigin.Kind;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongFunction;
+import javax.net.SocketFactory;
+
+/**
+ * The requests of a warm-up, in cycles of the same mix. Confined to one thread, but for {@link #stop}.
+ *
+ * <p>Some connections ask for hits only and stay on the fast lane. The others ask for everything.
+ */
+final class WarmUpLoad implements AutoCloseable {
+    private static final int HIT_CLIENTS = 8;
+    private static final int MIXED_CLIENTS = 6;
+    private static final int TLS_HIT_CLIENTS = 4;
+    private static final int TLS_MIXED_CLIENTS = 2;
+
+    private static final int[] SIZES = {200, 1000, 4000, 16_000, 60_000};
+
+    /** Stored responses of each kind that are asked for again. */
+    private static final int KEYS = 64;
+
+    /** Together they are larger than the RAM tier, so that some are read from disk. */
+    private static final int BIG_KEYS = 24;
+
+    /** One response in so many may have another status than expected. */
+    private static final int UNEXPECTED_SHARE = 10;
+
+    private static final String PLAIN = "Host: warm-up.invalid\r\n";
+    private static final String BROWSER = """
+            Host: warm-up.invalid\r
+            User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0\r
+            Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8\r
+            Accept-Language: en-US,en;q=0.5\r
+            Accept-Encoding: gzip, deflate, br\r
+            Referer: http://warm-up.invalid/\r
+            Connection: keep-alive\r
+            Cookie: session=0123456789abcdef; theme=dark\r
+            Sec-Fetch-Dest: image\r
+            Sec-Fetch-Mode: no-cors\r
+            """;
+
+    private final CpuLimit cpuLimit;
+    private final long deadlineNanos;
+    private final List<WarmUpClient> all = new ArrayList<>();
+    private final List<WarmUpClient> hitting = new ArrayList<>();
+    private final List<WarmUpClient> mixed = new ArrayList<>();
+    private final Thread thread = Thread.currentThread();
+    private final String run = Long.toString(System.nanoTime(), Character.MAX_RADIX);
+    private long number;
+    private long answered;
+    private long unexpected;
+    private volatile boolean stopped;
+
+    /**
+     * @param plain address without TLS
+     * @param secure address with TLS
+     * @param deadlineNanos when it ends, as {@link System#nanoTime} counts
+     */
+    WarmUpLoad(InetSocketAddress plain, InetSocketAddress secure, CpuLimit cpuLimit, long deadlineNanos)
+            throws IOException {
+        this.cpuLimit = cpuLimit;
+        this.deadlineNanos = deadlineNanos;
+        SocketFactory tls = ThrowAwayCertificate.clients();
+        add(hitting, HIT_CLIENTS, SocketFactory.getDefault(), plain);
+        add(hitting, TLS_HIT_CLIENTS, tls, secure);
+        add(mixed, MIXED_CLIENTS, SocketFactory.getDefault(), plain);
+        add(mixed, TLS_MIXED_CLIENTS, tls, secure);
+    }
+
+    private void add(List<WarmUpClient> to, int count, SocketFactory factory, InetSocketAddress address) {
+        for (int i = 0; i < count; i++) {
+            WarmUpClient client = new WarmUpClient(factory, address);
+            to.add(client);
+            all.add(client);
+        }
+    }
+
+    /** Responses that were read. */
+    long answered() {
+        return answered;
+    }
+
+    /** Responses with another status than expected. */
+    long unexpected() {
+        return unexpected;
+    }
+
+    /** Whether it was stopped or its time is over. */
+    boolean isOver() {
+        return stopped || System.nanoTime() - deadlineNanos >= 0;
+    }
+
+    /** Ends the requests that are under way; thread-safe. */
+    void stop() {
+        stopped = true;
+        LockSupport.unpark(thread);
+        all.forEach(WarmUpClient::cut);
+    }
+
+    /**
+     * Sends each kind of request some times, and reads the responses. Ends early when the load is over.
+     *
+     * @throws IOException when the proxy does not answer, or answers with what was not expected
+     */
+    void cycle() throws IOException {
+        hits();
+        misses();
+        validations();
+        others();
+        reconnect();
+        if (unexpected * UNEXPECTED_SHARE > answered) {
+            throw new IOException(unexpected + " of " + answered + " responses have an unexpected status");
+        }
+    }
+
+    private void hits() throws IOException {
+        for (int round = 0; round < 8; round++) {
+            exchange(hitting, 200, n -> get(Kind.STORED, size(n), n % KEYS, PLAIN));
+            exchange(mixed, 200, n -> get(Kind.STORED, size(n), n % KEYS, round(n) ? PLAIN : BROWSER));
+        }
+        for (int round = 0; round < 4; round++) {
+            exchange(hitting, 200, n -> get(Kind.STORED, size(n), n % KEYS, BROWSER));
+            exchange(hitting, 200, n -> get(Kind.VARIED, size(n), n % KEYS, BROWSER));
+        }
+        for (int round = 0; round < 2; round++) {
+            exchange(hitting, 304, n -> get(Kind.STORED, size(n), n % KEYS, PLAIN + "If-None-Match: \"1\"\r\n"));
+            exchange(hitting, 304, n -> get(Kind.VARIED, size(n), n % KEYS, BROWSER + "If-None-Match: \"1\"\r\n"));
+        }
+        exchange(hitting, 200, n -> request("HEAD", Kind.STORED, size(n), Long.toString(n % KEYS), PLAIN, ""));
+    }
+
+    private static boolean round(long n) {
+        return n % 2 == 0;
+    }
+
+    private void misses() throws IOException {
+        for (int round = 0; round < 16; round++) {
+            exchange(mixed, 200, n -> fresh(Kind.STORED, n, PLAIN));
+            if (round % 2 == 0) {
+                exchange(mixed, 200, n -> fresh(Kind.PRIVATE, n, round(n) ? PLAIN : BROWSER));
+            }
+            if (round % 4 == 0) {
+                exchange(mixed, 200, n -> fresh(Kind.VARIED, n, BROWSER));
+                exchange(mixed, 200, n -> fresh(Kind.CHUNKED, n, PLAIN));
+            }
+            if (round % 8 == 0) {
+                long same = number;
+                exchange(mixed, 200, n -> fresh(Kind.STORED, same, PLAIN));
+            }
+        }
+    }
+
+    private void validations() throws IOException {
+        for (int round = 0; round < 4; round++) {
+            exchange(mixed, 200, n -> get(Kind.VALIDATED, size(n), n % KEYS, PLAIN));
+        }
+        for (int round = 0; round < 2; round++) {
+            exchange(mixed, 200, n -> get(Kind.CHANGED, size(n), n % KEYS, BROWSER));
+        }
+    }
+
+    private void others() throws IOException {
+        int big = WarmUpOrigin.SIZE_MAX;
+        exchange(mixed, 206, n -> get(Kind.STORED, 60_000, n % KEYS, PLAIN + "Range: bytes=1000-1999\r\n"));
+        exchange(
+                mixed.subList(0, 2), 206, n -> get(Kind.STORED, big, n % BIG_KEYS, PLAIN + "Range: bytes=300000-\r\n"));
+        exchange(mixed.subList(0, 1), 200, n -> fresh(Kind.STORED, big, n, PLAIN));
+        exchange(
+                all.subList(HIT_CLIENTS + TLS_HIT_CLIENTS - 2, HIT_CLIENTS + TLS_HIT_CLIENTS + 2),
+                200,
+                n -> get(Kind.STORED, big, n % BIG_KEYS, PLAIN));
+        exchange(
+                mixed,
+                200,
+                n -> request("POST", Kind.PRIVATE, 200, run + n, BROWSER + "Content-Length: 5\r\n", "a=b&c"));
+        exchange(mixed, 404, n -> fresh(Kind.MISSING, n, PLAIN));
+        exchange(mixed.subList(0, 1), 502, n -> fresh(Kind.CUT, n, PLAIN));
+        exchange(mixed.subList(0, 1), 400, n -> bytes("GET / HTTP/1.1\r\nBad Field: x\r\n\r\n"));
+    }
+
+    /** One connection of each kind begins anew. */
+    private void reconnect() {
+        int turn = (int) (number % HIT_CLIENTS);
+        hitting.get(turn).close();
+        hitting.get(HIT_CLIENTS + turn % TLS_HIT_CLIENTS).close();
+        mixed.get(turn % MIXED_CLIENTS).close();
+        mixed.get(MIXED_CLIENTS + turn % TLS_MIXED_CLIENTS).close();
+    }
+
+    private static int size(long n) {
+        return SIZES[(int) (n % KEYS % SIZES.length)];
+    }
+
+    private byte[] get(Kind kind, int size, long key, String fields) {
+        return request("GET", kind, size, Long.toString(key), fields, "");
+    }
+
+    private byte[] fresh(Kind kind, long n, String fields) {
+        return fresh(kind, SIZES[(int) (n % SIZES.length)], n, fields);
+    }
+
+    private byte[] fresh(Kind kind, int size, long n, String fields) {
+        return request("GET", kind, size, run + n, fields, "");
+    }
+
+    private static byte[] request(String method, Kind kind, int size, String name, String fields, String content) {
+        return bytes(method + " /" + kind.word + "/" + size + "/" + name + " HTTP/1.1\r\n" + fields + "\r\n" + content);
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    /** Sends a request on each of {@code clients}, then reads all responses. */
+    private void exchange(List<WarmUpClient> clients, int expected, LongFunction<byte[]> request) throws IOException {
+        if (isOver()) {
+            return;
+        }
+        pause();
+        try {
+            for (WarmUpClient client : clients) {
+                client.send(request.apply(number++));
+            }
+            for (WarmUpClient client : clients) {
+                while (client.outstanding() > 0) {
+                    if (client.receive() != expected) {
+                        unexpected++;
+                    }
+                    answered++;
+                }
+            }
+        } catch (IOException e) {
+            if (!isOver()) {
+                throw e;
+            }
+        }
+    }
+
+    /** Leaves CPU time to others. */
+    private void pause() {
+        long nanos = cpuLimit.pauseNanos();
+        while (nanos > 0 && !isOver()) {
+            LockSupport.parkNanos(this, Math.min(nanos, Math.max(1, deadlineNanos - System.nanoTime())));
+            nanos = cpuLimit.pauseNanos();
+        }
+    }
+
+    @Override
+    public void close() {
+        all.forEach(WarmUpClient::cut);
+    }
+}

@@ -1,0 +1,226 @@
+package io.millrace.worker.warmup;
+
+import io.millrace.proxy.http.HttpDates;
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * An HTTP origin on loopback for the warm-up: the path of a request says what comes back. Thread-safe.
+ *
+ * <p>A path is {@code /KIND/SIZE/NUMBER}; the kinds are those of {@link Kind}. Each connection has a thread.
+ */
+final class WarmUpOrigin implements AutoCloseable {
+    /** What comes back for a path. */
+    enum Kind {
+        /** A response to be stored for an hour. */
+        STORED,
+        /** The same, selected by Accept-Encoding. */
+        VARIED,
+        /** The same without Content-Length. */
+        CHUNKED,
+        /** A response that may not be stored. */
+        PRIVATE,
+        /** A stored response that is validated each time, and has not changed. */
+        VALIDATED,
+        /** A stored response that is validated each time, and has changed. */
+        CHANGED,
+        /** 404. */
+        MISSING,
+        /** A closed connection. */
+        CUT;
+
+        final String word = name().toLowerCase(Locale.ROOT);
+    }
+
+    /** Longest body. */
+    static final int SIZE_MAX = 1 << 20;
+
+    private static final int BACKLOG = 128;
+    private static final int CHUNK = 16 << 10;
+    private static final byte[] CONTENT = new byte[SIZE_MAX];
+
+    private final ServerSocket listening;
+    private final Set<Socket> connections = ConcurrentHashMap.newKeySet();
+    private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+    private final AtomicLong requests = new AtomicLong();
+
+    private WarmUpOrigin(ServerSocket listening) {
+        this.listening = listening;
+    }
+
+    static WarmUpOrigin start() throws IOException {
+        WarmUpOrigin origin = new WarmUpOrigin(new ServerSocket(0, BACKLOG, InetAddress.getLoopbackAddress()));
+        origin.run("warm-up-origin", origin::accept);
+        return origin;
+    }
+
+    String url() {
+        return "http://127.0.0.1:" + listening.getLocalPort();
+    }
+
+    long requests() {
+        return requests.get();
+    }
+
+    private void run(String name, Runnable task) {
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        task.run();
+                    } finally {
+                        threads.remove(Thread.currentThread());
+                    }
+                },
+                name);
+        thread.setDaemon(true);
+        threads.add(thread);
+        thread.start();
+    }
+
+    private void accept() {
+        try {
+            while (true) {
+                Socket connection = listening.accept();
+                connections.add(connection);
+                if (listening.isClosed()) {
+                    closeConnections();
+                }
+                run("warm-up-origin-connection", () -> serve(connection));
+            }
+        } catch (IOException e) {
+            // Closed.
+            closeConnections();
+        }
+    }
+
+    private void serve(Socket connection) {
+        try (connection) {
+            connection.setTcpNoDelay(true);
+            InputStream in = new BufferedInputStream(connection.getInputStream());
+            OutputStream out = connection.getOutputStream();
+            boolean open = true;
+            while (open) {
+                open = answer(in, out);
+            }
+        } catch (IOException e) {
+            // The proxy or the warm-up has ended the connection.
+        } finally {
+            connections.remove(connection);
+        }
+    }
+
+    /** Answers one request; false when the connection ends. */
+    private boolean answer(InputStream in, OutputStream out) throws IOException {
+        String request = Lines.read(in);
+        if (request == null) {
+            return false;
+        }
+        boolean conditional = false;
+        long content = 0;
+        for (String line = Lines.read(in); line != null && !line.isEmpty(); line = Lines.read(in)) {
+            if (line.regionMatches(true, 0, "If-None-Match:", 0, 14)) {
+                conditional = true;
+            } else if (line.regionMatches(true, 0, "Content-Length:", 0, 15)) {
+                content = Long.parseLong(line.substring(15).strip());
+            }
+        }
+        in.skipNBytes(content);
+        requests.incrementAndGet();
+        String[] path = request.split(" ", 3)[1].split("/", 4);
+        Kind kind = Kind.valueOf(path[1].toUpperCase(Locale.ROOT));
+        if (kind == Kind.CUT) {
+            return false;
+        }
+        int size = Integer.parseInt(path[2]);
+        boolean unchanged = kind == Kind.VALIDATED && conditional;
+        String head = head(kind, size, unchanged);
+        boolean withoutBody = unchanged || request.startsWith("HEAD ");
+        send(out, head, withoutBody ? 0 : size, kind == Kind.CHUNKED && !withoutBody);
+        return true;
+    }
+
+    private String head(Kind kind, int size, boolean unchanged) {
+        StringBuilder head = new StringBuilder(300);
+        head.append("HTTP/1.1 ")
+                .append(unchanged ? "304 Not Modified" : kind == Kind.MISSING ? "404 Not Found" : "200 OK")
+                .append("\r\nServer: warm-up\r\nDate: ")
+                .append(HttpDates.format(Instant.now().getEpochSecond()))
+                .append("\r\nCache-Control: ")
+                .append(cacheControl(kind))
+                .append("\r\nETag: \"")
+                .append(kind == Kind.CHANGED ? Long.toString(requests.get()) : "1")
+                .append("\"\r\nLast-Modified: Mon, 01 Jan 2024 00:00:00 GMT\r\n");
+        if (!unchanged) {
+            head.append("Content-Type: text/html; charset=utf-8\r\n")
+                    .append(kind == Kind.VARIED ? "Vary: Accept-Encoding\r\n" : "")
+                    .append(kind == Kind.CHUNKED ? "Transfer-Encoding: chunked" : "Content-Length: " + size)
+                    .append("\r\n");
+        }
+        return head.append("\r\n").toString();
+    }
+
+    private static String cacheControl(Kind kind) {
+        return switch (kind) {
+            case STORED, VARIED, CHUNKED -> "public, max-age=3600";
+            case VALIDATED, CHANGED -> "no-cache";
+            default -> "no-store";
+        };
+    }
+
+    /** Head and body in one write where that is possible. */
+    private static void send(OutputStream out, String head, int size, boolean chunked) throws IOException {
+        byte[] start = head.getBytes(StandardCharsets.ISO_8859_1);
+        if (!chunked) {
+            byte[] all = new byte[start.length + Math.min(size, CHUNK)];
+            System.arraycopy(start, 0, all, 0, start.length);
+            out.write(all);
+            if (size > CHUNK) {
+                out.write(CONTENT, 0, size - CHUNK);
+            }
+            return;
+        }
+        out.write(start);
+        for (int left = size; left > 0; left -= CHUNK) {
+            int length = Math.min(left, CHUNK);
+            out.write((Integer.toHexString(length) + "\r\n").getBytes(StandardCharsets.ISO_8859_1));
+            out.write(CONTENT, 0, length);
+            out.write("\r\n".getBytes(StandardCharsets.ISO_8859_1));
+        }
+        out.write("0\r\n\r\n".getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    private void closeConnections() {
+        for (Socket connection : connections) {
+            close(connection);
+        }
+    }
+
+    private static void close(AutoCloseable closed) {
+        try {
+            closed.close();
+        } catch (Exception e) {
+            // It is of no use any more.
+        }
+    }
+
+    /** Closes the socket and all connections, and waits for their threads. */
+    @Override
+    public void close() {
+        close(listening);
+        closeConnections();
+        for (Thread thread : threads) {
+            Threads.join(thread);
+        }
+    }
+}
