@@ -1,6 +1,7 @@
 package io.millrace.worker;
 
 import io.millrace.proxy.config.ConfigResult;
+import io.millrace.proxy.config.OpenFilesLimit;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.ControlMessage;
@@ -165,8 +166,13 @@ final class Worker implements ControlLink.Listener {
 
     private void start(ConfigSource source) {
         try {
+            ProxyConfig config = load(source);
+            String warning = OpenFilesLimit.warning(config.limits().connections());
+            if (warning != null) {
+                LOG.warn("limits.connections: {}", warning);
+            }
             ServedProxy proxy = factory.build(
-                    load(source), source.file(), descriptors, options.control().workerAdmin(options.generation()));
+                    config, source.file(), descriptors, options.control().workerAdmin(options.generation()));
             proxy.start();
             ready(proxy);
         } catch (IOException | RuntimeException e) {
