@@ -88,7 +88,7 @@ public final class StoreConfig {
         return volumes;
     }
 
-    /** Longest body in bytes that is stored at all. A quarter of its volume bounds it too. */
+    /** Longest body in bytes that is stored at all. Half of its volume bounds it too. */
     public long objectBytesMax() {
         return objectBytesMax;
     }

@@ -1,6 +1,7 @@
 package io.millrace.worker;
 
 import io.millrace.proxy.config.ConfigResult;
+import io.millrace.proxy.config.OpenFilesLimit;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.ControlMessage;
@@ -224,8 +225,13 @@ final class Worker implements ControlLink.Listener {
         assigned = null;
         warmUp.abandon();
         try {
+            ProxyConfig config = load(source);
+            String warning = OpenFilesLimit.warning(config.limits().connections());
+            if (warning != null) {
+                LOG.warn("limits.connections: {}", warning);
+            }
             ServedProxy proxy = factory.build(
-                    load(source), source.file(), descriptors, options.control().workerAdmin(options.generation()));
+                    config, source.file(), descriptors, options.control().workerAdmin(options.generation()));
             if (ticketKeys != null) {
                 proxy.ticketKeys(ticketKeys);
             }

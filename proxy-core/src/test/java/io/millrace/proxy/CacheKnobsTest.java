@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.observe.Counter;
+import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -199,6 +201,32 @@ final class CacheKnobsTest {
         assertEquals("6".repeat(1024), proxy.get("/fits/said").text());
         assertEquals("6".repeat(1024), proxy.get("/fits/said").text());
         assertEquals(2, proxy.counted(Counter.FILLS_TOO_LARGE));
+    }
+
+    /** The origin never ends, so the store has to stop by itself; the client has every byte all the same. */
+    @Test
+    void endlessBodyFillsOnlyItsShareOfTheStorage(@TempDir Path directory) throws Exception {
+        byte[] piece = RawInput.latin1("x".repeat(64 << 10));
+        proxy.start(
+                request -> {
+                    request.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n"
+                            + (request.has(" /said") ? "Content-Length: 4000000\r\n\r\n" : "\r\n"));
+                    while (true) {
+                        request.send(piece);
+                    }
+                },
+                config -> config.storage(directory.resolve("disk"), 64 << 20)
+                        .set("cache.fill_window", "64KiB")
+                        .set("cache.object_share_max", "5%"));
+        RawClient endless = proxy.client().get("/endless");
+        endless.head();
+        endless.in.read(16 << 20);
+        assertEquals(1, proxy.counted(Counter.FILLS_OVER_SHARE));
+        assertTrue(proxy.proxy().store().statistics().volumes().get(0).bytes() < 12 << 20);
+        RawClient said = proxy.client().get("/said");
+        said.head();
+        assertEquals(4_000_000, said.in.read(4_000_000).length);
+        assertEquals(2, proxy.counted(Counter.FILLS_OVER_SHARE));
     }
 
     @ParameterizedTest

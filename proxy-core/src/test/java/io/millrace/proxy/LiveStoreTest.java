@@ -51,6 +51,12 @@ class LiveStoreTest {
         });
     }
 
+    @LiveKey("cache.object_share_max")
+    void objectShareMax() throws Exception {
+        live.script(request -> request.ok("Cache-Control: max-age=60\r\n", ProxyExtension.content(2 << 20)));
+        onDisk("cache: {object_share_max: <25%|1%>}").turns(false, true, () -> live.isFetchedTwice(live.fresh()));
+    }
+
     @LiveKey("cache.volume")
     void volume() throws Exception {
         onDisk("""

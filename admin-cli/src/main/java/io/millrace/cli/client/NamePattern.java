@@ -11,6 +11,9 @@ public final class NamePattern {
     /** Characters in one expression. */
     static final int LENGTH_MAX = 64 << 10;
 
+    /** Characters of an expression that a message quotes. */
+    static final int QUOTED_MAX = 200;
+
     /** Characters that one search may look at: some nested repetitions look at each very often. */
     static final long LOOKS_MAX = 50_000_000;
 
@@ -36,11 +39,18 @@ public final class NamePattern {
             // The compiler recurses for each group in a group; nothing of it is kept.
             throw new IllegalArgumentException("the groups of the expression are nested too deeply", e);
         } catch (PatternSyntaxException e) {
+            if (e.getDescription().startsWith("Stack overflow")) {
+                throw new IllegalArgumentException("the groups of the expression are nested too deeply", e);
+            }
             throw new IllegalArgumentException(
-                    "not an expression: " + expression + " (" + e.getDescription()
+                    "not an expression: " + quoted(expression) + " (" + e.getDescription()
                             + (e.getIndex() < 0 ? "" : " at " + (e.getIndex() + 1)) + ")",
                     e);
         }
+    }
+
+    private static String quoted(String expression) {
+        return expression.length() <= QUOTED_MAX ? expression : expression.substring(0, QUOTED_MAX) + "...";
     }
 
     /**
@@ -54,7 +64,9 @@ public final class NamePattern {
         } catch (StackOverflowError e) {
             // The matcher recurses for each repetition of a group; nothing of it is kept.
             throw new IllegalArgumentException(
-                    "the expression " + pattern + " is too much for a text of " + text.length() + " characters", e);
+                    "the expression " + quoted(pattern.pattern()) + " is too much for a text of " + text.length()
+                            + " characters",
+                    e);
         }
     }
 

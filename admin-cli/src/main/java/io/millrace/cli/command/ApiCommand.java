@@ -30,16 +30,13 @@ abstract class ApiCommand implements Callable<Integer> {
     @Override
     public final Integer call() throws CommandFailure {
         check();
-        AdminClient client = invocation.client(timeout);
         Duration interval = invocation.watch();
-        if (interval == null) {
-            return once(client);
-        }
-        if (isChange()) {
+        if (interval != null && isChange()) {
             throw new CommandFailure(
                     ExitCode.USAGE, "--watch is for commands that look, and this one changes something");
         }
-        return watch(client, interval);
+        AdminClient client = invocation.client(timeout);
+        return interval == null ? once(client) : watch(client, interval);
     }
 
     private int once(AdminClient client) throws CommandFailure {

@@ -171,9 +171,10 @@ final class Invocation {
         try {
             return Files.readString(file, StandardCharsets.ISO_8859_1);
         } catch (NoSuchFileException e) {
-            throw new CommandFailure(ExitCode.USAGE, file + ": no such file");
+            throw new CommandFailure(ExitCode.USAGE, "--token-file " + file + ": no such file");
         } catch (IOException e) {
-            throw new CommandFailure(ExitCode.USAGE, file + ": cannot be read (" + e.getMessage() + ")");
+            throw new CommandFailure(
+                    ExitCode.USAGE, "--token-file " + file + ": cannot be read (" + e.getMessage() + ")");
         }
     }
 }

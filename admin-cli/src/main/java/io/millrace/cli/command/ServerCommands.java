@@ -126,11 +126,15 @@ final class ServerCommands {
         }
 
         @Override
-        int run(AdminClient client) throws AdminClientException, CommandFailure {
+        void check() throws CommandFailure {
             if (depth < 0 || depth > DEPTH_MAX) {
                 throw new CommandFailure(
                         ExitCode.USAGE, "--depth is a number from 0 to " + DEPTH_MAX + ", not " + depth);
             }
+        }
+
+        @Override
+        int run(AdminClient client) throws AdminClientException, CommandFailure {
             String query = depth == DEPTH_DEFAULT ? "" : "?depth=" + depth;
             AdminResponse response = client.get("/v1/server/threads" + query);
             show(response, ServerView.threads(answered(response), console().paint()));

@@ -65,7 +65,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
     private static final int HITS_TOLD = 8;
 
     /** One object takes at most this part of its volume. Callers may set a smaller one: {@link ObjectWriter#bytesMax}. */
-    private static final int VOLUME_SHARE = 4;
+    private static final int VOLUME_SHARE = 2;
 
     private final StoreConfig config;
     private final StoreMemory memory;

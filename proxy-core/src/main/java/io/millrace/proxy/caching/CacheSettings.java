@@ -36,6 +36,7 @@ public record CacheSettings(
                 .targets(storing.targets())
                 .requiredHeaders(storing.requiredHeaders())
                 .maxObjectBytes(storing.maxObjectBytes())
+                .storageShareMax(storing.storageShareMax())
                 .ignoreServerNoCache(storing.ignoreServerNoCache())
                 .ignoreAuthentication(storing.ignoreAuthentication())
                 .cookies(storing.cookies())
@@ -84,6 +85,7 @@ public record CacheSettings(
         private List<FieldName> targets = List.of(FieldName.CDN_CACHE_CONTROL);
         private StoringRules.RequiredHeaders requiredHeaders = StoringRules.RequiredHeaders.NONE;
         private long maxObjectBytes;
+        private double storageShareMax = 0.25;
         private boolean ignoreServerNoCache;
         private boolean ignoreAuthentication = true;
         private StoringRules.CookiePolicy cookies = StoringRules.CookiePolicy.ALL;
@@ -135,6 +137,11 @@ public record CacheSettings(
 
         public Builder maxObjectBytes(long value) {
             maxObjectBytes = value;
+            return this;
+        }
+
+        public Builder storageShareMax(double value) {
+            storageShareMax = value;
             return this;
         }
 
@@ -305,6 +312,7 @@ public record CacheSettings(
                             targets,
                             requiredHeaders,
                             maxObjectBytes,
+                            storageShareMax,
                             ignoreServerNoCache,
                             ignoreAuthentication,
                             cookies,

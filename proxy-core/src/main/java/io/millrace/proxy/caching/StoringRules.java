@@ -9,6 +9,7 @@ import java.util.List;
  * @param targets targeted cache control fields in the order of their priority (RFC 9213 s2.2)
  * @param requiredHeaders what a 200 response must carry to be stored
  * @param maxObjectBytes the longest content that is stored; 0 for no limit of its own
+ * @param storageShareMax part of its storage that one object may take, above 0 and at most 1
  * @param ignoreServerNoCache whether the response's no-cache and no-store are ignored
  * @param ignoreAuthentication whether a response with WWW-Authenticate is stored like any other
  * @param cookies which answers that have to do with cookies are stored
@@ -24,6 +25,7 @@ public record StoringRules(
         List<FieldName> targets,
         RequiredHeaders requiredHeaders,
         long maxObjectBytes,
+        double storageShareMax,
         boolean ignoreServerNoCache,
         boolean ignoreAuthentication,
         CookiePolicy cookies,
@@ -80,6 +82,9 @@ public record StoringRules(
         targets = List.copyOf(targets);
         unsharedFields = List.copyOf(unsharedFields);
         Bounds.notNegative(maxObjectBytes, "maxObjectBytes");
+        if (!(storageShareMax > 0 && storageShareMax <= 1)) {
+            throw new IllegalArgumentException("storageShareMax: actual=" + storageShareMax + ", limit=1");
+        }
         Bounds.notNegative(variantsMax, "variantsMax");
         Bounds.notNegative(pinSeconds, "pinSeconds");
     }
@@ -87,5 +92,10 @@ public record StoringRules(
     /** Whether content of that length may be stored; a length not yet known, -1, may. */
     public boolean allowsLength(long length) {
         return maxObjectBytes == 0 || length <= maxObjectBytes;
+    }
+
+    /** Bytes of content that may be stored where its storage takes so many. */
+    public long storedBytesMax(long storageBytes) {
+        return maxObjectBytes == 0 ? storageBytes : Math.min(maxObjectBytes, storageBytes);
     }
 }

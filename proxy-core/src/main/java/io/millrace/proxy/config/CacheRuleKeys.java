@@ -15,6 +15,12 @@ import java.util.List;
 public final class CacheRuleKeys {
     private static final Duration YEARS = Duration.ofDays(3650);
 
+    public static final ConfigKey<Double> OBJECT_SHARE_MAX = draft("cache.object_share_max", ValueType.PERCENT)
+            .within(0.0001, 0.5)
+            .defaultsTo(0.25)
+            .perRule()
+            .says("Part of its storage path or volume that one response may take; longer ones are forwarded and not"
+                    + " stored.");
     public static final ConfigKey<List<String>> TARGETED_CACHE_CONTROL = draft(
                     "cache.targeted_cache_control", ValueType.FIELD_NAMES)
             .defaultsTo(List.of("CDN-Cache-Control"))

@@ -1,11 +1,10 @@
 package io.millrace.proxy.config;
 
 import io.millrace.proxy.config.ConfigProblems.Place;
-import io.millrace.proxy.http.UriBytes;
-import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
-import org.jspecify.annotations.Nullable;
+import java.util.Set;
 
 /** What is wrong with rules of {@code cache_rules}, and which of them can never match. */
 final class CacheRulesChecks {
@@ -71,21 +70,19 @@ final class CacheRulesChecks {
     void checkReach(ProxyConfig config) {
         // Clients name hosts then that no rule maps.
         boolean forwards = config.forwardProxy().enabled();
+        MappedUrls mapped = mapped(config);
         for (CacheRuleConfig rule : config.cacheRules()) {
             CacheRuleConfig.Conditions when = rule.when();
             String host = when.host();
             String domain = when.domain();
             if (host != null && domain != null && !isIn(host, domain)) {
                 warn(rule, "dest_host", "can never match, because " + host + " is not in dest_domain " + domain);
-            } else if (!forwards && config.remap().stream().noneMatch(map -> isMapped(map, host, domain))) {
+            } else if (!forwards && !mapped.isMapped(host, domain)) {
                 warn(
                         rule,
                         host == null ? "dest_domain" : "dest_host",
                         "can never match, because no rule of remap maps it");
-            } else if (!forwards
-                    && when.prefix() != null
-                    && config.remap().stream()
-                            .noneMatch(map -> isMapped(map, host, domain) && meets(map.from(), when.prefix()))) {
+            } else if (!forwards && when.prefix() != null && !mapped.isMapped(host, domain, when.prefix())) {
                 warn(rule, "prefix", "can never match, because no rule of remap maps such a path");
             }
             if (rule.then().pinInCache() != null && !config.store().permitPinning()) {
@@ -97,28 +94,19 @@ final class CacheRulesChecks {
         }
     }
 
+    private static MappedUrls mapped(ProxyConfig config) {
+        Set<String> domains = new HashSet<>();
+        for (CacheRuleConfig rule : config.cacheRules()) {
+            String domain = rule.when().domain();
+            if (domain != null) {
+                domains.add(domain);
+            }
+        }
+        return new MappedUrls(config.cacheRules().isEmpty() ? List.of() : config.remap(), domains);
+    }
+
     private static boolean isIn(String host, String domain) {
         return domain.equals(".") || host.equals(domain) || host.endsWith("." + domain);
-    }
-
-    private static boolean isMapped(RemapRuleConfig rule, @Nullable String host, @Nullable String domain) {
-        String mapped = rule.from().host();
-        if (!rule.verb().isForward()) {
-            return false;
-        }
-        // Which hosts an expression matches is not told; of one host it is.
-        if (rule.verb().isRegex()) {
-            return host == null || rule.hostPattern().matcher(host).matches();
-        }
-        return mapped == null || ((host == null || mapped.equals(host)) && (domain == null || isIn(mapped, domain)));
-    }
-
-    private static boolean meets(RuleUrl map, String prefix) {
-        byte[] bytes = map.path().getBytes(StandardCharsets.ISO_8859_1);
-        byte[] normal = new byte[bytes.length];
-        int length = UriBytes.normalizePath(bytes, 0, bytes.length, normal, 0);
-        String path = new String(normal, 0, length, StandardCharsets.ISO_8859_1);
-        return path.startsWith(prefix) || prefix.startsWith(path);
     }
 
     private void warn(CacheRuleConfig rule, String key, String message) {

@@ -56,6 +56,7 @@ final class CacheSettingsReader {
         settings.targets(targets.stream().map(FieldName::of).toList())
                 .unsharedFields(unsharedFields.stream().map(FieldName::of).toList())
                 .maxObjectBytes(values.get(ConfigKeys.CACHE_MAX_OBJECT_SIZE))
+                .storageShareMax(values.get(CacheRuleKeys.OBJECT_SHARE_MAX))
                 .requiredHeaders(values.get(ConfigKeys.CACHE_REQUIRED_HEADERS))
                 .ignoreServerNoCache(values.get(CacheRuleKeys.IGNORE_SERVER_NO_CACHE))
                 .ignoreAuthentication(values.get(CacheRuleKeys.IGNORE_AUTHENTICATION))

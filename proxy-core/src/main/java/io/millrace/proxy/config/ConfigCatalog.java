@@ -146,6 +146,7 @@ public final class ConfigCatalog {
             CACHE_REFILL_RATE,
             CACHE_PERMIT_PINNING,
             CACHE_MAX_OBJECT_SIZE,
+            CacheRuleKeys.OBJECT_SHARE_MAX,
             CACHE_HEURISTIC_LM_FACTOR,
             CACHE_HEURISTIC_MIN_LIFETIME,
             CACHE_HEURISTIC_MAX_LIFETIME,

@@ -52,6 +52,17 @@ final class ConfigChecks {
         checkJavaHome(values);
         checkExpressions(values);
         warnOfMemory(values);
+        warnOfOpenFiles(values);
+    }
+
+    /** A warning: the service may run under another limit. */
+    private void warnOfOpenFiles(ConfigValues values) {
+        String warning = values.isSet(ConfigKeys.LIMITS_CONNECTIONS) && !broken(ConfigKeys.LIMITS_CONNECTIONS)
+                ? OpenFilesLimit.warning(values.get(ConfigKeys.LIMITS_CONNECTIONS))
+                : null;
+        if (warning != null) {
+            problems.warning(at("limits.connections"), "limits.connections", warning);
+        }
     }
 
     /** A warning: the configuration may be for another machine. */

@@ -1,6 +1,7 @@
 package io.millrace.proxy.config;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -27,6 +28,9 @@ final class ConfigProblems {
     /** Characters and list elements with every alias unfolded. Without aliases a configuration has no more than its bytes. */
     static final long UNFOLDED_MAX = 4L * ConfigDocument.LENGTH_MAX;
 
+    /** Characters of mistyped words, each for every candidate, that are compared: there may be 100,000 of both. */
+    private static final long SEARCHED_MAX = 10_000_000;
+
     private final List<ConfigProblem> problems = new ArrayList<>();
     private final Map<String, Place> places = new HashMap<>();
 
@@ -39,6 +43,7 @@ final class ConfigProblems {
     private final TreeSet<String> broken = new TreeSet<>();
     private long errors;
     private long unfolded;
+    private long searched;
     private long left;
 
     void error(Place place, String path, String message, @Nullable String suggestion) {
@@ -64,6 +69,17 @@ final class ConfigProblems {
         }
         problems.add(new ConfigProblem(
                 severity, place.file(), place.line(), place.column(), cut(path), cut(message), suggestion));
+    }
+
+    /** The word nearest to a mistyped one, null where none is near, or the searches before have cost too much. */
+    @Nullable
+    String closest(String typed, Collection<String> candidates) {
+        long cost = (long) (typed.length() + 1) * candidates.size();
+        if (!keepsMore() || searched + cost > SEARCHED_MAX) {
+            return null;
+        }
+        searched += cost;
+        return Suggestions.closest(typed, candidates);
     }
 
     /** Whether another problem would be shown, and is worth a search for what was meant. */

@@ -77,6 +77,17 @@ public final class ConfigValues {
         return new ConfigValues(merged, origin);
     }
 
+    /** Those of the keys that a rule may set for itself. */
+    ConfigValues settingsOfRule() {
+        LinkedHashMap<ConfigKey<?>, Object> settings = new LinkedHashMap<>();
+        values.forEach((key, value) -> {
+            if (key.isPerRule()) {
+                settings.put(key, value);
+            }
+        });
+        return settings.isEmpty() ? EMPTY : new ConfigValues(settings, null);
+    }
+
     Builder toBuilder() {
         Builder builder = new Builder();
         builder.values.putAll(values);

@@ -15,9 +15,13 @@ final class FilterChecks {
     private static final List<ConfigKey<?>> OWN =
             List.of(FilterKeys.ACTION, FilterKeys.SRC_IP, FilterKeys.IN_IP, FilterKeys.METHODS);
 
+    /** Pairs of filters beyond which none is held against those before it. */
+    private static final long PAIRS_MAX = 1_000_000;
+
     private final ConfigProblems problems;
     private final Place whole;
     private final AccessChecks methods;
+    private long pairs;
 
     FilterChecks(ConfigProblems problems, Place whole) {
         this.problems = problems;
@@ -82,7 +86,7 @@ final class FilterChecks {
             } else if (!names.contains(name)
                     && !problems.isBroken("filters")
                     && !problems.isAnyBrokenBelow("filters")) {
-                error(place, "no filter in filters has the name '" + name + "'", Suggestions.closest(name, names));
+                error(place, "no filter in filters has the name '" + name + "'", problems.closest(name, names));
             }
         }
     }
@@ -125,8 +129,7 @@ final class FilterChecks {
         }
     }
 
-    private static @Nullable String reasonNotToMatch(
-            ProxyConfig config, List<FilterConfig> filters, int index, String path) {
+    private @Nullable String reasonNotToMatch(ProxyConfig config, List<FilterConfig> filters, int index, String path) {
         FilterConfig filter = filters.get(index);
         if (filter.sources() != null && filter.sources().isEmpty()) {
             return "src_ip takes out all that it lists";
@@ -137,7 +140,8 @@ final class FilterChecks {
         if (filter.listeners() != null && isElsewhere(config, filter.listeners())) {
             return "no address in listen is in in_ip";
         }
-        for (int i = 0; i < index; i++) {
+        for (int i = 0; i < index && pairs < PAIRS_MAX; i++) {
+            pairs++;
             if (filters.get(i).covers(filter)) {
                 return path + "[" + i + "] matches all that it is for";
             }

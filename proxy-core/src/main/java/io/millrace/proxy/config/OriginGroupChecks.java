@@ -39,7 +39,7 @@ final class OriginGroupChecks {
                         at(path),
                         path,
                         "no group of origins is named '" + name + "'",
-                        Suggestions.closest(name, names.keySet()));
+                        problems.closest(name, names.keySet()));
             }
         }
         checkForwarding(values, groups, names);
@@ -58,7 +58,7 @@ final class OriginGroupChecks {
                     at(path),
                     path,
                     "no group of origins is named '" + name + "'",
-                    Suggestions.closest(name, names.keySet()));
+                    problems.closest(name, names.keySet()));
         } else if (!groups.get(index).get(OriginGroupKeys.PARENT_IS_PROXY)) {
             error(
                     path,

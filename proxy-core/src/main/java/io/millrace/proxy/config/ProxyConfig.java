@@ -38,11 +38,7 @@ public final class ProxyConfig {
         listeners = elements(values, ConfigKeys.LISTEN).stream()
                 .map(listener -> ListenerConfig.from(listener, values))
                 .toList();
-        List<RemapRuleConfig> rules = new ArrayList<>();
-        for (ConfigValues element : elements(values, ConfigKeys.REMAP)) {
-            rules.add(RemapRuleConfig.of(rules.size(), element, values));
-        }
-        remap = List.copyOf(rules);
+        remap = RemapRuleConfig.all(elements(values, ConfigKeys.REMAP), values);
         forwardRule = RemapRuleConfig.forwarding(remap.size(), values);
         originGroups = elements(values, OriginGroupKeys.ORIGINS).stream()
                 .map(group -> OriginGroupConfig.from(group, values))

@@ -3,7 +3,9 @@ package io.millrace.proxy.config;
 import com.google.re2j.Pattern;
 import io.millrace.proxy.http.UpgradeFields;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,15 +57,45 @@ public record RemapRuleConfig(
                 // Hosts that clients name are not told of them in a way that they do not expect.
                 .set(ProxyProtocolKeys.OUT, ProxyProtocolVersion.NONE)
                 .build();
-        return of(index, element, general, true);
+        return of(index, element, Settings.of(element, element.over(general)), general.find(ForwardProxyKeys.ORIGINS), true);
     }
 
-    static RemapRuleConfig of(int index, ConfigValues element, ConfigValues general) {
-        return of(index, element, general, false);
+    /** All rules of a configuration. Rules that make equal settings for themselves share the records of them. */
+    static List<RemapRuleConfig> all(List<ConfigValues> elements, ConfigValues general) {
+        Map<ConfigValues, Settings> known = new HashMap<>();
+        List<RemapRuleConfig> rules = new ArrayList<>(elements.size());
+        for (ConfigValues element : elements) {
+            Settings settings = known.computeIfAbsent(element.settingsOfRule(), own -> Settings.of(own, own.over(general)));
+            rules.add(of(rules.size(), element, settings, element.find(RemapKeys.ORIGINS), false));
+        }
+        return List.copyOf(rules);
     }
 
-    private static RemapRuleConfig of(int index, ConfigValues element, ConfigValues general, boolean forwarding) {
-        ConfigValues effective = element.over(general);
+    /** What a rule has of keys that hold for all requests where no rule sets them. */
+    private record Settings(
+            boolean pristineHostHdr,
+            List<String> upgrade,
+            ProxyProtocolVersion proxyProtocolOut,
+            int requestBufferBytes,
+            List<String> methods,
+            List<AddressRange> purgeAllow,
+            CacheConfig cache,
+            OriginTlsConfig originTls) {
+        static Settings of(ConfigValues own, ConfigValues effective) {
+            return new Settings(
+                    effective.get(ConfigKeys.PRISTINE_HOST_HDR),
+                    effective.get(TunnelKeys.UPGRADE),
+                    effective.get(ProxyProtocolKeys.OUT),
+                    Math.toIntExact(effective.get(ClientLimitKeys.REQUEST_BUFFER)),
+                    AccessConfig.list(effective, ConfigKeys.METHODS),
+                    purgers(effective),
+                    CacheConfig.from(effective),
+                    OriginTlsConfig.from(own, effective));
+        }
+    }
+
+    private static RemapRuleConfig of(
+            int index, ConfigValues element, Settings settings, @Nullable String origins, boolean forwarding) {
         RemapVerb verb = verbOf(element);
         Integer status = element.find(RemapKeys.STATUS);
         return new RemapRuleConfig(
@@ -74,21 +106,17 @@ public record RemapRuleConfig(
                 status == null ? 0 : status,
                 verb == RemapVerb.MAP_WITH_REFERER ? RefererConfig.of(element) : null,
                 element.get(RemapKeys.REWRITE_SET_COOKIE),
-                effective.get(ConfigKeys.PRISTINE_HOST_HDR),
-                upgrade(element.get(RemapKeys.of(verb)), effective),
-                effective.get(ProxyProtocolKeys.OUT),
-                Math.toIntExact(effective.get(ClientLimitKeys.REQUEST_BUFFER)),
-                AccessConfig.list(effective, ConfigKeys.METHODS),
-                purgers(effective),
-                CacheConfig.from(effective),
-                forwarding ? general.find(ForwardProxyKeys.ORIGINS) : element.find(RemapKeys.ORIGINS),
-                OriginTlsConfig.from(element, effective),
+                settings.pristineHostHdr,
+                element.get(RemapKeys.of(verb)).isWebSocket() ? List.of(UpgradeFields.WEBSOCKET) : settings.upgrade,
+                settings.proxyProtocolOut,
+                settings.requestBufferBytes,
+                settings.methods,
+                settings.purgeAllow,
+                settings.cache,
+                origins,
+                settings.originTls,
                 forwarding,
                 element.origin());
-    }
-
-    private static List<String> upgrade(RuleUrl from, ConfigValues effective) {
-        return from.isWebSocket() ? List.of(UpgradeFields.WEBSOCKET) : effective.get(TunnelKeys.UPGRADE);
     }
 
     /** Which rules it stands with. */

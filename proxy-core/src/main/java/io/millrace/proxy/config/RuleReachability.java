@@ -3,8 +3,6 @@ package io.millrace.proxy.config;
 import com.google.re2j.Pattern;
 import io.millrace.proxy.config.ConfigProblems.Place;
 import io.millrace.proxy.config.RemapVerb.Group;
-import io.millrace.proxy.http.UriBytes;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -54,10 +52,14 @@ final class RuleReachability {
         }
     }
 
+    /** A rule by expression that no other hides; its path in normal form. */
+    private record Expression(RemapRuleConfig rule, Pattern host, String path) {}
+
     private final ConfigProblems problems;
     private final Place whole;
     private final Map<Rivals, Map<String, RemapRuleConfig>> known = new HashMap<>();
-    private final Map<RemapRuleConfig, Pattern> expressions = new HashMap<>();
+    private final List<Expression> expressions = new ArrayList<>();
+    private long pairs;
 
     RuleReachability(ConfigProblems problems, Place whole) {
         this.problems = problems;
@@ -77,9 +79,9 @@ final class RuleReachability {
                 rest.add(rule);
             }
         }
-        boolean pairs = (long) expressions.size() * rest.size() <= PAIRS_MAX;
+        boolean few = (long) expressions.size() * rest.size() <= PAIRS_MAX;
         for (RemapRuleConfig rule : rest) {
-            RemapRuleConfig hiding = pairs ? expressionBefore(rule, rest) : null;
+            RemapRuleConfig hiding = few ? expressionBefore(rule) : null;
             hiding = hiding == null && rule.verb().isRedirect() ? mapping(rule) : hiding;
             String scheme = rule.from().scheme() == null ? null : rule.from().isSecure() ? "https" : "http";
             if (hiding != null) {
@@ -95,9 +97,14 @@ final class RuleReachability {
         warnOfPorts(config, rest);
     }
 
+    /** Pairs of a rule and an expression that were compared. */
+    long pairs() {
+        return pairs;
+    }
+
     private boolean isHiddenInItsGroup(RemapRuleConfig rule) {
         Rivals rivals = Rivals.of(rule);
-        String path = normal(rule.from().path());
+        String path = MappedUrls.normal(rule.from().path());
         RemapRuleConfig hiding = find(rivals, path);
         if (hiding != null) {
             warn(rule, hidden(hiding, "stands before it"));
@@ -105,7 +112,7 @@ final class RuleReachability {
         }
         known.computeIfAbsent(rivals, r -> new HashMap<>()).put(path, rule);
         if (rule.verb().isRegex()) {
-            expressions.put(rule, rule.hostPattern());
+            expressions.add(new Expression(rule, rule.hostPattern(), path));
         }
         return false;
     }
@@ -118,7 +125,7 @@ final class RuleReachability {
     /** The rule that maps all that a redirection is for. */
     private @Nullable RemapRuleConfig mapping(RemapRuleConfig redirect) {
         Rivals own = Rivals.of(redirect);
-        String path = normal(redirect.from().path());
+        String path = MappedUrls.normal(redirect.from().path());
         Rivals forward = new Rivals(Group.FORWARD, false, own.scheme, own.host, own.port, null);
         RemapRuleConfig found = own.regex ? null : find(forward, path);
         found = found == null ? find(forward.withoutHost(), path) : found;
@@ -132,19 +139,19 @@ final class RuleReachability {
     }
 
     /** The rule by expression that takes all that a rule which names a host is for. */
-    private @Nullable RemapRuleConfig expressionBefore(RemapRuleConfig rule, List<RemapRuleConfig> rest) {
+    private @Nullable RemapRuleConfig expressionBefore(RemapRuleConfig rule) {
         RuleUrl from = rule.from();
         if (from.host() == null || rule.verb().isRegex() || expressions.isEmpty()) {
             return null;
         }
-        String path = normal(from.path());
-        for (RemapRuleConfig other : rest) {
-            Pattern expression = expressions.get(other);
-            if (expression != null
-                    && isBefore(other, rule)
+        String path = MappedUrls.normal(from.path());
+        for (Expression expression : expressions) {
+            RemapRuleConfig other = expression.rule;
+            pairs++;
+            if (isBefore(other, rule)
                     && String.valueOf(from.scheme()).equals(other.from().scheme())
-                    && path.startsWith(normal(other.from().path()))
-                    && expression.matcher(from.host()).matches()) {
+                    && path.startsWith(expression.path)
+                    && expression.host.matcher(from.host()).matches()) {
                 return other;
             }
         }
@@ -174,14 +181,6 @@ final class RuleReachability {
                                 + rule.from().port());
             }
         }
-    }
-
-    /** As rules are matched: the path in the normal form of cache keys. */
-    private static String normal(String path) {
-        byte[] bytes = path.getBytes(StandardCharsets.ISO_8859_1);
-        byte[] normal = new byte[bytes.length];
-        int length = UriBytes.normalizePath(bytes, 0, bytes.length, normal, 0);
-        return new String(normal, 0, length, StandardCharsets.ISO_8859_1);
     }
 
     private @Nullable RemapRuleConfig find(Rivals rivals, String path) {

@@ -148,7 +148,7 @@ final class StorageChecks {
                     problems.placeOf(path, whole),
                     path,
                     "no volume of the name '" + name + "' in volumes",
-                    Suggestions.closest(name, names));
+                    problems.closest(name, names));
         }
     }
 

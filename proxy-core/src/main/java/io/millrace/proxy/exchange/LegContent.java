@@ -2,6 +2,7 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.ContentRange;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.StoringRules;
 import io.millrace.proxy.fill.BlockFill;
 import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.ContentFailure;
@@ -44,7 +45,7 @@ final class LegContent implements ResponseTee.Feed, StoredPrefix.End {
     private final ExchangeLoop home;
     private final Leg leg;
     private final BackgroundFill background;
-    private final long storedBytesMax;
+    private final StoringRules storingRules;
 
     private @Nullable FetchedResponse response;
     private @Nullable ResponseTee tee;
@@ -60,7 +61,7 @@ final class LegContent implements ResponseTee.Feed, StoredPrefix.End {
     LegContent(ExchangeLoop home, LegPlan plan, Leg leg) {
         this.home = home;
         this.leg = leg;
-        this.storedBytesMax = plan.cacheSettings().storing().maxObjectBytes();
+        this.storingRules = plan.cacheSettings().storing();
         this.background =
                 new BackgroundFill(plan.mapped().rule().config().cache().fill(), home.loop());
     }
@@ -107,7 +108,8 @@ final class LegContent implements ResponseTee.Feed, StoredPrefix.End {
                     this);
             tee = body;
             if (writer != null) {
-                body.storeTo(writer, opened.contentLength(), opened.keptUnder() != null, storedBytesMax);
+                long most = storingRules.storedBytesMax(writer.bytesMax(storingRules.storageShareMax()));
+                body.storeTo(writer, opened.contentLength(), opened.keptUnder() != null, most);
                 body.notStoredIf(leg::isGone);
             }
         }
@@ -169,8 +171,7 @@ final class LegContent implements ResponseTee.Feed, StoredPrefix.End {
             boolean gone = leg.isGone();
             tee.end();
             if (storing) {
-                Counter lost = tee.isTooLarge() ? Counter.FILLS_TOO_LARGE : Counter.FILLS_STORE_FAILED;
-                Counter became = stored ? Counter.FILLS_STORED : lost;
+                Counter became = stored ? Counter.FILLS_STORED : Counter.FILLS_STORE_FAILED;
                 home.counters().increment(gone ? Counter.FILLS_INVALIDATED : became);
             }
         } else if (blocks != null) {
@@ -242,6 +243,13 @@ final class LegContent implements ResponseTee.Feed, StoredPrefix.End {
                 }
             });
         }
+    }
+
+    @Override
+    public void onTooLarge(long received) {
+        storing = false;
+        boolean overShare = storingRules.allowsLength(received);
+        home.counters().increment(overShare ? Counter.FILLS_OVER_SHARE : Counter.FILLS_TOO_LARGE);
     }
 
     /** One that read the blocks has left. */

@@ -267,7 +267,7 @@ final class LegStorage {
     /**
      * Opens the way to the store, under the variant's key where the response varies; from here the leg is joined under that key.
      *
-     * @return null when the URL was purged meanwhile
+     * @return null when the URL was purged meanwhile, or the content takes too much of its storage
      */
     private @Nullable ObjectWriter<StoredHead> open(StoredHead stored, long length) {
         StoreKey key = home.variants().keyFor(plan, stored);
@@ -280,6 +280,12 @@ final class LegStorage {
             if (!Arrays.equals(key.bytes(), plan.primaryBytes())) {
                 home.variants().removeMarker(plan);
             }
+            return null;
+        }
+        double share = plan.cacheSettings().storing().storageShareMax();
+        if (home.settings().storesBlocks() && length > writer.bytesMax(share) && !writer.isFailed()) {
+            home.counters().increment(Counter.FILLS_OVER_SHARE);
+            writer.abort();
             return null;
         }
         opened = key;

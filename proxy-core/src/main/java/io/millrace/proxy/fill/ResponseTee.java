@@ -55,6 +55,13 @@ public final class ResponseTee {
 
         /** The last reader left. */
         void onNoReaders();
+
+        /**
+         * The body became longer than what may be stored; it goes on to its readers. Once.
+         *
+         * @param received bytes of the body up to the piece that passed the limit, with that piece
+         */
+        void onTooLarge(long received);
     }
 
     private final EventExecutor loop;
@@ -161,21 +168,21 @@ public final class ResponseTee {
     }
 
     private void store(ObjectWriter<?> to, ByteBuf content) {
-        if (received() + content.readableBytes() <= storedLengthMax) {
+        long length = received() + content.readableBytes();
+        if (length <= storedLengthMax) {
             to.write(received(), content.retainedDuplicate());
             return;
         }
         tooLarge = true;
-        if (!completed) {
-            completed = true;
-            // What is there stays readable for those who lag behind the window.
-            to.abort();
-        }
+        partKept = false;
+        feed.onTooLarge(length);
     }
 
-    /** Whether it was longer than what may be stored, and told so only by its content. */
-    public boolean isTooLarge() {
-        return tooLarge;
+    /** Gives up what was stored of a body that became too long, once no reader lags behind the window. */
+    private void dropTooLarge() {
+        if (tooLarge && !completed && everyReaderPast(window.start())) {
+            abandonStored();
+        }
     }
 
     /** The origin's last byte was delivered: the representation is whole. */
@@ -204,7 +211,7 @@ public final class ResponseTee {
     private void completeStored() {
         // A writer that a purge has failed is kept: its bytes are there for readers that lag, until the last of them is
         // gone.
-        if (writer != null && !completed && !writer.isFailed()) {
+        if (writer != null && !completed && !tooLarge && !writer.isFailed()) {
             if (unwanted.getAsBoolean()) {
                 partKept = false;
                 return;
@@ -365,6 +372,7 @@ public final class ResponseTee {
             }
             window.drop();
         }
+        dropTooLarge();
         boolean wanted = window.length() <= bytesMax && (!storing || writableWriter());
         if (wanted != open && !ended) {
             open = wanted;

@@ -145,6 +145,7 @@ public enum Counter {
     FILLS_STORED(MetricFamily.FILLS, "stored", "stored"),
     FILLS_NOT_STORABLE(MetricFamily.FILLS, "forbidden by the request, the response or the rules", "not-storable"),
     FILLS_TOO_LARGE(MetricFamily.FILLS, "over cache.max_object_size", "too-large"),
+    FILLS_OVER_SHARE(MetricFamily.FILLS, "over cache.object_share_max of its storage", "over-share"),
     FILLS_ORIGIN_FAILED(MetricFamily.FILLS, "the origin did not send all of it", "origin-failed"),
     FILLS_RESUMED(
             MetricFamily.FILLS,

@@ -59,7 +59,10 @@ final class CacheSettingsTest {
                 builder -> builder.heuristicMinSeconds(-1),
                 builder -> builder.heuristicMaxSeconds(-1),
                 builder -> builder.maxStaleSeconds(-1),
-                builder -> builder.maxObjectBytes(-1));
+                builder -> builder.maxObjectBytes(-1),
+                builder -> builder.storageShareMax(0),
+                builder -> builder.storageShareMax(1.1),
+                builder -> builder.storageShareMax(Double.NaN));
     }
 
     @Test

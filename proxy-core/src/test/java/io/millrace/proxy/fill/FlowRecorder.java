@@ -4,6 +4,7 @@ package io.millrace.proxy.fill;
 final class FlowRecorder implements ResponseTee.Feed {
     volatile boolean open = true;
     int timesWithoutReaders;
+    int timesTooLarge;
 
     @Override
     public void onFlow(boolean now) {
@@ -13,5 +14,10 @@ final class FlowRecorder implements ResponseTee.Feed {
     @Override
     public void onNoReaders() {
         timesWithoutReaders++;
+    }
+
+    @Override
+    public void onTooLarge(long received) {
+        timesTooLarge++;
     }
 }

@@ -221,6 +221,9 @@ class ResponseTeeTurnsTest {
 
             @Override
             public void onNoReaders() {}
+
+            @Override
+            public void onTooLarge(long received) {}
         });
         itself[0] = tee;
         RecordedWriter writer = new RecordedWriter();
