@@ -55,7 +55,10 @@ final class WorkerArchive {
         Path directory = Files.createTempDirectory("mr-");
         line.set(line.size() - 1, directory.toString());
         Command.run(home, RECORDED_WITHIN, line).succeeds();
-        PackedProduct.delete(directory);
+        // The warm-up that is recorded removes it by itself.
+        if (Files.exists(directory)) {
+            PackedProduct.delete(directory);
+        }
         Path written = Path.of(line.stream()
                 .map(RECORDED::matcher)
                 .filter(Matcher::matches)
