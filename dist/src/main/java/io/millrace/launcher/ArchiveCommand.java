@@ -54,7 +54,7 @@ final class ArchiveCommand implements Callable<Integer> {
         try {
             return record(home, lib, directory);
         } finally {
-            Files.deleteIfExists(directory);
+            RehearsalRun.remove(directory);
         }
     }
 
@@ -74,7 +74,9 @@ final class ArchiveCommand implements Callable<Integer> {
             throw new LaunchException("the class archive cannot be recorded: " + lib
                     + " is not writable for this user; run this command as the owner of that directory");
         }
-        if (!command.record(directory.resolve("rehearsal"))) {
+        Path messages = directory.resolve("messages");
+        if (!command.record(directory, messages)) {
+            spec.commandLine().getErr().print(Files.readString(messages));
             throw new LaunchException("the class archive was not recorded; the lines before this one say why");
         }
         Path archive = command.archiveFile();

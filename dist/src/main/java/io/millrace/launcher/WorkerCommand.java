@@ -200,12 +200,13 @@ record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory sta
     }
 
     /**
-     * Records the archive and waits for its end. The recording writes what hinders it to this process's standard error.
+     * Records the archive and waits for its end.
      *
-     * @param directory for the recording alone, which is gone afterwards
+     * @param directory for the recording alone
+     * @param messages file for what hinders it
      * @return whether it is there now
      */
-    boolean record(Path directory) throws IOException, InterruptedException {
+    boolean record(Path directory, Path messages) throws IOException, InterruptedException {
         List<String> fixed = fixedOptions(feature(javaHome()));
         ClassArchive archive = archive(fixed);
         if (archive == null) {
@@ -216,7 +217,7 @@ record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory sta
         tellMalloc(builder.environment());
         Process process = builder.redirectInput(Redirect.from(NOTHING))
                 .redirectOutput(Redirect.DISCARD)
-                .redirectError(Redirect.INHERIT)
+                .redirectError(messages.toFile())
                 .start();
         try {
             return archive.settle(process.waitFor() == 0);

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** {@code millrace archive}: the archive that it records is the one that the first worker maps. */
-class ArchiveCommandTest {
+class RecordedArchiveTest {
     private static final Duration RECORDED_WITHIN = Duration.ofMinutes(3);
 
     @RegisterExtension
