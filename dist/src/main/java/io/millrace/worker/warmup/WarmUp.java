@@ -182,6 +182,10 @@ public final class WarmUp implements AutoCloseable {
         if (origin != null) {
             origin.close();
         }
+        proxy = null;
+        origin = null;
+        // Buffers outside the heap are freed with the objects that own them, and those may have become old by now.
+        System.gc();
         try {
             remove(plan.directory());
         } catch (IOException e) {
