@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -34,6 +35,7 @@ final class ClassArchive {
 
     private static final String PREFIX = "worker-";
     private static final String SUFFIX = ".archive";
+    private static final String REFUSED = ".refused";
 
     /** Of a recording by a launcher with that process id; from 25 on the JVM makes another file beside it. */
     private static final Pattern UNFINISHED = Pattern.compile("\\..*\\.archive\\.(\\d{1,18})(\\..*)?");
@@ -45,8 +47,12 @@ final class ClassArchive {
 
     private final int feature;
 
-    private ClassArchive(Path file, String prefix, int feature) {
+    /** Says that this launcher uses the archive no more, where it cannot remove it. */
+    private final Path refusal;
+
+    private ClassArchive(Path file, Path refusal, String prefix, int feature) {
         this.file = file;
+        this.refusal = refusal;
         this.prefix = prefix;
         this.feature = feature;
     }
@@ -55,12 +61,13 @@ final class ClassArchive {
      * The archive that fits.
      *
      * @param directory where it lies
+     * @param own where this launcher can write, for what it knows of an archive that it cannot remove
      * @param javaHome where the JDK lies
      * @param jvm the JVM's command line up to its main class
      * @param release what tells one build of the JDK from another
      */
     static ClassArchive in(
-            Path directory, Path javaHome, List<String> jvm, String classPath, String release, int feature)
+            Path directory, Path own, Path javaHome, List<String> jvm, String classPath, String release, int feature)
             throws IOException {
         CRC32C home = new CRC32C();
         home.update(place(javaHome).toString().getBytes(StandardCharsets.UTF_8));
@@ -71,7 +78,7 @@ final class ClassArchive {
             checksum.update(stamp(Path.of(entry)).getBytes(StandardCharsets.UTF_8));
         }
         String name = prefix + Long.toHexString(checksum.getValue()) + SUFFIX;
-        return new ClassArchive(directory.resolve(name), prefix, feature);
+        return new ClassArchive(directory.resolve(name), own.resolve(name + REFUSED), prefix, feature);
     }
 
     /** One that is not there is for the start to complain of. */
@@ -83,17 +90,25 @@ final class ClassArchive {
         }
     }
 
+    /** In whole seconds, as the JVM compares it: layers of images keep no more. */
     private static String stamp(Path jar) throws IOException {
         return jar + " " + Files.size(jar) + " "
-                + Files.getLastModifiedTime(jar).toMillis();
+                + Files.getLastModifiedTime(jar).to(TimeUnit.SECONDS);
     }
 
     Path file() {
         return file;
     }
 
+    /** Whether there is one to use. */
     boolean exists() {
-        return Files.exists(file);
+        try {
+            return Files.exists(file)
+                    && !(Files.exists(refusal) && Files.readString(refusal).equals(stamp(file)));
+        } catch (IOException e) {
+            LOG.debug("{} is not used: {}", file, e.getMessage());
+            return false;
+        }
     }
 
     /** Where a recording goes before it is complete. */
@@ -124,15 +139,33 @@ final class ClassArchive {
      * @return whether there was one
      */
     boolean discard(String why) {
-        try {
-            if (Files.deleteIfExists(file)) {
-                LOG.warn("{} is given up, since {}: workers start slower until another one is recorded", file, why);
-                return true;
-            }
-        } catch (IOException e) {
-            LOG.error("{} is of no use, since {}, and cannot be removed: {}", file, why, e.getMessage());
+        if (!exists()) {
+            return false;
         }
-        return false;
+        try {
+            Files.delete(file);
+        } catch (IOException e) {
+            return refuse(why, e);
+        }
+        LOG.warn("{} is given up, since {}: workers start slower until another one is recorded", file, why);
+        return true;
+    }
+
+    /** It belongs to a package or to another user. One that is recorded anew has another time, and is used again. */
+    private boolean refuse(String why, IOException obstacle) {
+        try {
+            Files.writeString(refusal, stamp(file));
+        } catch (IOException e) {
+            LOG.error("{} is of no use, since {}, and cannot be removed: {}", file, why, obstacle.getMessage());
+            return false;
+        }
+        LOG.warn(
+                "{} is not used any more, since {}, and cannot be removed ({}): workers start slower until another one is"
+                        + " recorded, as millrace archive --force does",
+                file,
+                why,
+                obstacle.toString());
+        return true;
     }
 
     /**
@@ -178,12 +211,16 @@ final class ClassArchive {
         }
     }
 
-    /** The recording has ended: when it is {@code good} it takes its place, and that of this JDK's archives which fit no more. */
-    void settle(boolean good) {
+    /**
+     * The recording has ended: when it is {@code good} it takes its place, and that of this JDK's archives which fit no more.
+     *
+     * @return whether it has taken it
+     */
+    boolean settle(boolean good) {
         try {
             if (!good || !Files.exists(unfinished())) {
                 LOG.info("no class archive was recorded: workers start slower");
-                return;
+                return false;
             }
             synchronize(unfinished());
             Files.move(unfinished(), file, StandardCopyOption.ATOMIC_MOVE);
@@ -194,8 +231,10 @@ final class ClassArchive {
                     }
                 }
             }
+            return true;
         } catch (IOException e) {
             LOG.info("no class archive was recorded ({}): workers start slower", e.getMessage());
+            return false;
         } finally {
             removeUnfinished();
         }

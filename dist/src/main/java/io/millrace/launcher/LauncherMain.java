@@ -10,7 +10,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
 
-/** Entry point of the product: {@code millrace run}, {@code millrace check}, {@code millrace store}, {@code millrace import}. */
+/** Entry point of the product: {@code millrace run}, {@code millrace check} and others. */
 @Command(
         name = "millrace",
         description = "A caching HTTP proxy.",
@@ -37,6 +37,7 @@ public final class LauncherMain {
         line.addSubcommand(new SchemaCommand());
         line.addSubcommand(new StoreCommand());
         line.addSubcommand(new ImportCommand());
+        line.addSubcommand(new ArchiveCommand());
         // A file whose name begins with @ is a file, and no list of arguments.
         line.setExpandAtFiles(false);
         line.setExecutionExceptionHandler((exception, command, parsed) -> {

@@ -69,6 +69,11 @@ final class RehearsalRun implements AutoCloseable {
     }
 
     private void remove() {
+        remove(directory);
+    }
+
+    /** Removes what a recording may have left, as far as that can be done. */
+    static void remove(Path directory) {
         if (!Files.exists(directory)) {
             return;
         }

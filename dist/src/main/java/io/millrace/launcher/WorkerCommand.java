@@ -182,9 +182,7 @@ record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory sta
         }
         archive.sweep();
         List<String> line = new ArrayList<>(List.of("nice", "-n", "19"));
-        line.addAll(jvm(fixed));
-        line.addAll(archive.recordOptions());
-        line.addAll(List.of("-cp", classPath(), Rehearsal.class.getName(), directory.toString()));
+        line.addAll(rehearsal(archive, fixed, directory));
         Process process = new ProcessBuilder(line)
                 .redirectInput(Redirect.from(NOTHING))
                 .redirectOutput(Redirect.DISCARD)
@@ -192,6 +190,46 @@ record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory sta
                 .start();
         process.onExit().thenAccept(ended -> archive.settle(ended.exitValue() == 0));
         return process;
+    }
+
+    private List<String> rehearsal(ClassArchive archive, List<String> fixed, Path directory) {
+        List<String> line = jvm(fixed);
+        line.addAll(archive.recordOptions());
+        line.addAll(List.of("-cp", classPath(), Rehearsal.class.getName(), directory.toString()));
+        return line;
+    }
+
+    /**
+     * Records the archive and waits for its end.
+     *
+     * @param directory for the recording alone
+     * @param messages file for what hinders it
+     * @return whether it is there now
+     */
+    boolean record(Path directory, Path messages) throws IOException, InterruptedException {
+        List<String> fixed = fixedOptions(feature(javaHome()));
+        ClassArchive archive = archive(fixed);
+        if (archive == null) {
+            return false;
+        }
+        archive.sweep();
+        ProcessBuilder builder = new ProcessBuilder(rehearsal(archive, fixed, directory));
+        tellMalloc(builder.environment());
+        Process process = builder.redirectInput(Redirect.from(NOTHING))
+                .redirectOutput(Redirect.DISCARD)
+                .redirectError(messages.toFile())
+                .start();
+        try {
+            return archive.settle(process.waitFor() == 0);
+        } finally {
+            RehearsalRun.end(process);
+        }
+    }
+
+    /** Whether workers can use an archive that is there. */
+    boolean hasArchive() {
+        ClassArchive archive = archiveOrNull();
+        return archive != null && archive.exists();
     }
 
     private List<String> jvm(List<String> fixed) {
@@ -227,14 +265,15 @@ record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory sta
             return null;
         }
         Path lib = home.resolve("lib");
+        ClassArchive packaged = archive(lib, fixed);
+        // The one of a package is there, and belongs to root.
+        return packaged.exists() || Files.isWritable(lib) ? packaged : archive(state.state(), fixed);
+    }
+
+    private ClassArchive archive(Path directory, List<String> fixed) throws IOException {
         Path javaHome = javaHome();
         return ClassArchive.in(
-                Files.isWritable(lib) ? lib : state.state(),
-                javaHome,
-                fixed,
-                classPath(),
-                release(javaHome),
-                feature(javaHome));
+                directory, state.state(), javaHome, fixed, classPath(), release(javaHome), feature(javaHome));
     }
 
     /** No JVM archives classes that lie in directories, and each would find that out only when it has rehearsed. */

@@ -82,7 +82,8 @@ record Workplace(StateDirectory state, String workerClass) {
         }
     }
 
-    private static @Nullable Path home() {
+    /** The unpacked product; null where there is none. */
+    static @Nullable Path home() {
         @Nullable String home = System.getProperty(HOME_PROPERTY);
         if (home != null) {
             return Path.of(home);

@@ -23,10 +23,10 @@ public final class Rehearsal {
 
     private Rehearsal() {}
 
-    /** @param arguments a directory to write to, which it removes */
+    /** @param arguments a directory to write to, empty before and after */
     public static void main(String[] arguments) {
         Duration limit = Runtime.version().feature() >= FEATURE_WITH_PROFILES ? LIMIT_WITH_PROFILES : LIMIT_OF_CLASSES;
-        WarmUpReport report = perform(Path.of(arguments[0]), limit);
+        WarmUpReport report = perform(Path.of(arguments[0]).resolve("warm-up"), limit);
         PrintStream out = report.outcome() == Outcome.FAILED ? System.err : System.out;
         out.println("rehearsal: " + report);
         System.exit(report.outcome() == Outcome.FAILED ? 1 : 0);

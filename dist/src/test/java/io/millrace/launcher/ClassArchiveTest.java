@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -19,6 +20,9 @@ import org.junit.jupiter.api.io.TempDir;
 class ClassArchiveTest {
     @TempDir
     Path directory;
+
+    @TempDir
+    Path packaged;
 
     @TempDir
     Path javaHome;
@@ -119,6 +123,35 @@ class ClassArchiveTest {
         assertFalse(archive.exists());
     }
 
+    /** As a package installs it: files of root, and a service of another user. */
+    @Test
+    void isUsedNoMoreWhereItCannotBeRemovedUntilItIsRecordedAnew() throws IOException {
+        ClassArchive archive = ClassArchive.in(packaged, directory, javaHome, List.of(), jar.toString(), "17", 17);
+        Files.writeString(recording(archive), "classes");
+        assertTrue(archive.settle(true));
+        // Root may remove any file, but no user a directory that is not empty.
+        Path name = Files.move(archive.file(), packaged.resolve("recorded"));
+        Files.createDirectories(archive.file().resolve("not empty"));
+        assertTrue(archive.discard("a worker crashed"));
+        assertFalse(archive.exists());
+        assertFalse(archive.discard("a worker crashed"));
+
+        Files.delete(archive.file().resolve("not empty"));
+        Files.delete(archive.file());
+        Files.move(name, archive.file());
+        assertTrue(archive.exists(), "another one has its name");
+    }
+
+    @Test
+    void isTheSameForJarsWhoseTimeHasLostItsFraction() throws IOException {
+        Files.setLastModifiedTime(jar, FileTime.fromMillis(1_700_000_000_123L));
+        Path file = archive(List.of(), "17").file();
+        Files.setLastModifiedTime(jar, FileTime.fromMillis(1_700_000_000_000L));
+        assertEquals(file, archive(List.of(), "17").file());
+        Files.setLastModifiedTime(jar, FileTime.fromMillis(1_700_000_001_000L));
+        assertNotEquals(file, archive(List.of(), "17").file());
+    }
+
     @Test
     void isRefusedByAJvmThatWasToldToUseItAndHasNotMappedIt() throws IOException {
         ClassArchive archive = archive(List.of(), "17");
@@ -177,7 +210,7 @@ class ClassArchiveTest {
     @Test
     void isAnAotCacheFrom25On() throws IOException {
         assertTrue(archive(List.of(), "17").useOptions().get(0).startsWith("-XX:SharedArchiveFile="));
-        ClassArchive cache = ClassArchive.in(directory, javaHome, List.of(), jar.toString(), "25", 25);
+        ClassArchive cache = ClassArchive.in(directory, directory, javaHome, List.of(), jar.toString(), "25", 25);
         assertTrue(cache.useOptions().get(0).startsWith("-XX:AOTCache="));
         assertTrue(cache.recordOptions().get(0).startsWith("-XX:AOTCacheOutput="));
     }
@@ -187,7 +220,7 @@ class ClassArchiveTest {
     }
 
     private ClassArchive archive(Path home, List<String> options, String release) throws IOException {
-        return ClassArchive.in(directory, home, options, jar.toString(), release, 17);
+        return ClassArchive.in(directory, directory, home, options, jar.toString(), release, 17);
     }
 
     private static Path recording(ClassArchive archive) {

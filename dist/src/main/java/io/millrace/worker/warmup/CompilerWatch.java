@@ -2,11 +2,11 @@ package io.millrace.worker.warmup;
 
 import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.function.LongSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.management.JMException;
 import javax.management.ObjectName;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,20 +24,42 @@ final class CompilerWatch {
     private static final int QUIET_WINDOWS = 2;
 
     /** Milliseconds of compilation in a window that count as none. */
-    private static final long QUIET_MILLIS = 10;
+    private static final long QUIET_MILLIS = 20;
 
     private static final Pattern METHODS = Pattern.compile("\\bnmethods=(\\d+)");
 
-    private final @Nullable CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
-    private long windowStartNanos = System.nanoTime();
-    private long windowStartMillis = compilationMillis();
+    private final LongSupplier clock;
+    private final LongSupplier compilation;
+    private long windowStartNanos;
+    private long windowStartMillis;
     private long windowRequests;
     private int quietWindows;
 
-    private long compilationMillis() {
+    CompilerWatch() {
+        this(System::nanoTime, compilation());
+    }
+
+    /**
+     * @param clock time in nanoseconds
+     * @param compilation milliseconds that the compilers have used so far; below zero where that is not known
+     */
+    CompilerWatch(LongSupplier clock, LongSupplier compilation) {
+        this.clock = clock;
+        this.compilation = compilation;
+        windowStartNanos = clock.getAsLong();
+        windowStartMillis = compilation.getAsLong();
+    }
+
+    /** The kernel counts while a method is compiled, and the JVM only when that is done, which may take seconds. */
+    private static LongSupplier compilation() {
+        CompilerThreads threads = CompilerThreads.ofThisProcess();
+        if (threads.cpuMillis() >= 0) {
+            return threads::cpuMillis;
+        }
+        CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
         return compilers != null && compilers.isCompilationTimeMonitoringSupported()
-                ? compilers.getTotalCompilationTime()
-                : 0;
+                ? compilers::getTotalCompilationTime
+                : () -> -1;
     }
 
     /**
@@ -47,11 +69,11 @@ final class CompilerWatch {
      * @param enough requests of a window that keep the compilers informed
      */
     boolean isQuiet(long requests, long enough) {
-        long now = System.nanoTime();
-        if (compilers == null || now - windowStartNanos < WINDOW_NANOS || requests - windowRequests < enough) {
+        long now = clock.getAsLong();
+        if (windowStartMillis < 0 || now - windowStartNanos < WINDOW_NANOS || requests - windowRequests < enough) {
             return false;
         }
-        long millis = compilationMillis();
+        long millis = compilation.getAsLong();
         quietWindows = millis - windowStartMillis <= QUIET_MILLIS ? quietWindows + 1 : 0;
         LOG.debug("requests {}, compilation {} ms", requests - windowRequests, millis - windowStartMillis);
         windowStartNanos = now;

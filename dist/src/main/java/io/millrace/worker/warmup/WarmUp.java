@@ -100,10 +100,11 @@ public final class WarmUp implements AutoCloseable {
 
     private void run() {
         try {
+            CpuLimit cpuLimit = new CpuLimit(plan.cores());
             methodsBefore = CompilerWatch.methods();
             if (!stopped) {
                 prepare();
-                finish(warm(), "");
+                finish(warm(cpuLimit), "");
             }
         } catch (IOException | RuntimeException | LinkageError e) {
             LOG.debug("the warm-up failed", e);
@@ -141,12 +142,11 @@ public final class WarmUp implements AutoCloseable {
                 .build();
     }
 
-    private Outcome warm() throws IOException {
+    private Outcome warm(CpuLimit cpuLimit) throws IOException {
         ProxyServer serving = Objects.requireNonNull(proxy);
         List<InetSocketAddress> addresses = serving.addresses();
         long deadlineNanos = startNanos + plan.limit().toNanos();
-        try (WarmUpLoad running =
-                new WarmUpLoad(addresses.get(0), addresses.get(1), new CpuLimit(plan.cores()), deadlineNanos)) {
+        try (WarmUpLoad running = new WarmUpLoad(addresses.get(0), addresses.get(1), cpuLimit, deadlineNanos)) {
             load = running;
             if (stopped) {
                 return Outcome.STOPPED;
@@ -182,6 +182,10 @@ public final class WarmUp implements AutoCloseable {
         if (origin != null) {
             origin.close();
         }
+        proxy = null;
+        origin = null;
+        // Buffers outside the heap are freed with the objects that own them, and those may have become old by now.
+        System.gc();
         try {
             remove(plan.directory());
         } catch (IOException e) {

@@ -23,6 +23,12 @@ final class WarmUpLoad implements AutoCloseable {
 
     private static final int[] SIZES = {200, 1000, 4000, 16_000, 60_000};
 
+    /** Of responses that are fetched once; small, since each of them is written to disk. */
+    private static final int[] MISS_SIZES = {200, 1000, 4000, 1000, 200, 4000, 1000, 16_000};
+
+    /** One cycle in so many stores a big response. */
+    private static final int BIG_MISS_CYCLES = 8;
+
     /** Stored responses of each kind that are asked for again. */
     private static final int KEYS = 64;
 
@@ -54,6 +60,7 @@ final class WarmUpLoad implements AutoCloseable {
     private final Thread thread = Thread.currentThread();
     private final String run = Long.toString(System.nanoTime(), Character.MAX_RADIX);
     private long number;
+    private long cycles;
     private long answered;
     private long unexpected;
     private volatile boolean stopped;
@@ -171,7 +178,9 @@ final class WarmUpLoad implements AutoCloseable {
         exchange(mixed, 206, n -> get(Kind.STORED, 60_000, n % KEYS, PLAIN + "Range: bytes=1000-1999\r\n"));
         exchange(
                 mixed.subList(0, 2), 206, n -> get(Kind.STORED, big, n % BIG_KEYS, PLAIN + "Range: bytes=300000-\r\n"));
-        exchange(mixed.subList(0, 1), 200, n -> fresh(Kind.STORED, big, n, PLAIN));
+        if (cycles++ % BIG_MISS_CYCLES == 0) {
+            exchange(mixed.subList(0, 1), 200, n -> fresh(Kind.STORED, big, n, PLAIN));
+        }
         exchange(
                 all.subList(HIT_CLIENTS + TLS_HIT_CLIENTS - 2, HIT_CLIENTS + TLS_HIT_CLIENTS + 2),
                 200,
@@ -203,7 +212,7 @@ final class WarmUpLoad implements AutoCloseable {
     }
 
     private byte[] fresh(Kind kind, long n, String fields) {
-        return fresh(kind, SIZES[(int) (n % SIZES.length)], n, fields);
+        return fresh(kind, MISS_SIZES[(int) (n % MISS_SIZES.length)], n, fields);
     }
 
     private byte[] fresh(Kind kind, int size, long n, String fields) {

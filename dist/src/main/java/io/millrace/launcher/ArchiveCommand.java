@@ -1,0 +1,87 @@
+package io.millrace.launcher;
+
+import io.millrace.proxy.config.ConfigKeys;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.worker.WorkerMain;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code millrace archive}: records the class archive of workers now, and not at the first start. */
+@Command(
+        name = "archive",
+        description = "Records the class archive, with which workers start faster.",
+        mixinStandardHelpOptions = true,
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:recorded, or there already", "1:could not be recorded", "2:wrong usage"})
+final class ArchiveCommand implements Callable<Integer> {
+    /** Of the recording JVM; the archive holds for any size. */
+    private static final long RAM_BYTES = 64L << 20;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
+    @Option(
+            names = "--java-home",
+            paramLabel = "DIR",
+            description = "JDK of the workers, as worker.java_home names it. Without it: the one that runs this.")
+    private @Nullable Path javaHome;
+
+    @Option(names = "--force", description = "Record it again where there is one.")
+    private boolean force;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException, LaunchException {
+        Path home = Workplace.home();
+        if (home == null) {
+            throw new LaunchException("an unpacked build has no class archive; run bin/millrace of a packed product");
+        }
+        Path lib = home.resolve("lib");
+        if (javaHome != null && !Files.isExecutable(javaHome.resolve("bin/java"))) {
+            throw new LaunchException(
+                    "--java-home: " + javaHome + " has no executable bin/java; name the directory of a JDK",
+                    ExitCode.USAGE);
+        }
+        Path directory = Files.createTempDirectory("millrace-archive");
+        try {
+            return record(home, lib, directory);
+        } finally {
+            RehearsalRun.remove(directory);
+        }
+    }
+
+    private int record(Path home, Path lib, Path directory) throws IOException, InterruptedException, LaunchException {
+        ProxyConfig.Builder config = ProxyConfig.builder().set(ConfigKeys.CACHE_RAM_SIZE, RAM_BYTES);
+        if (javaHome != null) {
+            config.set(ConfigKeys.WORKER_JAVA_HOME, javaHome);
+        }
+        StateDirectory state = new StateDirectory(directory, directory, directory, directory);
+        WorkerCommand command = new WorkerCommand(home, config.build(), state, WorkerMain.class.getName());
+        PrintWriter out = spec.commandLine().getOut();
+        if (command.hasArchive() && !force) {
+            out.println(command.archiveFile() + ": there already");
+            return ExitCode.OK;
+        }
+        if (!Files.isWritable(lib)) {
+            throw new LaunchException("the class archive cannot be recorded: " + lib
+                    + " is not writable for this user; run this command as the owner of that directory");
+        }
+        Path messages = directory.resolve("messages");
+        if (!command.record(directory, messages)) {
+            spec.commandLine().getErr().print(Files.readString(messages));
+            throw new LaunchException("the class archive was not recorded; the lines before this one say why");
+        }
+        Path archive = command.archiveFile();
+        long mib = archive == null ? 0 : Files.size(archive) >> 20;
+        out.println(archive + ": recorded, " + mib + " MiB");
+        return ExitCode.OK;
+    }
+}
