@@ -71,7 +71,7 @@ public final class ListenerTls {
             return Failure.TIMEOUT;
         }
         if (cause instanceof ClosedChannelException
-                || cause instanceof IOException && !(cause instanceof SSLException)) {
+                || (cause instanceof IOException && !(cause instanceof SSLException))) {
             return Failure.CLIENT;
         }
         Throwable deeper = cause.getCause();
