@@ -4,12 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.store.TidyLinks;
+import io.millrace.store.TidyPackages;
 import io.millrace.store.TidyRules;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,6 +32,36 @@ class TidyTest {
     void sourcesAreTidy(String folder) {
         assertTrue(Files.isDirectory(Path.of(folder)), folder);
         assertEquals(List.of(), TidyRules.violations(Path.of(folder), false));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"cache-store", "proxy-core", "admin-cli", "benchmarks", "dist"})
+    void packagesAreSmall(String module) {
+        Path sources = Path.of("..", module, "src/main/java");
+        assertEquals(List.of(), TidyPackages.violations(sources, largePackages(module)));
+    }
+
+    /** Packages of a module that hold more types than the limit, with their counts. A count may only fall. */
+    private static Map<String, Integer> largePackages(String module) {
+        return switch (module) {
+            case "cache-store" -> Map.of("io.millrace.store.disk", 40, "io.millrace.store.engine", 59);
+            case "proxy-core" ->
+                Map.of(
+                        "io.millrace.proxy",
+                        34,
+                        "io.millrace.proxy.admin",
+                        73,
+                        "io.millrace.proxy.caching",
+                        45,
+                        "io.millrace.proxy.config",
+                        92,
+                        "io.millrace.proxy.exchange",
+                        57,
+                        "io.millrace.proxy.http",
+                        26);
+            case "dist" -> Map.of("io.millrace.launcher", 53, "io.millrace.launcher.ats", 48);
+            default -> Map.of();
+        };
     }
 
     @Test

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.cli.command.Millctl;
+import io.millrace.cli.Millctl;
 import io.millrace.cli.command.Surroundings;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

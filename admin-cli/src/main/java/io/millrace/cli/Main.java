@@ -1,7 +1,6 @@
 package io.millrace.cli;
 
 import io.millrace.cli.command.DataStream;
-import io.millrace.cli.command.Millctl;
 import io.millrace.cli.command.Surroundings;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;

@@ -32,7 +32,7 @@ final class ArchitectureTest {
     @ArchTest
     static final ArchRule onlyCommandsKnowPicocli = noClasses()
             .that()
-            .resideOutsideOfPackage("io.millrace.cli.command")
+            .resideOutsideOfPackages("io.millrace.cli", "io.millrace.cli.command..")
             .should()
             .dependOnClassesThat()
             .resideInAPackage("picocli..");

@@ -2,8 +2,8 @@ package io.millrace.launcher;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.millrace.cli.command.ManualPages;
-import io.millrace.cli.command.ZshCompletion;
+import io.millrace.cli.command.help.ManualPages;
+import io.millrace.cli.command.help.ZshCompletion;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -10,20 +10,20 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /** A command that asks the admin API once and shows the answer. Confined to one thread. */
-abstract class ApiCommand implements Callable<Integer> {
+public abstract class ApiCommand implements Callable<Integer> {
     private final Invocation invocation;
     private final Duration timeout;
 
-    ApiCommand(Invocation invocation, Duration timeout) {
+    protected ApiCommand(Invocation invocation, Duration timeout) {
         this.invocation = invocation;
         this.timeout = timeout;
     }
 
-    final Invocation invocation() {
+    protected final Invocation invocation() {
         return invocation;
     }
 
-    final Console console() {
+    protected final Console console() {
         return invocation.console();
     }
 
@@ -70,7 +70,7 @@ abstract class ApiCommand implements Callable<Integer> {
     }
 
     /** What is looked at after the first look; null when it is away for once, which is said. */
-    final <T> @Nullable T lookedAgain(AdminClient client, Look<T> look) throws CommandFailure {
+    protected final <T> @Nullable T lookedAgain(AdminClient client, Look<T> look) throws CommandFailure {
         try {
             return look.look();
         } catch (AdminClientException e) {
@@ -83,23 +83,23 @@ abstract class ApiCommand implements Callable<Integer> {
 
     /** One look of a command that looks again by itself. */
     @FunctionalInterface
-    interface Look<T> {
+    public interface Look<T> {
         T look() throws AdminClientException, CommandFailure;
     }
 
     /** Looks at the arguments before anything is sent. */
-    void check() throws CommandFailure {}
+    protected void check() throws CommandFailure {}
 
     /** Asks and shows. Returns the exit code. */
-    abstract int run(AdminClient client) throws AdminClientException, CommandFailure;
+    protected abstract int run(AdminClient client) throws AdminClientException, CommandFailure;
 
     /** Whether an answer that does not come may mean that the work goes on. */
-    boolean isChange() {
+    protected boolean isChange() {
         return false;
     }
 
     /** Shows JSON as it came, or {@code lines}. */
-    final void show(AdminResponse response, List<String> lines) {
+    protected final void show(AdminResponse response, List<String> lines) {
         if (invocation.isJson()) {
             console().json(response.body());
         } else {
@@ -108,7 +108,7 @@ abstract class ApiCommand implements Callable<Integer> {
     }
 
     /** The answer's object, when the API did what was asked. */
-    final JsonObject answered(AdminResponse response) throws AdminClientException, CommandFailure {
+    protected final JsonObject answered(AdminResponse response) throws AdminClientException, CommandFailure {
         if (response.isSuccess()) {
             return response.json();
         }
@@ -140,7 +140,7 @@ abstract class ApiCommand implements Callable<Integer> {
     }
 
     /** The failure for an error answer; with {@code -o json} its JSON is shown, too. */
-    final CommandFailure refused(AdminResponse response) {
+    protected final CommandFailure refused(AdminResponse response) {
         JsonObject error;
         try {
             JsonObject answer = response.json();
@@ -169,7 +169,7 @@ abstract class ApiCommand implements Callable<Integer> {
     }
 
     /** What to do when the worker does not do its part. */
-    String whatNext() {
+    protected String whatNext() {
         return "see what it is doing: " + invocation.statusCommand();
     }
 }

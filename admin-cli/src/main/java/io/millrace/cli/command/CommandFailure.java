@@ -3,12 +3,12 @@ package io.millrace.cli.command;
 import java.util.List;
 
 /** Ends a command: an exit code, a sentence, and lines that say what to do next. */
-final class CommandFailure extends Exception {
+public final class CommandFailure extends Exception {
     private final int exitCode;
     private final List<String> nextLines;
     private final boolean mayPass;
 
-    CommandFailure(int exitCode, String message, String... nextLines) {
+    public CommandFailure(int exitCode, String message, String... nextLines) {
         this(exitCode, message, false, nextLines);
     }
 
@@ -25,11 +25,11 @@ final class CommandFailure extends Exception {
     }
 
     /** Whether it is worth another look. */
-    boolean mayPass() {
+    public boolean mayPass() {
         return mayPass;
     }
 
-    int exitCode() {
+    public int exitCode() {
         return exitCode;
     }
 

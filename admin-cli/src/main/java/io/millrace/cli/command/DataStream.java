@@ -21,7 +21,7 @@ public final class DataStream extends PrintStream {
         this.sink = sink;
     }
 
-    boolean isReaderGone() {
+    public boolean isReaderGone() {
         return sink.readerGone;
     }
 

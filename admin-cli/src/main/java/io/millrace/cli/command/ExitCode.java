@@ -1,17 +1,17 @@
 package io.millrace.cli.command;
 
 /** Exit codes of {@code millctl}; scripts rely on them. An interrupt ends the process with 130. */
-final class ExitCode {
-    static final int OK = 0;
+public final class ExitCode {
+    public static final int OK = 0;
 
     /** The operation failed, or its outcome is bad. */
-    static final int FAILED = 1;
+    public static final int FAILED = 1;
 
     /** Wrong arguments, or a configuration with problems. */
-    static final int USAGE = 2;
+    public static final int USAGE = 2;
 
     /** No running Millrace was reached. */
-    static final int UNREACHABLE = 3;
+    public static final int UNREACHABLE = 3;
 
     /** Asked for, and not known to be finished: look again later. */
     static final int IN_PROGRESS = 75;

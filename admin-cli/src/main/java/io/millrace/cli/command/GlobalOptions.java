@@ -7,7 +7,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 
 /** The options that every command takes, before or after its name. Filled by Picocli. */
-final class GlobalOptions {
+public final class GlobalOptions {
     @Option(
             names = "--admin",
             paramLabel = "PATH|URL",

@@ -14,15 +14,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** One run of {@code millctl}: what every command works with. Confined to one thread. */
-final class Invocation {
+public final class Invocation {
     /** Longer than a healthy launcher ever takes for what it only looks up. */
-    static final Duration LOOK_TIMEOUT = Duration.ofSeconds(10);
+    public static final Duration LOOK_TIMEOUT = Duration.ofSeconds(10);
 
     /** Longer than the 30 s that the admin API gives itself, so that its own word on what was slow arrives. */
-    static final Duration CHANGE_TIMEOUT = Duration.ofSeconds(40);
+    public static final Duration CHANGE_TIMEOUT = Duration.ofSeconds(40);
 
     /** Longer than the admin API gives a disk that is taken out or brought back. */
-    static final Duration STORAGE_TIMEOUT = Duration.ofSeconds(80);
+    public static final Duration STORAGE_TIMEOUT = Duration.ofSeconds(80);
 
     private static final int TOKEN_LENGTH_MAX = 4096;
 
@@ -31,44 +31,44 @@ final class Invocation {
     private final Console console;
     private final Pause pause;
 
-    Invocation(GlobalOptions options, Surroundings surroundings, Console console) {
+    public Invocation(GlobalOptions options, Surroundings surroundings, Console console) {
         this(options, surroundings, console, Pause::byTheClock);
     }
 
     /** @param pause between two looks */
-    Invocation(GlobalOptions options, Surroundings surroundings, Console console, Pause pause) {
+    public Invocation(GlobalOptions options, Surroundings surroundings, Console console, Pause pause) {
         this.pause = pause;
         this.options = options;
         this.surroundings = surroundings;
         this.console = console;
     }
 
-    Surroundings surroundings() {
+    public Surroundings surroundings() {
         return surroundings;
     }
 
-    Console console() {
+    public Console console() {
         return console;
     }
 
     /** Between two looks. */
-    Pause pause() {
+    public Pause pause() {
         return pause;
     }
 
     /** The time from one look to the next; null for one look alone. */
     @Nullable
-    Duration watch() {
+    public Duration watch() {
         return options.watch;
     }
 
-    boolean isJson() {
+    public boolean isJson() {
         return options.output == OutputFormat.JSON;
     }
 
     /** The address that {@code --admin} or {@code MILLRACE_ADMIN} names, null when neither does. */
     @Nullable
-    AdminAddress namedAddress() throws CommandFailure {
+    public AdminAddress namedAddress() throws CommandFailure {
         String named = options.admin;
         String by = "--admin";
         if (named == null) {
@@ -102,7 +102,7 @@ final class Invocation {
 
     /** The address that is named, else of the only one in the usual places; null where none runs there, or several do. */
     @Nullable
-    AdminAddress addressIfAny() throws CommandFailure {
+    public AdminAddress addressIfAny() throws CommandFailure {
         AdminAddress named = namedAddress();
         if (named != null) {
             return named;
@@ -112,7 +112,7 @@ final class Invocation {
         return running.size() == 1 ? new AdminAddress.UnixSocket(running.get(0)) : null;
     }
 
-    AdminClient clientOf(AdminAddress address, Duration timeout) throws CommandFailure {
+    public AdminClient clientOf(AdminAddress address, Duration timeout) throws CommandFailure {
         String token = address instanceof AdminAddress.Tcp ? token() : null;
         return new AdminClient(address, token, options.timeout == null ? timeout : options.timeout);
     }

@@ -13,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /** Runs {@code bin/millrace} of the same unpacked product, and passes on what it says and its exit code. Thread-safe: no state. */
-final class LocalRun {
+public final class LocalRun {
     private LocalRun() {}
 
     /**
@@ -21,7 +21,7 @@ final class LocalRun {
      *
      * @return its exit code
      */
-    static int run(Invocation invocation, List<String> arguments) throws CommandFailure {
+    public static int run(Invocation invocation, List<String> arguments) throws CommandFailure {
         Path millrace = invocation.surroundings().millrace();
         if (millrace == null) {
             throw new CommandFailure(

@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Time between two looks. */
 @FunctionalInterface
-interface Pause {
+public interface Pause {
     /** Lets it pass. Returns false when there shall be no other look. */
     boolean pass(Duration time);
 

@@ -26,7 +26,7 @@ public record Surroundings(
         boolean isTerminal,
         InputStream input) {
     /** Without anything on standard input. */
-    Surroundings(
+    public Surroundings(
             Map<String, String> environment,
             Path userHome,
             Path runDirectory,
@@ -63,13 +63,13 @@ public record Surroundings(
 
     /** A variable's value; null when it is not set or empty. */
     @Nullable
-    String variable(String name) {
+    public String variable(String name) {
         String value = environment.get(name);
         return value == null || value.isEmpty() ? null : value;
     }
 
     /** The directory in which the launcher makes one state directory per first port. */
-    Path stateHome() {
+    public Path stateHome() {
         String base = variable("XDG_STATE_HOME");
         Path states = base != null && base.startsWith("/") ? Path.of(base) : userHome.resolve(".local/state");
         return states.resolve("millrace");
@@ -77,7 +77,7 @@ public record Surroundings(
 
     /** The launcher's script, null when it is not there. */
     @Nullable
-    Path millrace() {
+    public Path millrace() {
         if (productHome == null) {
             return null;
         }

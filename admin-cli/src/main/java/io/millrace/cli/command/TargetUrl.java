@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /** A URL as clients ask the proxy for it: the proxy understands it, here only gross mistakes are caught. */
-final class TargetUrl {
+public final class TargetUrl {
     private static final String HEX = "0123456789ABCDEF";
 
     /** RFC 3986 section 2.3, and two that a query may hold as they are and that keep URLs in it readable. */
@@ -14,7 +14,7 @@ final class TargetUrl {
     private TargetUrl() {}
 
     /** Throws unless {@code url} starts like an absolute http or https URL. */
-    static void check(String url) throws CommandFailure {
+    public static void check(String url) throws CommandFailure {
         String lower = url.toLowerCase(Locale.ROOT);
         int start = lower.startsWith("http://") ? 7 : lower.startsWith("https://") ? 8 : 0;
         if (start == 0) {
@@ -36,7 +36,7 @@ final class TargetUrl {
     }
 
     /** {@code text} as the value of a query parameter. */
-    static String encoded(String text) {
+    public static String encoded(String text) {
         StringBuilder encoded = new StringBuilder(text.length() + 16);
         for (byte octet : text.getBytes(StandardCharsets.UTF_8)) {
             char character = (char) (octet & 0xff);

@@ -6,7 +6,7 @@ import java.util.Properties;
 import picocli.CommandLine.IVersionProvider;
 
 /** Which millctl this is, and on which Java. */
-final class Version implements IVersionProvider {
+public final class Version implements IVersionProvider {
     @Override
     public String[] getVersion() throws IOException {
         Properties properties = new Properties();

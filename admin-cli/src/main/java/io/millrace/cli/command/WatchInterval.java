@@ -10,7 +10,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.TypeConversionException;
 
 /** Seconds, such as {@code 5} or {@code 0.5}; an option that may stand without them takes nothing else for them. */
-final class WatchInterval implements ITypeConverter<Duration>, IParameterPreprocessor {
+public final class WatchInterval implements ITypeConverter<Duration>, IParameterPreprocessor {
     static final String DEFAULT_SECONDS = "2";
 
     private static final double SECONDS_MIN = 0.1;

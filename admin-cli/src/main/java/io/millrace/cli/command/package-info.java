@@ -1,4 +1,7 @@
-/** The commands of {@code millctl}, one class each: arguments in, exit code out. */
+/**
+ * Base types that the commands of {@code millctl} share. Each group of verbs has a package below this one; the
+ * command tree is in {@link io.millrace.cli}.
+ */
 @NullMarked
 package io.millrace.cli.command;
 

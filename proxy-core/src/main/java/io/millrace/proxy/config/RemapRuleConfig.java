@@ -57,7 +57,12 @@ public record RemapRuleConfig(
                 // Hosts that clients name are not told of them in a way that they do not expect.
                 .set(ProxyProtocolKeys.OUT, ProxyProtocolVersion.NONE)
                 .build();
-        return of(index, element, Settings.of(element, element.over(general)), general.find(ForwardProxyKeys.ORIGINS), true);
+        return of(
+                index,
+                element,
+                Settings.of(element, element.over(general)),
+                general.find(ForwardProxyKeys.ORIGINS),
+                true);
     }
 
     /** All rules of a configuration. Rules that make equal settings for themselves share the records of them. */
@@ -65,7 +70,8 @@ public record RemapRuleConfig(
         Map<ConfigValues, Settings> known = new HashMap<>();
         List<RemapRuleConfig> rules = new ArrayList<>(elements.size());
         for (ConfigValues element : elements) {
-            Settings settings = known.computeIfAbsent(element.settingsOfRule(), own -> Settings.of(own, own.over(general)));
+            Settings settings =
+                    known.computeIfAbsent(element.settingsOfRule(), own -> Settings.of(own, own.over(general)));
             rules.add(of(rules.size(), element, settings, element.find(RemapKeys.ORIGINS), false));
         }
         return List.copyOf(rules);

@@ -1,0 +1,95 @@
+package io.millrace.cli;
+
+import io.millrace.cli.command.ExitCode;
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** A word that only leads to commands: alone it is an error that shows them. */
+abstract class CommandGroup implements Callable<Integer> {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // set by Picocli before call()
+    private CommandSpec spec;
+
+    @Override
+    public final Integer call() {
+        CommandLine self = spec.commandLine();
+        PrintWriter err = self.getErr();
+        err.println("millctl: the command is missing");
+        self.usage(err, self.getColorScheme());
+        return ExitCode.USAGE;
+    }
+
+    @Command(
+            name = "config",
+            customSynopsis = "millctl config COMMAND [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Look at the configuration and change it.")
+    static final class Config extends CommandGroup {}
+
+    @Command(
+            name = "cache",
+            customSynopsis = "millctl cache COMMAND [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Look into the cache, and purge.")
+    static final class Cache extends CommandGroup {}
+
+    @Command(
+            name = "storage",
+            customSynopsis = "millctl storage COMMAND [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Look at the storage paths, take one out, bring it back.")
+    static final class Storage extends CommandGroup {}
+
+    @Command(
+            name = "server",
+            customSynopsis = "millctl server COMMAND [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Look at the serving process, drain it, replace it.")
+    static final class Server extends CommandGroup {}
+
+    @Command(
+            name = "origin",
+            customSynopsis = "millctl origin COMMAND [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Look at groups of origins, put a host down and up again.")
+    static final class Origin extends CommandGroup {}
+
+    @Command(
+            name = "tls",
+            customSynopsis = "millctl tls COMMAND [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Look at TLS certificates, and check files.")
+    static final class Tls extends CommandGroup {}
+
+    @Command(
+            name = "import",
+            customSynopsis = "millctl import COMMAND DIR [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Turn another proxy's configuration into one of Millrace.")
+    static final class Import extends CommandGroup {}
+
+    @Command(
+            name = "store",
+            customSynopsis = "millctl store COMMAND PATH [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Look into a storage path that no running proxy has open.")
+    static final class Store extends CommandGroup {}
+
+    @Command(
+            name = "log",
+            customSynopsis = "millctl log COMMAND [FILE...] [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Read access logs: squid, common, combined and JSON.")
+    static final class Log extends CommandGroup {}
+
+    @Command(
+            name = "metric",
+            customSynopsis = "millctl metric COMMAND [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Read metrics.")
+    static final class Metric extends CommandGroup {}
+}

@@ -1,0 +1,175 @@
+package io.millrace.cli;
+
+import io.millrace.cli.command.CommandFailure;
+import io.millrace.cli.command.Console;
+import io.millrace.cli.command.DataStream;
+import io.millrace.cli.command.ExitCode;
+import io.millrace.cli.command.GlobalOptions;
+import io.millrace.cli.command.Invocation;
+import io.millrace.cli.command.Pause;
+import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.cache.CacheListCommand;
+import io.millrace.cli.command.cache.CacheLookupCommand;
+import io.millrace.cli.command.cache.ExplainCommand;
+import io.millrace.cli.command.cache.PurgeCommand;
+import io.millrace.cli.command.config.ConfigCheckCommand;
+import io.millrace.cli.command.config.ConfigDescribeCommand;
+import io.millrace.cli.command.config.ConfigDiffCommand;
+import io.millrace.cli.command.config.ConfigGetCommand;
+import io.millrace.cli.command.config.ConfigHistoryCommand;
+import io.millrace.cli.command.config.ConfigPlanCommand;
+import io.millrace.cli.command.config.ConfigReloadCommand;
+import io.millrace.cli.command.config.ConfigResetCommand;
+import io.millrace.cli.command.config.ConfigRollbackCommand;
+import io.millrace.cli.command.config.ConfigSchemaCommand;
+import io.millrace.cli.command.config.ConfigSetCommand;
+import io.millrace.cli.command.config.ImportAtsCommand;
+import io.millrace.cli.command.help.CompletionCommand;
+import io.millrace.cli.command.help.HelpCommand;
+import io.millrace.cli.command.server.MemoryCommand;
+import io.millrace.cli.command.server.OriginDownCommand;
+import io.millrace.cli.command.server.OriginListCommand;
+import io.millrace.cli.command.server.OriginUpCommand;
+import io.millrace.cli.command.server.ServerCommands;
+import io.millrace.cli.command.server.StatusCommand;
+import io.millrace.cli.command.server.TlsCommands;
+import io.millrace.cli.command.storage.StorageOfflineCommand;
+import io.millrace.cli.command.storage.StorageOnlineCommand;
+import io.millrace.cli.command.storage.StorageStatusCommand;
+import io.millrace.cli.command.storage.StoreLocalCommand;
+import io.millrace.cli.command.traffic.LogCommands;
+import io.millrace.cli.command.traffic.MetricDescribeCommand;
+import io.millrace.cli.command.traffic.MetricGetCommand;
+import io.millrace.cli.command.traffic.MetricMatchCommand;
+import io.millrace.cli.command.traffic.MetricMonitorCommand;
+import io.millrace.cli.command.traffic.TopCommand;
+import io.millrace.cli.command.traffic.ViaCommand;
+import io.millrace.cli.render.Paint;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import picocli.CommandLine;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** The command line as a function: arguments and surroundings in, words and an exit code out. */
+public final class Millctl {
+    private static final int HELP_WIDTH = 80;
+
+    private Millctl() {}
+
+    /**
+     * Runs one command to its end.
+     *
+     * @param out takes data
+     * @param err takes talk
+     * @return the exit code of the process
+     */
+    public static int run(String[] arguments, Surroundings surroundings, PrintStream out, PrintStream err) {
+        return run(arguments, surroundings, out, err, Pause::byTheClock);
+    }
+
+    static int run(String[] arguments, Surroundings surroundings, PrintStream out, PrintStream err, Pause pause) {
+        boolean coloured = surroundings.isTerminal() && surroundings.variable("NO_COLOR") == null;
+        Console console = new Console(out, err, new Paint(coloured));
+        GlobalOptions options = new GlobalOptions();
+        CommandLine commands = commands(options, new Invocation(options, surroundings, console, pause));
+        commands.setOut(new PrintWriter(out, true, StandardCharsets.UTF_8))
+                .setErr(new PrintWriter(err, true, StandardCharsets.UTF_8))
+                .setUsageHelpWidth(HELP_WIDTH)
+                // A file whose name begins with @ is a file, and no list of arguments.
+                .setExpandAtFiles(false)
+                .setColorScheme(CommandLine.Help.defaultColorScheme(coloured ? Ansi.ON : Ansi.OFF))
+                .setParameterExceptionHandler((e, given) -> reportUsage(e, console))
+                .setExecutionExceptionHandler((e, command, result) -> reportFailure(e, console));
+        int exitCode = commands.execute(arguments);
+        if (!console.flush() && exitCode == ExitCode.OK) {
+            // Whoever has read enough wants no word of it.
+            if (!(out instanceof DataStream data && data.isReaderGone())) {
+                err.println("millctl: standard output could not be written");
+            }
+            return ExitCode.FAILED;
+        }
+        return exitCode;
+    }
+
+    /** Every command, with what it works on. */
+    static CommandLine commands(GlobalOptions options, Invocation invocation) {
+        return new CommandLine(new MillctlCommand())
+                .addMixin("global", options)
+                .addSubcommand(new StatusCommand(invocation))
+                .addSubcommand(new MemoryCommand(invocation))
+                .addSubcommand(new CommandLine(new CommandGroup.Config())
+                        .addSubcommand(new ConfigGetCommand(invocation))
+                        .addSubcommand(new ConfigDescribeCommand(invocation))
+                        .addSubcommand(new ConfigDiffCommand(invocation))
+                        .addSubcommand(new ConfigSetCommand(invocation))
+                        .addSubcommand(new ConfigResetCommand(invocation))
+                        .addSubcommand(new ConfigCheckCommand(invocation))
+                        .addSubcommand(new ConfigPlanCommand(invocation))
+                        .addSubcommand(new ConfigReloadCommand(invocation))
+                        .addSubcommand(new ConfigHistoryCommand(invocation))
+                        .addSubcommand(new ConfigRollbackCommand(invocation))
+                        .addSubcommand(new ConfigSchemaCommand(invocation)))
+                .addSubcommand(new ExplainCommand(invocation))
+                .addSubcommand(new PurgeCommand(invocation))
+                .addSubcommand(new CommandLine(new CommandGroup.Cache())
+                        .addSubcommand(new CacheLookupCommand(invocation))
+                        .addSubcommand(new CacheListCommand(invocation))
+                        .addSubcommand(new PurgeCommand(invocation)))
+                .addSubcommand(new CommandLine(new CommandGroup.Server())
+                        .addSubcommand(new ServerCommands.Status(invocation))
+                        .addSubcommand(new ServerCommands.Drain(invocation))
+                        .addSubcommand(new ServerCommands.Restart(invocation))
+                        .addSubcommand(new ServerCommands.Threads(invocation)))
+                .addSubcommand(new CommandLine(new CommandGroup.Storage())
+                        .addSubcommand(new StorageStatusCommand(invocation))
+                        .addSubcommand(new StorageOfflineCommand(invocation))
+                        .addSubcommand(new StorageOnlineCommand(invocation)))
+                .addSubcommand(new CommandLine(new CommandGroup.Origin())
+                        .addSubcommand(new OriginListCommand(invocation))
+                        .addSubcommand(new OriginDownCommand(invocation))
+                        .addSubcommand(new OriginUpCommand(invocation)))
+                .addSubcommand(new CommandLine(new CommandGroup.Tls())
+                        .addSubcommand(new TlsCommands.ListAll(invocation))
+                        .addSubcommand(new TlsCommands.Show(invocation))
+                        .addSubcommand(new TlsCommands.Check(invocation)))
+                .addSubcommand(
+                        new CommandLine(new CommandGroup.Import()).addSubcommand(new ImportAtsCommand(invocation)))
+                .addSubcommand(new CommandLine(new CommandGroup.Store())
+                        .addSubcommand(new StoreLocalCommand.Check(invocation))
+                        .addSubcommand(new StoreLocalCommand.Dump(invocation))
+                        .addSubcommand(new StoreLocalCommand.Stat(invocation)))
+                .addSubcommand(new CommandLine(new CommandGroup.Metric())
+                        .addSubcommand(new MetricGetCommand(invocation))
+                        .addSubcommand(new MetricMatchCommand(invocation))
+                        .addSubcommand(new MetricDescribeCommand(invocation))
+                        .addSubcommand(new MetricMonitorCommand(invocation)))
+                .addSubcommand(new CommandLine(new CommandGroup.Log())
+                        .addSubcommand(new LogCommands.Tail(invocation))
+                        .addSubcommand(new LogCommands.Cat(invocation))
+                        .addSubcommand(new LogCommands.Stats(invocation)))
+                .addSubcommand(new TopCommand(invocation))
+                .addSubcommand(new ViaCommand(invocation))
+                .addSubcommand(new CompletionCommand(invocation))
+                .addSubcommand(new HelpCommand(invocation));
+    }
+
+    private static int reportUsage(ParameterException e, Console console) {
+        CommandLine command = e.getCommandLine();
+        console.say("millctl: " + e.getMessage());
+        UnmatchedArgumentException.printSuggestions(e, command.getErr());
+        console.say("  try: " + command.getCommandSpec().qualifiedName() + " --help");
+        return ExitCode.USAGE;
+    }
+
+    private static int reportFailure(Exception e, Console console) {
+        if (e instanceof CommandFailure failure) {
+            console.report(failure);
+            return failure.exitCode();
+        }
+        console.say("millctl: failed in an unforeseen way, which is a defect of millctl: " + e);
+        return ExitCode.FAILED;
+    }
+}

@@ -1,0 +1,105 @@
+package io.millrace.cli.command.cache;
+
+import io.millrace.cli.client.AdminClient;
+import io.millrace.cli.client.AdminClientException;
+import io.millrace.cli.client.AdminResponse;
+import io.millrace.cli.client.JsonText;
+import io.millrace.cli.command.ApiCommand;
+import io.millrace.cli.command.CommandFailure;
+import io.millrace.cli.command.ExitCode;
+import io.millrace.cli.command.Invocation;
+import io.millrace.cli.command.TargetUrl;
+import io.millrace.cli.render.PurgeView;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+        name = "purge",
+        abbreviateSynopsis = true,
+        description = {
+            "Remove what is stored for a URL, a host, a group, or everything.",
+            "Of a URL every variant goes; --prefix takes all that begins as it does.",
+            "The next request goes to the origin. Nothing stored is no failure."
+        },
+        footer = {
+            "",
+            "Example: millctl purge http://www.example.com/logo.png",
+            "         millctl purge --host www.example.com",
+            "         millctl purge --prefix http://www.example.com/blog/ --soft"
+        })
+public final class PurgeCommand extends ApiCommand {
+    @Parameters(paramLabel = "URL", arity = "0..1", description = "As clients ask for it, with http:// or https://.")
+    private @Nullable String url;
+
+    @Option(
+            names = "--host",
+            paramLabel = "HOST",
+            description = "All of a host, by http and https; with its port where that is not the usual one.")
+    private @Nullable String host;
+
+    @Option(names = "--prefix", paramLabel = "URL", description = "What its host has whose path begins so.")
+    private @Nullable String prefix;
+
+    @Option(
+            names = "--group",
+            paramLabel = "NAME",
+            description = "With --host: the members of a cache group (Cache-Groups, RFC 9875).")
+    private @Nullable String group;
+
+    @Option(names = "--all", description = "Everything that is stored.")
+    private boolean all;
+
+    @Option(names = "--soft", description = "Not gone, but validated before it is used again; not for a single URL.")
+    private boolean soft;
+
+    public PurgeCommand(Invocation invocation) {
+        super(invocation, Invocation.CHANGE_TIMEOUT);
+    }
+
+    @Override
+    protected void check() throws CommandFailure {
+        int asked = (url == null ? 0 : 1) + (host == null ? 0 : 1) + (prefix == null ? 0 : 1) + (all ? 1 : 0);
+        if (asked != 1) {
+            throw new CommandFailure(ExitCode.USAGE, "one of URL, --host, --prefix and --all is needed");
+        }
+        if (group != null && host == null) {
+            throw new CommandFailure(ExitCode.USAGE, "--group is of a host: --host HOST is missing");
+        }
+        if (soft && url != null) {
+            throw new CommandFailure(
+                    ExitCode.USAGE, "a single URL goes for good: --soft is for --host, --prefix, --group and --all");
+        }
+        if (url != null || prefix != null) {
+            TargetUrl.check(String.valueOf(url == null ? prefix : url));
+        }
+    }
+
+    @Override
+    protected boolean isChange() {
+        return true;
+    }
+
+    @Override
+    protected int run(AdminClient client) throws AdminClientException, CommandFailure {
+        Map<String, String> members = new LinkedHashMap<>();
+        put(members, "url", url);
+        put(members, "prefix", prefix);
+        put(members, "host", host);
+        put(members, "group", group);
+        put(members, "scope", all ? "all" : null);
+        put(members, "mode", soft ? "soft" : null);
+        AdminResponse response = client.post("/v1/cache/purge", JsonText.object(members));
+        show(response, url == null ? PurgeView.scope(answered(response)) : PurgeView.lines(answered(response), url));
+        return ExitCode.OK;
+    }
+
+    private static void put(Map<String, String> members, String name, @Nullable String value) {
+        if (value != null) {
+            members.put(name, value);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package io.millrace.cli.command.config;
+
+import io.millrace.cli.client.AdminClientException;
+import io.millrace.cli.client.AdminResponse;
+import io.millrace.cli.client.JsonObject;
+import io.millrace.cli.command.ApiCommand;
+import io.millrace.cli.command.CommandFailure;
+import io.millrace.cli.command.ExitCode;
+import io.millrace.cli.command.Invocation;
+import io.millrace.cli.render.Notes;
+import io.millrace.cli.render.ProblemLines;
+import io.millrace.cli.render.ReloadView;
+import java.time.Duration;
+
+/** A command that changes the configuration, and says for every setting what became of it. Confined to one thread. */
+abstract class ConfigChangeCommand extends ApiCommand {
+    /** Longer than the 5 minutes that the API gives a new worker, so that its own word on what was slow arrives. */
+    private static final Duration TIMEOUT = Duration.ofSeconds(320);
+
+    ConfigChangeCommand(Invocation invocation) {
+        super(invocation, TIMEOUT);
+    }
+
+    @Override
+    protected boolean isChange() {
+        return true;
+    }
+
+    /** What to do when a valid change was not made. */
+    String next() {
+        return "see what is set: millctl config diff";
+    }
+
+    /**
+     * Shows the report.
+     *
+     * @param correct what to do about a configuration that is not valid
+     */
+    final int report(AdminResponse response, String correct) throws AdminClientException, CommandFailure {
+        JsonObject report = answered(response);
+        show(response, ReloadView.lines(report, console().paint()));
+        for (String note : Notes.of(report)) {
+            console().say("note: " + note);
+        }
+        if (!report.isTrue("ok")) {
+            boolean invalid = !ProblemLines.of(report).isEmpty();
+            throw new CommandFailure(
+                    invalid ? ExitCode.USAGE : ExitCode.FAILED,
+                    ReloadView.count(report, "rejected") > 0 || invalid
+                            ? "the change was rejected; what was in use stays in use"
+                            : "the change is not complete",
+                    invalid ? correct : next());
+        }
+        int relaunch = ReloadView.count(report, "relaunch");
+        if (report.objects("settings").isEmpty()) {
+            console().say("nothing has changed");
+        } else if (relaunch > 0) {
+            console().say("to use what says relaunch, start the launcher again: systemctl restart millrace");
+        }
+        return ExitCode.OK;
+    }
+}

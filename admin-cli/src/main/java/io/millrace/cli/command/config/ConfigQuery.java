@@ -1,0 +1,19 @@
+package io.millrace.cli.command.config;
+
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/** The target of a request for keys. */
+final class ConfigQuery {
+    private ConfigQuery() {}
+
+    static String ofKeys(List<String> keys) {
+        StringBuilder target = new StringBuilder("/v1/config");
+        for (String key : keys) {
+            target.append(target.indexOf("?") < 0 ? "?key=" : "&key=")
+                    .append(URLEncoder.encode(key, StandardCharsets.UTF_8));
+        }
+        return target.toString();
+    }
+}

@@ -1,0 +1,64 @@
+package io.millrace.cli.command.config;
+
+import io.millrace.cli.client.AdminAddress;
+import io.millrace.cli.client.AdminClientException;
+import io.millrace.cli.client.AdminResponse;
+import io.millrace.cli.command.CommandFailure;
+import io.millrace.cli.command.ExitCode;
+import io.millrace.cli.command.Invocation;
+import io.millrace.cli.command.LocalRun;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+
+/**
+ * The schema of the launcher that runs, since its version is the one that will read the file; where none is found, or it does not
+ * answer, of {@code bin/millrace schema}. Confined to one thread.
+ */
+@Command(
+        name = "schema",
+        abbreviateSynopsis = true,
+        description = {
+            "Print the JSON Schema of the configuration file.",
+            "For editors that check YAML while it is written. Needs no running proxy."
+        },
+        footer = {"", "Example: millctl config schema > millrace.schema.json"})
+public final class ConfigSchemaCommand implements Callable<Integer> {
+    private static final List<String> HERE = List.of("schema");
+
+    private final Invocation invocation;
+
+    public ConfigSchemaCommand(Invocation invocation) {
+        this.invocation = invocation;
+    }
+
+    @Override
+    public Integer call() throws CommandFailure {
+        AdminAddress address = invocation.addressIfAny();
+        if (address == null) {
+            return LocalRun.run(invocation, HERE);
+        }
+        String why;
+        try {
+            AdminResponse response =
+                    invocation.clientOf(address, Invocation.LOOK_TIMEOUT).get("/v1/config/schema");
+            if (response.isSuccess()) {
+                response.json();
+                invocation.console().json(response.body());
+                return ExitCode.OK;
+            }
+            why = response.json()
+                    .object("error")
+                    .text("message", "the launcher refused with status " + response.status());
+        } catch (AdminClientException e) {
+            why = e.message();
+        }
+        // Whoever names another machine wants that one's.
+        if (address instanceof AdminAddress.Tcp) {
+            throw new CommandFailure(
+                    ExitCode.UNREACHABLE, why, "without --admin and MILLRACE_ADMIN: that of this product");
+        }
+        invocation.console().say("millctl: " + why + "; this is the schema of this product");
+        return LocalRun.run(invocation, HERE);
+    }
+}

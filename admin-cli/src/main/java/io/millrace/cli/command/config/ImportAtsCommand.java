@@ -1,0 +1,64 @@
+package io.millrace.cli.command.config;
+
+import io.millrace.cli.command.CommandFailure;
+import io.millrace.cli.command.Invocation;
+import io.millrace.cli.command.LocalRun;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Turns a directory of Traffic Server into a configuration with {@code bin/millrace import ats}. Confined to one thread. */
+@Command(
+        name = "ats",
+        abbreviateSynopsis = true,
+        description = {
+            "Turn Apache Traffic Server's configuration into one millrace.yaml.",
+            "On standard output or in a file; says what became of every line.",
+            "Exit code 0 all is mapped, 1 some is not, 2 the files are broken."
+        },
+        footer = {"", "Example: millctl import ats /etc/trafficserver --out millrace.yaml"})
+public final class ImportAtsCommand implements Callable<Integer> {
+    @Parameters(paramLabel = "DIR", description = "The directory with records.yaml, remap.config and so on.")
+    private String directory = "";
+
+    @Option(names = "--out", paramLabel = "FILE", description = "Where to write, in place of standard output.")
+    private String out = "";
+
+    @Option(names = "--force", description = "Write over FILE if it is there.")
+    private boolean force;
+
+    @Option(
+            names = "--prefix",
+            paramLabel = "PATH",
+            description = "Where Traffic Server is installed; its relative paths start there.")
+    private String prefix = "";
+
+    private final Invocation invocation;
+
+    public ImportAtsCommand(Invocation invocation) {
+        this.invocation = invocation;
+    }
+
+    @Override
+    public Integer call() throws CommandFailure {
+        List<String> arguments = new ArrayList<>(List.of("import", "ats"));
+        if (!out.isEmpty()) {
+            arguments.add("--out=" + out);
+        }
+        if (force) {
+            arguments.add("--force");
+        }
+        if (!prefix.isEmpty()) {
+            arguments.add("--prefix=" + prefix);
+        }
+        if (invocation.isJson()) {
+            arguments.add("--json");
+        }
+        arguments.add("--");
+        arguments.add(directory);
+        return LocalRun.run(invocation, arguments);
+    }
+}

@@ -1,0 +1,39 @@
+package io.millrace.cli.command.help;
+
+import io.millrace.cli.client.JsonTree;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** What a command is and takes, as JSON. */
+final class CommandJson {
+    private CommandJson() {}
+
+    /** {@code {"command","description","parameters":[...],"options":[...],"commands":[...]}}. */
+    static byte[] of(CommandSpec spec) {
+        List<CommandSpec> below = new ArrayList<>();
+        for (CommandLine command : spec.subcommands().values()) {
+            below.add(command.getCommandSpec());
+        }
+        return JsonTree.object(json -> json.text("command", spec.qualifiedName())
+                .text("description", String.join(" ", spec.usageMessage().description()))
+                .all("parameters", spec.positionalParameters(), (one, parameter) -> one.text(
+                                "name", parameter.paramLabel())
+                        .number("least", parameter.arity().min())
+                        .truth("repeatable", parameter.arity().max() > 1)
+                        .text("description", String.join(" ", parameter.description())))
+                .all("options", spec.options(), CommandJson::option)
+                .all("commands", below, (one, command) -> one.text("name", command.name())
+                        .text("description", command.usageMessage().description()[0])));
+    }
+
+    private static void option(JsonTree json, OptionSpec option) {
+        json.texts("names", List.of(option.names()))
+                .text("value", option.arity().max() > 0 ? option.paramLabel() : null)
+                .truth("repeatable", option.isMultiValue())
+                .truth("everywhere", option.inherited() || option.scopeType() == CommandLine.ScopeType.INHERIT)
+                .text("description", String.join(" ", option.description()));
+    }
+}

@@ -1,0 +1,29 @@
+package io.millrace.cli.command.server;
+
+import io.millrace.cli.client.AdminClient;
+import io.millrace.cli.client.AdminClientException;
+import io.millrace.cli.client.AdminResponse;
+import io.millrace.cli.command.ApiCommand;
+import io.millrace.cli.command.CommandFailure;
+import io.millrace.cli.command.ExitCode;
+import io.millrace.cli.command.Invocation;
+import io.millrace.cli.render.MemoryView;
+import picocli.CommandLine.Command;
+
+@Command(
+        name = "memory",
+        abbreviateSynopsis = true,
+        description = {"Show where the worker's memory is, part by part.", "Beside it stands what the kernel counts."},
+        footer = {"", "Example: millctl memory"})
+public final class MemoryCommand extends ApiCommand {
+    public MemoryCommand(Invocation invocation) {
+        super(invocation, Invocation.LOOK_TIMEOUT);
+    }
+
+    @Override
+    protected int run(AdminClient client) throws AdminClientException, CommandFailure {
+        AdminResponse response = client.get("/v1/memory");
+        show(response, MemoryView.lines(answered(response), console().paint()));
+        return ExitCode.OK;
+    }
+}

@@ -1,0 +1,110 @@
+package io.millrace.cli.command.server;
+
+import io.millrace.cli.client.AdminClient;
+import io.millrace.cli.client.AdminClientException;
+import io.millrace.cli.client.AdminResponse;
+import io.millrace.cli.client.JsonObject;
+import io.millrace.cli.command.ApiCommand;
+import io.millrace.cli.command.CommandFailure;
+import io.millrace.cli.command.ExitCode;
+import io.millrace.cli.command.Invocation;
+import io.millrace.cli.command.TargetUrl;
+import io.millrace.cli.render.CertificateView;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Commands about TLS certificates. */
+public final class TlsCommands {
+    private static final String CERTIFICATES = "/v1/tls/certificates";
+
+    private TlsCommands() {}
+
+    @Command(
+            name = "list",
+            abbreviateSynopsis = true,
+            description = {"Show every TLS certificate: names, end, key, file, state.", "Problems stand below each."},
+            footer = {"", "Example: millctl tls list"})
+    public static final class ListAll extends ApiCommand {
+        public ListAll(Invocation invocation) {
+            super(invocation, Invocation.LOOK_TIMEOUT);
+        }
+
+        @Override
+        protected int run(AdminClient client) throws AdminClientException, CommandFailure {
+            AdminResponse response = client.get(CERTIFICATES);
+            show(response, CertificateView.list(answered(response), console().paint()));
+            return ExitCode.OK;
+        }
+    }
+
+    @Command(
+            name = "show",
+            abbreviateSynopsis = true,
+            description = {
+                "Show all that is known of the certificates for a name.",
+                "Issuer, chain, validity, key, files, when they were loaded."
+            },
+            footer = {"", "Example: millctl tls show www.example.com"})
+    public static final class Show extends ApiCommand {
+        @Parameters(paramLabel = "NAME", description = "A host name, or the path of a certificate file.")
+        private String name = "";
+
+        public Show(Invocation invocation) {
+            super(invocation, Invocation.LOOK_TIMEOUT);
+        }
+
+        @Override
+        protected int run(AdminClient client) throws AdminClientException, CommandFailure {
+            AdminResponse response = client.get(CERTIFICATES + "?name=" + TargetUrl.encoded(name));
+            JsonObject report = answered(response);
+            if (report.objects("certificates").isEmpty()) {
+                throw new CommandFailure(ExitCode.FAILED, "no certificate for " + name + "; see millctl tls list");
+            }
+            show(response, CertificateView.details(report, console().paint()));
+            return ExitCode.OK;
+        }
+    }
+
+    @Command(
+            name = "check",
+            abbreviateSynopsis = true,
+            description = {
+                "Read a certificate as the proxy would, without using it.",
+                "Fails when the proxy could not use it. The proxy reads the file, with its own rights."
+            },
+            footer = {"", "Example: millctl tls check /etc/letsencrypt/live"})
+    public static final class Check extends ApiCommand {
+        @Parameters(paramLabel = "FILE", description = "A PEM file, or a directory of certificates.")
+        private Path file = Path.of("");
+
+        @Option(
+                names = "--key",
+                paramLabel = "FILE",
+                description = "The private key; without it NAME.key beside the file, or the file itself.")
+        private @Nullable Path key;
+
+        public Check(Invocation invocation) {
+            super(invocation, Invocation.LOOK_TIMEOUT);
+        }
+
+        @Override
+        protected int run(AdminClient client) throws AdminClientException, CommandFailure {
+            String target = "/v1/tls/check?file=" + absolute(file) + (key == null ? "" : "&key=" + absolute(key));
+            AdminResponse response = client.get(target);
+            JsonObject report = answered(response);
+            show(response, CertificateView.details(report, console().paint()));
+            boolean good = !report.objects("certificates").isEmpty();
+            for (JsonObject each : report.objects("certificates")) {
+                good &= each.text("problem") == null;
+            }
+            return good ? ExitCode.OK : ExitCode.FAILED;
+        }
+
+        private static String absolute(Path path) {
+            return TargetUrl.encoded(path.toAbsolutePath().normalize().toString());
+        }
+    }
+}

@@ -1,0 +1,103 @@
+package io.millrace.cli.command.storage;
+
+import io.millrace.cli.command.CommandFailure;
+import io.millrace.cli.command.Invocation;
+import io.millrace.cli.command.LocalRun;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/**
+ * Looks into a storage path on this machine with {@code bin/millrace store}, whose output and exit code it passes on: no
+ * running proxy is asked. Confined to one thread.
+ */
+public abstract class StoreLocalCommand implements Callable<Integer> {
+    @Parameters(paramLabel = "PATH", description = "A storage path that no running proxy has open.")
+    private String path = "";
+
+    private final Invocation invocation;
+    private final String verb;
+
+    StoreLocalCommand(Invocation invocation, String verb) {
+        this.invocation = invocation;
+        this.verb = verb;
+    }
+
+    /** What the verb takes besides the path. */
+    List<String> options() {
+        return List.of();
+    }
+
+    @Override
+    public final Integer call() throws CommandFailure {
+        List<String> arguments = new ArrayList<>(List.of("store", verb, path));
+        arguments.addAll(options());
+        if (invocation.isJson()) {
+            arguments.add("--json");
+        }
+        return LocalRun.run(invocation, arguments);
+    }
+
+    @Command(
+            name = "check",
+            abbreviateSynopsis = true,
+            description = {
+                "Read every byte of a storage path and compare records and index.",
+                "Exit code 0 sound, 1 damaged, 3 in use or not readable."
+            },
+            footer = {"", "Example: millctl store check /var/cache/millrace"})
+    public static final class Check extends StoreLocalCommand {
+        public Check(Invocation invocation) {
+            super(invocation, "check");
+        }
+    }
+
+    @Command(
+            name = "dump",
+            abbreviateSynopsis = true,
+            description = "Write what is in a storage path, a line for each record.",
+            footer = {"", "Example: millctl store dump /var/cache/millrace --keys-only"})
+    public static final class Dump extends StoreLocalCommand {
+        @Option(names = "--keys-only", description = "Nothing but the keys of records.")
+        private boolean keysOnly;
+
+        @Option(names = "--prefix", paramLabel = "TEXT", description = "Only records whose key starts so.")
+        private String prefix = "";
+
+        @Option(names = "--segment", paramLabel = "N", description = "Only this segment.")
+        private int segment = -1;
+
+        public Dump(Invocation invocation) {
+            super(invocation, "dump");
+        }
+
+        @Override
+        List<String> options() {
+            List<String> options = new ArrayList<>();
+            if (keysOnly) {
+                options.add("--keys-only");
+            }
+            if (!prefix.isEmpty()) {
+                options.add("--prefix=" + prefix);
+            }
+            if (segment >= 0) {
+                options.add("--segment=" + segment);
+            }
+            return options;
+        }
+    }
+
+    @Command(
+            name = "stat",
+            abbreviateSynopsis = true,
+            description = "Count segments, bytes and objects of a storage path.",
+            footer = {"", "Example: millctl store stat /var/cache/millrace"})
+    public static final class Stat extends StoreLocalCommand {
+        public Stat(Invocation invocation) {
+            super(invocation, "stat");
+        }
+    }
+}

@@ -1,0 +1,316 @@
+package io.millrace.cli.command.traffic;
+
+import io.millrace.cli.command.CommandFailure;
+import io.millrace.cli.command.ExitCode;
+import io.millrace.cli.command.Invocation;
+import io.millrace.cli.log.LineSource;
+import io.millrace.cli.log.LogFailure;
+import io.millrace.cli.log.LogFilter;
+import io.millrace.cli.log.LogFollower;
+import io.millrace.cli.log.LogLine;
+import io.millrace.cli.log.LogParser;
+import io.millrace.cli.log.LogStats;
+import io.millrace.cli.log.ProgressFile;
+import io.millrace.cli.render.LogView;
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.zip.GZIPInputStream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The commands that read access logs. They ask no running proxy. */
+public final class LogCommands {
+    private LogCommands() {}
+
+    /** What they have in common. Confined to one thread. */
+    abstract static class Reading implements Callable<Integer> {
+        @Option(
+                names = {"-F", "--filter"},
+                paramLabel = "NAME=VALUE",
+                description = "Only lines with status=5xx, host=, cache=hit, client=10.0.0.0/8, url=REGEX, method=,"
+                        + " result=, origin=, type=, slower=500ms. May be repeated; all must hold.")
+        private List<String> filters = List.of();
+
+        @Option(
+                names = "--since",
+                paramLabel = "TIME",
+                description = "Only what arrived since 10m, 2h, 7d ago, or 2026-11-22T10:00:00Z.")
+        @Nullable
+        private String since;
+
+        private final Invocation invocation;
+        private LogFilter filter = LogFilter.of(List.of(), Long.MIN_VALUE);
+
+        Reading(Invocation invocation) {
+            this.invocation = invocation;
+        }
+
+        final Invocation invocation() {
+            return invocation;
+        }
+
+        final LogFilter filter() {
+            return filter;
+        }
+
+        @Override
+        public final Integer call() throws CommandFailure {
+            try {
+                filter = LogFilter.of(filters, LogPlaces.since(since));
+            } catch (IllegalArgumentException e) {
+                throw new CommandFailure(ExitCode.USAGE, String.valueOf(e.getMessage()));
+            }
+            try {
+                return read();
+            } catch (IOException e) {
+                throw new CommandFailure(ExitCode.FAILED, LogFailure.text(e));
+            } catch (IllegalArgumentException e) {
+                throw new CommandFailure(ExitCode.FAILED, String.valueOf(e.getMessage()));
+            }
+        }
+
+        abstract int read() throws IOException, CommandFailure;
+
+        /** Prints a line if it is wanted. */
+        final void show(String line) {
+            LogLine parsed = filter.isEmpty() && !invocation.isJson() ? null : LogParser.parse(line);
+            if (!filter.takes(parsed)) {
+                return;
+            }
+            if (!invocation.isJson()) {
+                invocation.console().data(List.of(LogView.line(line)));
+            } else if (parsed != null) {
+                invocation.console().json(LogView.json(parsed));
+            }
+        }
+    }
+
+    /** Those that read files from their beginning to their end. */
+    abstract static class Whole extends Reading {
+        private static final int LINES_PER_LOOK = 1024;
+
+        @Parameters(
+                paramLabel = "FILE",
+                arity = "0..*",
+                description = "Logs, also .gz; - is standard input. Default: that of this machine's millrace.")
+        private List<String> files = List.of();
+
+        Whole(Invocation invocation) {
+            super(invocation);
+        }
+
+        @Override
+        final int read() throws IOException, CommandFailure {
+            read(files.isEmpty() ? List.of(LogPlaces.accessLog(invocation()).toString()) : files);
+            return ExitCode.OK;
+        }
+
+        void read(List<String> names) throws IOException, CommandFailure {
+            for (String name : names) {
+                if (name.equals("-")) {
+                    read(invocation().surroundings().input());
+                    continue;
+                }
+                Path file = Path.of(name);
+                try (InputStream opened = new BufferedInputStream(Files.newInputStream(file));
+                        InputStream in = name.endsWith(".gz") ? new GZIPInputStream(opened) : opened) {
+                    read(in);
+                } catch (IOException e) {
+                    throw LogFailure.of(file, e);
+                }
+            }
+            finish();
+        }
+
+        private void read(InputStream in) throws IOException {
+            LineSource lines = new LineSource();
+            long count = 0;
+            for (String line = lines.next(in); line != null; line = lines.next(in)) {
+                take(line);
+                count++;
+                if (count % LINES_PER_LOOK == 0 && !invocation().console().flush()) {
+                    return; // nobody reads what is printed
+                }
+            }
+            String rest = lines.rest();
+            if (rest != null) {
+                take(rest);
+            }
+        }
+
+        abstract void take(String line);
+
+        void finish() {}
+    }
+
+    @Command(
+            name = "cat",
+            abbreviateSynopsis = true,
+            description = "Print access logs, with -o json a uniform object per line.",
+            footer = {"", "Example: millctl log cat access.log -F status=5xx -F host=www.example.com"})
+    public static final class Cat extends Whole {
+        public Cat(Invocation invocation) {
+            super(invocation);
+        }
+
+        @Override
+        void take(String line) {
+            show(line);
+        }
+    }
+
+    @Command(
+            name = "stats",
+            abbreviateSynopsis = true,
+            description = {
+                "Count the requests of access logs by host.",
+                "Hits, misses and errors with their result codes, status codes, methods,",
+                "types, bytes and times."
+            },
+            footer = {
+                "",
+                "Example: millctl log stats access.log --urls 20",
+                "         millctl log stats -o json --state /var/lib/stats/edge.state"
+            })
+    public static final class Stats extends Whole {
+        @Option(names = "--hosts", paramLabel = "N", description = "How many hosts, most requests first. Default: 10.")
+        private int hosts = 10;
+
+        @Option(names = "--urls", paramLabel = "N", description = "The N URLs asked for most, up to 1000.")
+        private int urls;
+
+        @Option(
+                names = "--state",
+                paramLabel = "FILE",
+                description = "Count only what came since the last run with this file, across rotations.")
+        private @Nullable Path state;
+
+        private @Nullable LogStats stats;
+
+        public Stats(Invocation invocation) {
+            super(invocation);
+        }
+
+        private LogStats stats() {
+            LogStats made = stats;
+            if (made == null) {
+                made = new LogStats(Math.max(0, Math.min(1000, urls)));
+                stats = made;
+            }
+            return made;
+        }
+
+        @Override
+        void take(String line) {
+            LogLine parsed = LogParser.parse(line);
+            if (parsed == null ? !line.isBlank() : filter().takes(parsed)) {
+                stats().add(parsed);
+            }
+        }
+
+        @Override
+        void read(List<String> names) throws IOException, CommandFailure {
+            Path file = state;
+            if (file == null) {
+                super.read(names);
+                return;
+            }
+            if (names.contains("-")) {
+                throw new CommandFailure(ExitCode.USAGE, "--state remembers files, and standard input is none");
+            }
+            try (ProgressFile progress = ProgressFile.open(file)) {
+                for (String name : names) {
+                    progress.read(Path.of(name), this::take, said -> invocation()
+                            .console()
+                            .say("millctl: " + said));
+                }
+                finish();
+                // What nobody has got is counted again the next time.
+                if (invocation().console().flush()) {
+                    progress.save();
+                }
+            }
+        }
+
+        @Override
+        void finish() {
+            int shown = Math.max(0, hosts);
+            if (invocation().isJson()) {
+                invocation().console().json(LogView.json(stats(), shown));
+            } else {
+                invocation()
+                        .console()
+                        .data(LogView.lines(
+                                stats(), shown, invocation().console().paint()));
+            }
+        }
+    }
+
+    @Command(
+            name = "tail",
+            abbreviateSynopsis = true,
+            description = {
+                "Print the last lines of an access log and what follows.",
+                "Across rotations, until it is interrupted."
+            },
+            footer = {"", "Example: millctl log tail -F cache=miss -F url='[.]js$'"})
+    public static final class Tail extends Reading {
+        private static final Duration PERIOD = Duration.ofMillis(250);
+
+        @Parameters(
+                paramLabel = "FILE",
+                arity = "0..1",
+                description = "The log. Default: that of this machine's millrace.")
+        @Nullable
+        private String file;
+
+        @Option(
+                names = {"-n", "--lines"},
+                paramLabel = "N",
+                description = "How many of the last lines first. Default: 10.")
+        private int count = 10;
+
+        @Option(
+                names = {"-f", "--follow"},
+                description = "Follow what is written, as it does anyway.")
+        @SuppressWarnings("UnusedVariable") // for those who are used to tail -f
+        private boolean follows;
+
+        @Option(names = "--no-follow", description = "End after the last lines.")
+        private boolean ends;
+
+        public Tail(Invocation invocation) {
+            super(invocation);
+        }
+
+        @Override
+        int read() throws IOException, CommandFailure {
+            Path path = file == null ? LogPlaces.accessLog(invocation()) : Path.of(file);
+            if (!Files.readAttributes(path, BasicFileAttributes.class).isRegularFile()) {
+                throw new FileSystemException(path.toString(), null, "is no file; log cat reads pipes, too");
+            }
+            try (LogFollower follower = new LogFollower(path)) {
+                follower.last(Math.max(0, count), line -> filter().isEmpty() || filter().takes(LogParser.parse(line)))
+                        .forEach(this::show);
+                while (!ends
+                        && invocation().console().flush()
+                        && invocation().pause().pass(PERIOD)) {
+                    follower.poll(this::show);
+                }
+            } catch (IOException e) {
+                throw LogFailure.of(path, e);
+            }
+            return ExitCode.OK;
+        }
+    }
+}

@@ -1,0 +1,97 @@
+package io.millrace.cli.command.traffic;
+
+import io.millrace.cli.client.AdminAddress;
+import io.millrace.cli.client.Instances;
+import io.millrace.cli.command.CommandFailure;
+import io.millrace.cli.command.ExitCode;
+import io.millrace.cli.command.Invocation;
+import io.millrace.cli.command.Surroundings;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Where access logs are, and from when on they are wanted. */
+final class LogPlaces {
+    private static final Path SERVICE_LOG = Path.of("/var/log/millrace/access.log");
+
+    private LogPlaces() {}
+
+    /** The access log of the instance that is named, else of the only one whose log is found in the usual places. */
+    static Path accessLog(Invocation invocation) throws CommandFailure {
+        if (invocation.namedAddress() instanceof AdminAddress.UnixSocket named) {
+            Path beside = besides(named.path());
+            if (beside != null) {
+                return beside;
+            }
+        }
+        List<Path> found = new ArrayList<>();
+        if (Files.isReadable(SERVICE_LOG)) {
+            found.add(SERVICE_LOG);
+        }
+        Surroundings surroundings = invocation.surroundings();
+        for (Instances.Candidate candidate : Instances.find(surroundings.runDirectory(), surroundings.stateHome())
+                .looked()) {
+            Path log = besides(candidate.socket());
+            if (log != null) {
+                found.add(log);
+            }
+        }
+        if (found.size() == 1) {
+            return found.get(0);
+        }
+        List<String> next = new ArrayList<>();
+        found.forEach(log -> next.add("millctl log ... " + log));
+        throw new CommandFailure(
+                ExitCode.USAGE,
+                found.isEmpty() ? "found no access log; name the file" : "there are several access logs; name the file",
+                next.toArray(String[]::new));
+    }
+
+    private static @Nullable Path besides(Path socket) {
+        Path directory = Files.isDirectory(socket) ? socket : socket.getParent();
+        Path log = directory == null ? null : directory.resolve("log").resolve("access.log");
+        return log != null && Files.isReadable(log) ? log : null;
+    }
+
+    /**
+     * The earliest time that is wanted in epoch milliseconds.
+     *
+     * @param text null for any time
+     * @throws IllegalArgumentException if it is no time
+     */
+    static long since(@Nullable String text) {
+        if (text == null) {
+            return Long.MIN_VALUE;
+        }
+        try {
+            return Instant.parse(text).toEpochMilli();
+        } catch (DateTimeException e) {
+            return System.currentTimeMillis() - millis(text);
+        }
+    }
+
+    private static long millis(String text) {
+        long factor =
+                switch (text.isEmpty() ? ' ' : text.charAt(text.length() - 1)) {
+                    case 's' -> 1000;
+                    case 'm' -> 60_000;
+                    case 'h' -> 3_600_000;
+                    case 'd' -> 86_400_000;
+                    default -> 0;
+                };
+        try {
+            long number = Long.parseLong(text.substring(0, Math.max(0, text.length() - 1)));
+            if (factor > 0 && number >= 0 && number < 100_000) {
+                return number * factor;
+            }
+        } catch (NumberFormatException e) {
+            // told below
+        }
+        throw new IllegalArgumentException(
+                "--since is a time such as 10m, 2h, 7d or 2026-11-22T10:00:00Z, not: " + text);
+    }
+}

@@ -1,0 +1,133 @@
+package io.millrace.cli.command.traffic;
+
+import io.millrace.cli.client.AdminClient;
+import io.millrace.cli.client.AdminClientException;
+import io.millrace.cli.client.AdminResponse;
+import io.millrace.cli.client.JsonText;
+import io.millrace.cli.client.MetricChange;
+import io.millrace.cli.client.MetricFamilies;
+import io.millrace.cli.client.MetricSample;
+import io.millrace.cli.command.ApiCommand;
+import io.millrace.cli.command.CommandFailure;
+import io.millrace.cli.command.ExitCode;
+import io.millrace.cli.command.Invocation;
+import io.millrace.cli.command.WatchInterval;
+import io.millrace.cli.render.MetricView;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+        name = "monitor",
+        abbreviateSynopsis = true,
+        description = {"Show how metrics change.", "Counters per second, others by their change."},
+        footer = {"", "Example: millctl metric monitor requests cache_bytes -i 1 -c 10"})
+public final class MetricMonitorCommand extends ApiCommand {
+    private static final double NANOS_PER_SECOND = 1e9;
+
+    @Parameters(
+            paramLabel = "NAME",
+            arity = "1..*",
+            description = "A metric of /metrics; 'millrace_' and '_total' may be left out.")
+    private List<String> names = List.of();
+
+    @Option(
+            names = {"-i", "--interval"},
+            paramLabel = "SECONDS",
+            converter = WatchInterval.class,
+            description = "Time between two looks. Default: 5.")
+    private Duration interval = Duration.ofSeconds(5);
+
+    @Option(
+            names = {"-c", "--count"},
+            paramLabel = "N",
+            description = "How many results. Default: until interrupted.")
+    private long count = Long.MAX_VALUE;
+
+    /** What one look saw. */
+    private record Seen(List<MetricSample> all, MetricFamilies families, long nanos) {}
+
+    public MetricMonitorCommand(Invocation invocation) {
+        super(invocation, Invocation.LOOK_TIMEOUT);
+    }
+
+    @Override
+    protected void check() throws CommandFailure {
+        if (invocation().watch() != null) {
+            throw new CommandFailure(ExitCode.USAGE, "monitor looks again by itself: use -i in place of --watch");
+        }
+    }
+
+    @Override
+    protected int run(AdminClient client) throws AdminClientException, CommandFailure {
+        Seen before = look(client);
+        for (String name : names) {
+            if (named(name, before).isEmpty()) {
+                throw new CommandFailure(
+                        ExitCode.FAILED, MetricNames.unknown(name, before.all()).substring("millctl: ".length()));
+            }
+        }
+        long shown = 0;
+        while (shown < count && invocation().pause().pass(interval)) {
+            Seen after = lookedAgain(client, () -> look(client));
+            if (after != null) {
+                show(before, after, shown > 0);
+                before = after;
+                shown++;
+            }
+            if (!console().flush()) {
+                return ExitCode.FAILED;
+            }
+        }
+        return ExitCode.OK;
+    }
+
+    private void show(Seen before, Seen after, boolean isAnother) {
+        double seconds = Math.max(1, after.nanos() - before.nanos()) / NANOS_PER_SECOND;
+        List<MetricChange> changes = MetricChange.between(wanted(before), wanted(after), after.families(), seconds);
+        if (invocation().isJson()) {
+            console().json(JsonText.changes(Math.round(seconds * 1000) / 1000.0, changes));
+            return;
+        }
+        if (isAnother) {
+            console().another(false);
+        }
+        console().data(MetricView.changes(changes));
+    }
+
+    private static List<MetricSample> named(String name, Seen seen) {
+        List<MetricSample> named = new ArrayList<>();
+        for (MetricSample sample : seen.all()) {
+            if (sample.isOf(name)) {
+                named.add(sample);
+            }
+        }
+        return named;
+    }
+
+    /** Name by name, each sample once; a worker that has just started may not have all of them yet. */
+    private List<MetricSample> wanted(Seen seen) {
+        Set<MetricSample> wanted = new LinkedHashSet<>();
+        for (String name : names) {
+            wanted.addAll(named(name, seen));
+        }
+        return List.copyOf(wanted);
+    }
+
+    private Seen look(AdminClient client) throws AdminClientException, CommandFailure {
+        AdminResponse response = client.get("/metrics");
+        if (!response.isSuccess()) {
+            throw refused(response);
+        }
+        List<MetricSample> all = MetricSample.parse(response.text());
+        return new Seen(
+                all,
+                MetricFamilies.parse(response.text(), all),
+                invocation().pause().nanos());
+    }
+}

@@ -1,0 +1,114 @@
+package io.millrace.cli.command.traffic;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The terminal while a command has its whole screen: keys come one by one and unseen, and however the command ends, an interrupt
+ * included, everything is again as it was. Confined to one thread, but for the end.
+ */
+final class Terminal implements Screen, AutoCloseable {
+    /** Other screen, no cursor. */
+    private static final String ENTER = "\u001b[?1049h\u001b[?25l\u001b[2J";
+
+    private static final String LEAVE = "\u001b[?25h\u001b[?1049l";
+    private static final File TTY = new File("/dev/tty");
+    private static final int WIDTH = 80;
+    private static final int HEIGHT = 24;
+
+    private final PrintStream out;
+    private final String modes;
+    private final Thread atExit;
+    private final AtomicBoolean isLeft = new AtomicBoolean();
+
+    private Terminal(PrintStream out, String modes) {
+        this.out = out;
+        this.modes = modes;
+        this.atExit = new Thread(this::leave, "terminal");
+    }
+
+    /** Takes the screen; null where there is no terminal to take. */
+    static @Nullable Terminal take(PrintStream out) {
+        String modes = stty("-g");
+        if (modes == null || stty("-icanon", "-echo", "min", "0", "time", "0") == null) {
+            return null;
+        }
+        Terminal terminal = new Terminal(out, modes);
+        Runtime.getRuntime().addShutdownHook(terminal.atExit);
+        out.print(ENTER);
+        out.flush();
+        return terminal;
+    }
+
+    /** Now; 80 by 24 where it is not told. */
+    @Override
+    public Size size() {
+        String size = stty("size");
+        int space = size == null ? -1 : size.indexOf(' ');
+        try {
+            if (size != null && space > 0) {
+                int height = Integer.parseInt(size.substring(0, space));
+                int width = Integer.parseInt(size.substring(space + 1));
+                return new Size(width > 0 ? width : WIDTH, height > 0 ? height : HEIGHT);
+            }
+        } catch (NumberFormatException e) {
+            return new Size(WIDTH, HEIGHT);
+        }
+        return new Size(WIDTH, HEIGHT);
+    }
+
+    /** Draws over what is there: nothing flickers. */
+    @Override
+    public void draw(List<String> lines) {
+        StringBuilder screen = new StringBuilder("\u001b[H");
+        for (int i = 0; i < lines.size(); i++) {
+            screen.append(lines.get(i)).append("\u001b[K").append(i < lines.size() - 1 ? "\r\n" : "");
+        }
+        out.print(screen.append("\u001b[J"));
+        out.flush();
+    }
+
+    private void leave() {
+        if (isLeft.compareAndSet(false, true)) {
+            out.print(LEAVE);
+            out.flush();
+            stty(modes);
+        }
+    }
+
+    @Override
+    public void close() {
+        leave();
+        try {
+            Runtime.getRuntime().removeShutdownHook(atExit);
+        } catch (IllegalStateException e) {
+            // the process is ending already
+        }
+    }
+
+    /** What stty says; null when there is no terminal, or no stty. */
+    private static @Nullable String stty(String... arguments) {
+        List<String> command = new ArrayList<>();
+        command.add("stty");
+        command.addAll(List.of(arguments));
+        try {
+            Process process = new ProcessBuilder(command)
+                    .redirectInput(TTY)
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+            return process.waitFor() == 0 ? said.strip() : null;
+        } catch (IOException e) {
+            return null;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return null;
+        }
+    }
+}

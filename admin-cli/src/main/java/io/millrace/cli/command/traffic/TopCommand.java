@@ -1,0 +1,186 @@
+package io.millrace.cli.command.traffic;
+
+import io.millrace.cli.client.AdminClient;
+import io.millrace.cli.client.AdminClientException;
+import io.millrace.cli.client.AdminResponse;
+import io.millrace.cli.client.MetricRates;
+import io.millrace.cli.client.MetricSample;
+import io.millrace.cli.command.ApiCommand;
+import io.millrace.cli.command.CommandFailure;
+import io.millrace.cli.command.ExitCode;
+import io.millrace.cli.command.Invocation;
+import io.millrace.cli.command.WatchInterval;
+import io.millrace.cli.render.TopView;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.time.LocalTime;
+import java.time.ZoneId;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "top",
+        abbreviateSynopsis = true,
+        description = {
+            "Show on one screen what the proxy is doing.",
+            "Rates, hits, bytes, connections, RAM and disk, origins. Without a terminal",
+            "one frame, and the end."
+        },
+        footer = {"", "Keys: q ends, p pauses and goes on, any other looks at once."})
+public final class TopCommand extends ApiCommand {
+    private static final Duration KEY_PERIOD = Duration.ofMillis(100);
+    private static final double NANOS_PER_SECOND = 1e9;
+
+    /** Between the two looks of a frame on no terminal. */
+    private static final Duration SINGLE = Duration.ofSeconds(1);
+
+    @Option(
+            names = {"-i", "--interval"},
+            paramLabel = "SECONDS",
+            converter = WatchInterval.class,
+            description = "Time between two looks. Default: 2.")
+    private Duration interval = Duration.ofSeconds(2);
+
+    /** What a key asks for. */
+    private enum Wish {
+        NOTHING,
+        LOOK,
+        PAUSE,
+        END
+    }
+
+    /** What one look saw. */
+    record Look(List<MetricSample> samples, long nanos) {}
+
+    public TopCommand(Invocation invocation) {
+        super(invocation, Invocation.LOOK_TIMEOUT);
+    }
+
+    @Override
+    protected void check() throws CommandFailure {
+        if (invocation().watch() != null) {
+            throw new CommandFailure(ExitCode.USAGE, "top looks again by itself: use -i in place of --watch");
+        }
+    }
+
+    @Override
+    protected int run(AdminClient client) throws AdminClientException, CommandFailure {
+        Look first = look(client);
+        if (invocation().isJson() || !invocation().surroundings().isTerminal()) {
+            return single(client, first);
+        }
+        Terminal terminal = Terminal.take(console().out());
+        if (terminal == null) {
+            return single(client, first);
+        }
+        try (terminal) {
+            draw(client, first, terminal);
+        }
+        return ExitCode.OK;
+    }
+
+    private int single(AdminClient client, Look first) throws AdminClientException, CommandFailure {
+        invocation().pause().pass(SINGLE);
+        MetricRates rates = rates(first, look(client));
+        if (invocation().isJson()) {
+            console().json(TopView.json(rates));
+        } else {
+            console()
+                    .data(TopView.frame(
+                            rates,
+                            title(client, ""),
+                            Integer.MAX_VALUE,
+                            Integer.MAX_VALUE,
+                            console().paint()));
+        }
+        return ExitCode.OK;
+    }
+
+    /** Until somebody wants it to end. */
+    public void draw(AdminClient client, Look first, Screen screen) throws CommandFailure {
+        Look before = first;
+        MetricRates rates = new MetricRates(first.samples(), first.samples(), 1);
+        boolean paused = false;
+        String note = "";
+        while (true) {
+            Screen.Size size = screen.size();
+            String title = title(client, paused ? "paused" : note);
+            screen.draw(TopView.frame(
+                    rates, title, size.width(), size.height(), console().paint()));
+            Wish wish = await(paused ? Duration.ofDays(1) : interval);
+            if (wish == Wish.END) {
+                return;
+            }
+            paused = (wish == Wish.PAUSE) != paused;
+            if (paused) {
+                continue;
+            }
+            try {
+                Look after = look(client);
+                rates = rates(before, after);
+                before = after;
+                note = "";
+            } catch (AdminClientException e) {
+                note = "NOT REACHED";
+            } catch (CommandFailure e) {
+                if (!e.mayPass()) {
+                    throw e;
+                }
+                note = "NO WORKER ANSWERS";
+            }
+        }
+    }
+
+    private static MetricRates rates(Look before, Look after) {
+        double seconds = Math.max(1, after.nanos() - before.nanos()) / NANOS_PER_SECOND;
+        return new MetricRates(before.samples(), after.samples(), seconds);
+    }
+
+    private static String title(AdminClient client, String note) {
+        LocalTime now = LocalTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS);
+        return "millctl top  " + now + "  " + client.address() + (note.isEmpty() ? "" : "  " + note);
+    }
+
+    /** A key's wish, or {@link Wish#NOTHING} when the time is over. */
+    private Wish await(Duration time) {
+        long untilNanos = System.nanoTime() + time.toNanos();
+        while (System.nanoTime() - untilNanos < 0) {
+            Wish wish = wish(invocation().surroundings().input());
+            if (wish != Wish.NOTHING) {
+                return wish;
+            }
+            if (!invocation().pause().pass(KEY_PERIOD)) {
+                return Wish.END;
+            }
+        }
+        return Wish.NOTHING;
+    }
+
+    private static Wish wish(@Nullable InputStream keys) {
+        try {
+            if (keys == null || keys.available() == 0) {
+                return Wish.NOTHING;
+            }
+            return switch (keys.read()) {
+                case 'q', 'Q', 4, -1 -> Wish.END;
+                case 'p', 'P' -> Wish.PAUSE;
+                default -> Wish.LOOK;
+            };
+        } catch (IOException e) {
+            return Wish.END;
+        }
+    }
+
+    public Look look(AdminClient client) throws AdminClientException, CommandFailure {
+        AdminResponse response = client.get("/metrics");
+        if (!response.isSuccess()) {
+            throw refused(response);
+        }
+        return new Look(
+                MetricSample.parse(response.text()), invocation().pause().nanos());
+    }
+}

@@ -1,0 +1,198 @@
+package io.millrace.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.cli.client.ScriptedAdmin;
+import io.millrace.cli.command.Pause;
+import io.millrace.cli.command.Surroundings;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import picocli.CommandLine;
+
+/**
+ * Plays each file of {@code scenarios/}: a command, the requests it must send, the answers it gets in turn, and what it must print
+ * and return. These are the golden files of what scripts rely on: change them only together with the change log.
+ * With {@code -Dmillrace.golden.write=true} the expectations are written instead of compared.
+ *
+ * <p>{@code input} is standard input, {@code file NAME} a file in the directory that {@code DIRECTORY} stands for, and {@code script}
+ * what {@code bin/millrace} does. Without an answer no Millrace runs.
+ */
+final class ScenarioTest {
+    private static final boolean WRITE = Boolean.getBoolean("millrace.golden.write");
+    private static final Path SOURCES = Path.of("src/test/resources/io/millrace/cli/scenarios");
+
+    @TempDir
+    private Path directory;
+
+    static Stream<String> scenarios() throws IOException {
+        try (Stream<Path> files = Files.list(SOURCES)) {
+            List<String> names =
+                    files.map(file -> file.getFileName().toString()).sorted().toList();
+            assertFalse(names.isEmpty());
+            return names.stream();
+        }
+    }
+
+    /** Looks once more, and the time between is exactly what was asked for. */
+    private static final class OnceMore implements Pause {
+        private long nanos;
+        private int looks;
+
+        @Override
+        public boolean pass(Duration time) {
+            nanos += time.toNanos();
+            return looks++ == 0;
+        }
+
+        @Override
+        public long nanos() {
+            return nanos;
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("scenarios")
+    void printsAndReturnsWhatTheFileSays(String name) throws IOException {
+        Path file = SOURCES.resolve(name);
+        Map<String, String> sections = sections(Files.readString(file));
+        Map<String, String> observed = play(sections);
+        if (WRITE) {
+            sections.putAll(observed);
+            Files.writeString(file, text(sections));
+        }
+        for (Map.Entry<String, String> part : observed.entrySet()) {
+            assertEquals(section(sections, part.getKey()), part.getValue(), part.getKey() + " of " + name);
+        }
+    }
+
+    /** Every command has a golden file for {@code -o json}: what it prints there is what scripts read. */
+    @Test
+    void everyCommandHasAGoldenFileInJson() throws IOException {
+        List<String> inJson = new ArrayList<>();
+        for (String name : scenarios().toList()) {
+            Map<String, String> sections = sections(Files.readString(SOURCES.resolve(name)));
+            String arguments = section(sections, "arguments").strip().replace('\n', ' ');
+            if (arguments.contains(" -o json")) {
+                inJson.add(arguments + " ");
+                assertTrue(section(sections, "stdout").startsWith("{"), name);
+            }
+        }
+        inJson.add("completion "); // its script is packed, and CompletionTest holds the JSON to that
+        Set<String> lacking = new TreeSet<>();
+        for (CommandLine command : CommandTree.all()) {
+            String words = CommandTree.words(command);
+            if (command.getSubcommands().isEmpty() && inJson.stream().noneMatch(line -> line.startsWith(words + " "))) {
+                lacking.add(words);
+            }
+        }
+        assertEquals(Set.of(), lacking);
+    }
+
+    private Map<String, String> play(Map<String, String> sections) throws IOException {
+        Path socket = directory.resolve("admin.sock");
+        List<String> answers = new ArrayList<>();
+        for (Map.Entry<String, String> section : sections.entrySet()) {
+            String[] words = section.getKey().split(" ", -1);
+            if (words[0].equals("answer")) {
+                answers.add(ScriptedAdmin.response(Integer.parseInt(words[1]), section.getValue()));
+            } else if (words[0].equals("file")) {
+                Files.writeString(directory.resolve(words[1]), section.getValue());
+            }
+        }
+        List<String> arguments = new ArrayList<>();
+        section(sections, "arguments")
+                .lines()
+                .forEach(line -> arguments.add(line.replace("DIRECTORY", directory.toString())));
+        if (answers.isEmpty()) {
+            return observed(run(sections, arguments), List.of(), socket);
+        }
+        arguments.addAll(List.of("--admin", socket.toString()));
+        try (ScriptedAdmin admin = ScriptedAdmin.inTurn(socket, answers)) {
+            Run run = run(sections, arguments);
+            assertEquals(answers.size(), admin.requests().size(), run.toString());
+            return observed(run, admin.requests(), socket);
+        }
+    }
+
+    private Run run(Map<String, String> sections, List<String> arguments) throws IOException {
+        Surroundings surroundings = new Surroundings(
+                Map.of(),
+                directory,
+                directory.resolve("run"),
+                product(sections),
+                false,
+                new ByteArrayInputStream(section(sections, "input").getBytes(StandardCharsets.UTF_8)));
+        return Run.of(surroundings, new OnceMore(), arguments.toArray(String[]::new));
+    }
+
+    private Path product(Map<String, String> sections) throws IOException {
+        if (!sections.containsKey("script")) {
+            return null;
+        }
+        Path product = directory.resolve("product");
+        Path millrace = Files.createDirectories(product.resolve("bin")).resolve("millrace");
+        Files.writeString(millrace, "#!/bin/sh\n" + section(sections, "script"));
+        Files.setPosixFilePermissions(millrace, PosixFilePermissions.fromString("rwxr-xr-x"));
+        return product;
+    }
+
+    private Map<String, String> observed(Run run, List<String> requests, Path socket) {
+        StringBuilder sent = new StringBuilder();
+        for (String request : requests) {
+            String line = request.substring(0, request.indexOf(" HTTP/1.1\r\n"));
+            String body = request.substring(request.indexOf("\r\n\r\n") + 4);
+            sent.append(line).append('\n').append(body.isEmpty() ? "" : body + "\n");
+        }
+        Map<String, String> observed = new LinkedHashMap<>();
+        observed.put("request", sent.toString());
+        observed.put("stdout", named(run.out(), socket));
+        observed.put("stderr", named(run.err(), socket));
+        observed.put("exit", run.exitCode() + "\n");
+        return observed;
+    }
+
+    private String named(String text, Path socket) {
+        return text.replace(socket.toString(), "SOCKET").replace(directory.toString(), "DIRECTORY");
+    }
+
+    private static String section(Map<String, String> sections, String name) {
+        return sections.getOrDefault(name, "");
+    }
+
+    /** Sections start with a line {@code === name}. */
+    private static Map<String, String> sections(String text) {
+        Map<String, String> sections = new LinkedHashMap<>();
+        for (String part : text.split("(?m)^=== ", -1)) {
+            int end = part.indexOf('\n');
+            if (end > 0) {
+                sections.put(part.substring(0, end), part.substring(end + 1));
+            }
+        }
+        return sections;
+    }
+
+    private static String text(Map<String, String> sections) {
+        StringBuilder text = new StringBuilder();
+        sections.forEach(
+                (name, content) -> text.append("=== ").append(name).append('\n').append(content));
+        return text.toString();
+    }
+}

@@ -1,0 +1,329 @@
+package io.millrace.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.cli.client.AdminAddress;
+import io.millrace.cli.client.AdminClient;
+import io.millrace.cli.client.ScriptedAdmin;
+import io.millrace.cli.client.ScriptedAdmin.End;
+import io.millrace.cli.command.Console;
+import io.millrace.cli.command.GlobalOptions;
+import io.millrace.cli.command.Invocation;
+import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.traffic.Screen;
+import io.millrace.cli.command.traffic.TopCommand;
+import io.millrace.cli.render.Paint;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Commands that look more than once; the time between is the test's. */
+final class WatchTest {
+    private static final String REPORT = "{\"previous_pid\":1}";
+
+    @TempDir
+    private Path directory;
+
+    private final List<Duration> pauses = new ArrayList<>();
+
+    private Surroundings surroundings() {
+        return new Surroundings(Map.of(), directory, directory.resolve("run"), null, false);
+    }
+
+    /** Looks so many times more than once. */
+    private Run run(int more, String... arguments) {
+        return Run.of(
+                surroundings(),
+                time -> {
+                    pauses.add(time);
+                    return pauses.size() <= more;
+                },
+                arguments);
+    }
+
+    private ScriptedAdmin admin(String answer) throws IOException {
+        return ScriptedAdmin.on(directory.resolve("admin.sock"), End.CLOSE, ScriptedAdmin.response(200, answer));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"--watch, 2000", "-w, 2000", "--watch=0.5, 500", "-w 3, 3000", "--watch 10s, 10000"})
+    void looksAgainAfterTheTimeGiven(String option, long millis) throws IOException {
+        try (ScriptedAdmin admin = admin(REPORT)) {
+            List<String> arguments = new ArrayList<>(List.of("--admin", directory.toString(), "server", "threads"));
+            arguments.addAll(List.of(option.split(" ", -1)));
+            Run run = run(2, arguments.toArray(String[]::new));
+            assertEquals(0, run.exitCode(), run.err());
+            assertEquals(3, admin.requests().size());
+            assertEquals(Duration.ofMillis(millis), pauses.get(0));
+        }
+    }
+
+    @Test
+    void theWordAfterItIsNotTakenForTheTime() throws IOException {
+        try (ScriptedAdmin admin = admin("{\"url\":\"u\",\"stored\":false,\"reason\":\"r\"}")) {
+            Run run = run(0, "cache", "lookup", "--watch", "http://a/", "--admin", directory.toString(), "-o", "json");
+            assertEquals(0, run.exitCode(), run.err());
+            assertTrue(admin.requests().get(0).startsWith("GET /v1/cache/lookup?url=http://a/ "));
+        }
+    }
+
+    @Test
+    void whatChangesIsNotWatched() {
+        Run run = run(5, "server", "restart", "--watch", "--admin", directory.toString());
+        assertEquals(2, run.exitCode());
+        assertEquals("millctl: --watch is for commands that look, and this one changes something\n", run.err());
+    }
+
+    @Test
+    void goesOnWhenNobodyAnswersForOnce() throws IOException {
+        ScriptedAdmin admin = admin(REPORT);
+        Run run = Run.of(
+                surroundings(),
+                time -> {
+                    pauses.add(time);
+                    close(admin);
+                    return pauses.size() < 3;
+                },
+                "server",
+                "threads",
+                "-w",
+                "-o",
+                "json",
+                "--admin",
+                directory.toString());
+        assertEquals(REPORT + "\n", run.out());
+        assertEquals(3, pauses.size());
+        assertEquals(2, run.err().split("nobody listens", -1).length - 1, run.err());
+    }
+
+    private static void close(ScriptedAdmin admin) {
+        try {
+            admin.close();
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void theFirstLookMustSucceed() {
+        Run run = run(5, "server", "threads", "--watch", "--admin", directory.toString());
+        assertEquals(3, run.exitCode());
+        assertEquals(List.of(), pauses);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0", "0.01", "100000", "-1"})
+    void aTimeThatIsNoneIsRefused(String seconds) {
+        Run run = run(5, "server", "threads", "--watch=" + seconds, "--admin", directory.toString());
+        assertEquals(2, run.exitCode());
+        assertTrue(run.err().contains("is no number of seconds, 0.1 to 86400"), run.err());
+    }
+
+    @Test
+    void topPrintsOneFrameWhereThereIsNoTerminal() throws IOException {
+        try (ScriptedAdmin admin = admin("millrace_requests_active 2\n")) {
+            Run run = run(9, "top", "--admin", directory.toString());
+            assertEquals(0, run.exitCode(), run.err());
+            assertTrue(
+                    run.out().contains("requests  0.0/s           2 active      hits - now, - since the start\n"),
+                    run.out());
+            assertEquals(2, admin.requests().size());
+            assertEquals(List.of(Duration.ofSeconds(1)), pauses);
+            assertEquals(
+                    2, run(9, "top", "--watch", "--admin", directory.toString()).exitCode());
+        }
+    }
+
+    @Test
+    void monitorShowsWhatChangesAndStopsAfterTheCount() throws IOException {
+        String metrics = "# TYPE millrace_requests_total counter\nmillrace_requests_total 5.0\n"
+                + "# TYPE millrace_requests_active gauge\nmillrace_requests_active 2.0\n";
+        try (ScriptedAdmin admin = admin(metrics)) {
+            Run run = run(
+                    9,
+                    "metric",
+                    "monitor",
+                    "requests",
+                    "requests_active",
+                    "-i",
+                    "1",
+                    "-c",
+                    "2",
+                    "--admin",
+                    directory.toString());
+            assertEquals(0, run.exitCode(), run.err());
+            String look = "   0.0/s  millrace_requests_total\n2 (+0.0)  millrace_requests_active\n";
+            assertEquals(look + "\n" + look, run.out());
+            assertEquals(3, admin.requests().size());
+            assertEquals(List.of(Duration.ofSeconds(1), Duration.ofSeconds(1)), pauses);
+        }
+    }
+
+    private static final String AWAY =
+            "{\"error\":{\"code\":\"worker-down\",\"message\":\"the worker does not answer\"}}";
+
+    /** An admin API that gives one answer after the other, a look each; what follows the last is the last. */
+    private final class Answers implements AutoCloseable {
+        private final List<String> answers;
+        private ScriptedAdmin admin;
+        private int given;
+
+        Answers(String... responses) throws IOException {
+            answers = List.of(responses);
+            admin = started();
+        }
+
+        private ScriptedAdmin started() throws IOException {
+            Path socket = directory.resolve("admin.sock");
+            Files.deleteIfExists(socket);
+            return ScriptedAdmin.on(socket, End.CLOSE, answers.get(given));
+        }
+
+        void next() {
+            try {
+                admin.close();
+                given = Math.min(given + 1, answers.size() - 1);
+                admin = started();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            admin.close();
+        }
+    }
+
+    private static String metrics(int requests) {
+        return ScriptedAdmin.response(
+                200, "# TYPE millrace_requests_total counter\nmillrace_requests_total " + requests + ".0\n");
+    }
+
+    @Test
+    void watchingGoesOnWhileTheWorkerIsAway() throws IOException {
+        String report = ScriptedAdmin.response(200, REPORT);
+        try (Answers answers = new Answers(report, ScriptedAdmin.response(503, AWAY), report)) {
+            Run run = Run.of(
+                    surroundings(),
+                    time -> {
+                        pauses.add(time);
+                        answers.next();
+                        return pauses.size() < 3;
+                    },
+                    "server",
+                    "threads",
+                    "-w",
+                    "-o",
+                    "json",
+                    "--admin",
+                    directory.toString());
+            assertEquals(REPORT + "\n" + AWAY + "\n" + REPORT + "\n", run.out());
+            assertEquals("millctl: the worker does not answer (worker-down); looking again\n", run.err());
+            assertEquals(0, run.exitCode());
+        }
+    }
+
+    @Test
+    void whatIsRefusedForGoodEndsIt() throws IOException {
+        String refused =
+                ScriptedAdmin.response(401, "{\"error\":{\"code\":\"no-token\",\"message\":\"a token is needed\"}}");
+        try (Answers answers = new Answers(ScriptedAdmin.response(200, REPORT), refused)) {
+            Run run = Run.of(
+                    surroundings(),
+                    time -> {
+                        pauses.add(time);
+                        answers.next();
+                        return true;
+                    },
+                    "server",
+                    "threads",
+                    "-w",
+                    "--admin",
+                    directory.toString());
+            assertEquals(1, run.exitCode());
+            assertEquals(1, pauses.size());
+        }
+    }
+
+    @Test
+    void monitoringGoesOnWhileTheWorkerIsAwayAndCountsResults() throws IOException {
+        String none = ScriptedAdmin.response(200, "# TYPE millrace_up gauge\nmillrace_up 1\n");
+        try (Answers answers =
+                new Answers(metrics(5), ScriptedAdmin.response(503, AWAY), none, metrics(5), metrics(5))) {
+            Run run = Run.of(
+                    surroundings(),
+                    time -> {
+                        pauses.add(time);
+                        answers.next();
+                        return pauses.size() < 9;
+                    },
+                    "metric",
+                    "monitor",
+                    "requests",
+                    "-c",
+                    "3",
+                    "--admin",
+                    directory.toString());
+            assertEquals("millctl: the worker does not answer (worker-down); looking again\n", run.err());
+            assertEquals(0, run.exitCode());
+            assertEquals(4, pauses.size());
+            assertTrue(run.out().endsWith("\n0.0/s  millrace_requests_total\n"), run.out());
+        }
+    }
+
+    /** Keeps what it was to show, and has the next answer given after each frame. */
+    private static final class KeptFrames implements Screen {
+        private final List<String> titles = new ArrayList<>();
+        private final Answers answers;
+
+        KeptFrames(Answers answers) {
+            this.answers = answers;
+        }
+
+        @Override
+        public Size size() {
+            return new Size(200, 50);
+        }
+
+        @Override
+        public void draw(List<String> lines) {
+            titles.add(lines.get(0));
+            answers.next();
+        }
+    }
+
+    @Test
+    void topGoesOnWhileTheWorkerIsAway() throws Exception {
+        PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream());
+        Surroundings keys = new Surroundings(
+                Map.of(), directory, directory, null, true, new ByteArrayInputStream("xxxq".getBytes(UTF_8)));
+        Invocation invocation = new Invocation(
+                new GlobalOptions(), keys, new Console(nowhere, nowhere, new Paint(false)), time -> true);
+        try (Answers answers = new Answers(metrics(5), ScriptedAdmin.response(503, AWAY), metrics(5))) {
+            AdminClient client =
+                    new AdminClient(AdminAddress.parse(directory.toString()), null, Duration.ofSeconds(10));
+            TopCommand top = new TopCommand(invocation);
+            KeptFrames frames = new KeptFrames(answers);
+            top.draw(client, top.look(client), frames);
+            assertEquals(4, frames.titles.size());
+            assertTrue(frames.titles.get(1).contains("NO WORKER ANSWERS"), frames.titles.toString());
+            assertFalse(frames.titles.get(2).contains("NO WORKER ANSWERS"), frames.titles.toString());
+        }
+    }
+}
