@@ -23,6 +23,7 @@ final class Reading implements ContentSink {
     private boolean copies;
     private boolean going;
     private boolean outstanding;
+    private boolean pulling;
 
     static Reading of(ResponseTee tee) {
         Reading reading = stalled(tee);
@@ -66,10 +67,19 @@ final class Reading implements ContentSink {
         going = false;
     }
 
+    /** A piece that comes at once asks for the next one from here, so that many pieces do not fill the stack. */
     private void pull() {
-        if (going && !outstanding && !ended && failure == null) {
-            outstanding = true;
-            reader.pull();
+        if (pulling) {
+            return;
+        }
+        pulling = true;
+        try {
+            while (going && !outstanding && !ended && failure == null) {
+                outstanding = true;
+                reader.pull();
+            }
+        } finally {
+            pulling = false;
         }
     }
 
