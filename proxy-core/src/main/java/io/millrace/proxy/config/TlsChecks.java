@@ -26,9 +26,10 @@ final class TlsChecks {
             checkElement("tls.certificates[" + i + "]", certificates.get(i));
         }
         List<ConfigValues> listeners = ProxyConfig.elements(values, ConfigKeys.LISTEN);
+        boolean acme = problems.isAnyBrokenBelow("tls.acme") || AcmeConfig.from(values) != null;
         boolean used = false;
         for (int i = 0; i < listeners.size(); i++) {
-            used |= checkListener("listen[" + i + "].tls", listeners.get(i), !certificates.isEmpty());
+            used |= checkListener("listen[" + i + "].tls", listeners.get(i), !certificates.isEmpty() || acme);
         }
         if (!used && !certificates.isEmpty() && !problems.isBroken("listen")) {
             problems.warning(
@@ -53,7 +54,7 @@ final class TlsChecks {
             problems.error(
                     at(path.substring(0, path.lastIndexOf('.'))),
                     path,
-                    "has no certificate: set certificate and key here, or tls.certificates");
+                    "has no certificate: set certificate and key here, or tls.certificates or tls.acme.names");
         }
         return uses;
     }

@@ -482,6 +482,19 @@ public enum MetricFamily {
             Kind.GAUGE,
             "seconds",
             "Time to the end of the certificate that ends first, negative when it is over; renew it."),
+    ACME_CHALLENGES(
+            "millrace_acme_challenges_total",
+            Kind.COUNTER,
+            "answers",
+            "Challenges of certificate issuers answered by this worker, by type.",
+            "type"),
+    ACME_NAMES(
+            "millrace_acme_names",
+            Kind.GAUGE,
+            "names",
+            "Names with automatic certificates by state: valid, pending (no certificate yet), failing (the last order"
+                    + " failed) or expired; millctl tls list shows them.",
+            "state"),
     TLS_CERTIFICATE_FAULTS(
             "millrace_tls_certificate_faults_total",
             Kind.COUNTER,

@@ -1,5 +1,6 @@
 package io.millrace.proxy.tls;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;
@@ -30,16 +31,43 @@ final class NameSelector extends SniHandler {
     private final ListenerTls tls;
     private final Runnable onFailure;
     private boolean refused;
+    private boolean challenged;
 
     NameSelector(ListenerTls tls, Runnable onFailure) {
-        super((name, promise) -> promise, HELLO_BYTES_MAX, HELLO_TIMEOUT_MILLIS);
+        super((name, promise) -> promise, HELLO_BYTES_MAX, timeoutMillis(tls.automatic()));
         this.tls = tls;
         this.onFailure = onFailure;
+    }
+
+    private static long timeoutMillis(@Nullable AutomaticCertificates automatic) {
+        return automatic == null ? HELLO_TIMEOUT_MILLIS : automatic.timeoutMillis(HELLO_TIMEOUT_MILLIS);
+    }
+
+    @Override
+    protected Future<SslContext> lookup(ChannelHandlerContext ctx, @Nullable ByteBuf hello) throws Exception {
+        AutomaticCertificates automatic = tls.automatic();
+        challenged = automatic != null && automatic.isChallenge(hello);
+        return super.lookup(ctx, hello);
     }
 
     @Override
     protected Future<SslContext> lookup(ChannelHandlerContext ctx, @Nullable String name) {
         Promise<SslContext> promise = ctx.executor().newPromise();
+        AutomaticCertificates automatic = tls.automatic();
+        if (automatic != null && challenged) {
+            automatic.provideChallenge(name, promise);
+            return promise;
+        }
+        if (automatic != null
+                && name != null
+                && !tls.hasExactly(name)
+                && automatic.await(name, () -> ctx.executor().execute(() -> provide(ctx, name, promise)))) {
+            return promise;
+        }
+        return provide(ctx, name, promise);
+    }
+
+    private Promise<SslContext> provide(ChannelHandlerContext ctx, @Nullable String name, Promise<SslContext> promise) {
         CertificateSet found = tls.find(name);
         if (found == null) {
             refuse(ctx);

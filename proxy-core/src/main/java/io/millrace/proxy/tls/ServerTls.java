@@ -1,5 +1,7 @@
 package io.millrace.proxy.tls;
 
+import io.millrace.proxy.acme.AcmeRecord;
+import io.millrace.proxy.config.AcmeConfig;
 import io.millrace.proxy.config.ListenerConfig;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.TlsConfig;
@@ -48,10 +50,14 @@ public final class ServerTls implements AutoCloseable {
     private @Nullable ScheduledExecutorService making;
     private @Nullable Future<?> pause;
     private volatile TlsConfig config;
+    private @Nullable AutomaticCertificates automatic;
+    private volatile @Nullable AcmeConfig acme;
+    private final AutomaticNames automaticNames = new AutomaticNames();
 
     /** Loads nothing yet. */
     public ServerTls(ProxyConfig config, LongSupplier clockMillis) {
         this.config = config.tls();
+        this.acme = config.acme();
         this.clockMillis = clockMillis;
     }
 
@@ -83,8 +89,10 @@ public final class ServerTls implements AutoCloseable {
                 sharedContexts = new ServerContexts(executor);
                 add(shared, sharedContexts);
                 shared.look();
+                automaticNames.look(acme);
+                automatic = new AutomaticCertificates(acme, executor, clockMillis, shared::look);
             }
-            return new ListenerTls(shared, sharedContexts, true);
+            return new ListenerTls(shared, sharedContexts, true, automatic);
         }
         CertificateStore own = new CertificateStore(only(certificate, tls.key()), clockMillis);
         ServerContexts made = new ServerContexts(executor);
@@ -96,7 +104,7 @@ public final class ServerTls implements AutoCloseable {
             throw new IOException("listen.tls: " + line.problem());
         }
         made.prepare(set);
-        return new ListenerTls(own, made, false);
+        return new ListenerTls(own, made, false, null);
     }
 
     private void add(CertificateStore store, ServerContexts made) {
@@ -137,6 +145,7 @@ public final class ServerTls implements AutoCloseable {
         long begun = System.nanoTime();
         try {
             look();
+            automaticNames.look(acme);
         } catch (RuntimeException e) {
             log.error("TLS: looking for changed certificates failed; the next look is in {} s", 10, e);
         }
@@ -174,6 +183,10 @@ public final class ServerTls implements AutoCloseable {
             boolean sooner = next.tls().checkNanos() < config.checkNanos();
             config = next.tls();
             store = shared;
+            acme = next.acme();
+            if (automatic != null) {
+                automatic.configure(acme);
+            }
             if (sooner && pause != null && pause.cancel(false)) {
                 schedule(config.checkNanos());
             }
@@ -183,6 +196,21 @@ public final class ServerTls implements AutoCloseable {
         if (store != null) {
             store.configure(next.tls());
         }
+    }
+
+    /** Challenges of certificate issuers answered by handshakes since the start. */
+    public long challenges() {
+        lock.lock();
+        try {
+            return automatic == null ? 0 : automatic.challenges();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What is known of names with automatic certificates, as of the last look. */
+    public List<AcmeRecord> automaticNames() {
+        return automaticNames.all();
     }
 
     /** What is known of every certificate, as of the last look. */

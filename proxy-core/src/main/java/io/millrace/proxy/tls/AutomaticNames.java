@@ -1,0 +1,42 @@
+package io.millrace.proxy.tls;
+
+import io.millrace.proxy.acme.AcmeFiles;
+import io.millrace.proxy.acme.AcmeRecord;
+import io.millrace.proxy.config.AcmeConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.attribute.FileTime;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What the launcher has written of names with automatic certificates. Thread-safe; one thread looks. */
+final class AutomaticNames {
+    private volatile List<AcmeRecord> all = List.of();
+    private @Nullable FileTime changed;
+
+    /** As of the last look. */
+    List<AcmeRecord> all() {
+        return all;
+    }
+
+    /** Reads the records again when one was replaced. Blocks. */
+    synchronized void look(@Nullable AcmeConfig config) {
+        AcmeFiles files = AcmeFiles.of(config);
+        if (files == null) {
+            all = List.of();
+            changed = null;
+            return;
+        }
+        try {
+            // A rename into the directory changes its time.
+            FileTime now = Files.getLastModifiedTime(files.records());
+            if (!now.equals(changed)) {
+                all = List.copyOf(AcmeRecord.all(files));
+                changed = now;
+            }
+        } catch (IOException e) {
+            // What was known stays: the launcher reports a storage that cannot be used.
+            changed = null;
+        }
+    }
+}
