@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.security.KeyPair;
+import java.security.Security;
 import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
@@ -16,6 +17,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongSupplier;
+import org.bouncycastle.jce.provider.BouncyCastleProvider;
 import org.jspecify.annotations.Nullable;
 import org.shredzone.acme4j.Authorization;
 import org.shredzone.acme4j.Certificate;
@@ -47,6 +49,13 @@ final class AcmeIssuer implements CertificateIssuer {
     private final LongSupplier clockMillis;
     private final ChallengeFiles challenges;
     private final Map<Issuer, IssuerSession> sessions = new HashMap<>();
+
+    static {
+        // acme4j makes keys and requests with it.
+        if (Security.getProvider(BouncyCastleProvider.PROVIDER_NAME) == null) {
+            Security.addProvider(new BouncyCastleProvider());
+        }
+    }
 
     AcmeIssuer(AcmeConfig config, AcmeStorage storage, LongSupplier clockMillis) {
         this.config = config;

@@ -19,7 +19,7 @@ record TlsSite(List<String> names, String https, @Nullable String email, boolean
     }
 
     /**
-     * The configuration: plain requests for the names are sent to HTTPS, everything else goes to the origin.
+     * The configuration: HTTPS requests for the names go to the origin, plain ones are redirected.
      *
      * @param listen plain addresses
      */
@@ -37,13 +37,17 @@ record TlsSite(List<String> names, String https, @Nullable String email, boolean
         }
         text.append("remap:\n");
         String port = https.substring(https.lastIndexOf(':') + 1);
+        String authorityEnd = port.equals("443") ? "/" : ":" + port + "/";
         for (String name : names) {
-            text.append("  - redirect: ").append(quoted("http://" + name + "/")).append('\n');
-            text.append("    to: ")
-                    .append(quoted("https://" + name + (port.equals("443") ? "" : ":" + port) + "/"))
-                    .append('\n');
+            String secure = quoted("https://" + name + authorityEnd);
+            text.append("  - map: ").append(secure).append("\n    to: ").append(quoted(origin)).append('\n');
+            for (String address : listen) {
+                String plainPort = address.substring(address.lastIndexOf(':') + 1);
+                String plain = quoted("http://" + name + (plainPort.equals("80") ? "/" : ":" + plainPort + "/"));
+                text.append("  - redirect: ").append(plain).append("\n    to: ").append(secure).append('\n');
+            }
         }
-        return text.append("  - map: /\n    to: ").append(quoted(origin)).append('\n').toString();
+        return text.toString();
     }
 
     /** A double-quoted scalar of YAML. */
