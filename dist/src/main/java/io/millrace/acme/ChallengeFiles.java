@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.StringWriter;
 import java.nio.file.Path;
 import java.security.KeyPair;
+import java.security.cert.CertificateEncodingException;
 import java.security.cert.X509Certificate;
 import org.shredzone.acme4j.Authorization;
 import org.shredzone.acme4j.Identifier;
@@ -70,12 +71,13 @@ final class ChallengeFiles {
     }
 
     private Ready alpn(TlsAlpn01Challenge challenge, Identifier name) throws IOException {
-        KeyPair key = KeyPairUtils.createECKeyPair("secp256r1");
+        // acme4j signs this certificate with RSA only.
+        KeyPair key = KeyPairUtils.createKeyPair(2048);
         X509Certificate certificate = challenge.createCertificate(key, name);
         StringWriter text = new StringWriter();
         try {
             AcmeUtils.writeToPem(certificate.getEncoded(), AcmeUtils.PemLabel.CERTIFICATE, text);
-        } catch (java.security.cert.CertificateEncodingException e) {
+        } catch (CertificateEncodingException e) {
             throw new IOException(e);
         }
         String path = "challenges/tls-alpn-01/" + name.getDomain();

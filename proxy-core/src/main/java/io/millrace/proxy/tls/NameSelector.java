@@ -32,6 +32,7 @@ final class NameSelector extends SniHandler {
     private final Runnable onFailure;
     private boolean refused;
     private boolean challenged;
+    private boolean waited;
 
     NameSelector(ListenerTls tls, Runnable onFailure) {
         super((name, promise) -> promise, HELLO_BYTES_MAX, timeoutMillis(tls.automatic()));
@@ -55,6 +56,7 @@ final class NameSelector extends SniHandler {
         Promise<SslContext> promise = ctx.executor().newPromise();
         AutomaticCertificates automatic = tls.automatic();
         if (automatic != null && challenged) {
+            waited = true;
             automatic.provideChallenge(name, promise);
             return promise;
         }
@@ -62,9 +64,23 @@ final class NameSelector extends SniHandler {
                 && name != null
                 && !tls.hasExactly(name)
                 && automatic.await(name, () -> ctx.executor().execute(() -> provide(ctx, name, promise)))) {
+            waited = true;
             return promise;
         }
         return provide(ctx, name, promise);
+    }
+
+    /** A wait that ends without a certificate closes the connection; nothing behind this handler knows of it. */
+    @Override
+    protected void onLookupComplete(ChannelHandlerContext ctx, @Nullable String name, Future<SslContext> future)
+            throws Exception {
+        if (future.isSuccess() || !waited) {
+            super.onLookupComplete(ctx, name, future);
+        } else if (!refused) {
+            refused = true;
+            onFailure.run();
+            ctx.close();
+        }
     }
 
     private Promise<SslContext> provide(ChannelHandlerContext ctx, @Nullable String name, Promise<SslContext> promise) {
