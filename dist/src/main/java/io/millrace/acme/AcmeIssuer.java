@@ -168,8 +168,8 @@ final class AcmeIssuer implements CertificateIssuer {
             challenge.trigger();
             if (authorization.waitForCompletion(VALIDATION_MAX) != Status.VALID) {
                 challenge.fetch();
-                throw new IOException(
-                        "the issuer could not verify the name by " + challenge.getType() + reason(challenge.getError()));
+                throw new IOException("the issuer could not verify the name by " + challenge.getType()
+                        + reason(challenge.getError()));
             }
         } finally {
             try {

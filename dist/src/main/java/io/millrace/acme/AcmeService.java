@@ -255,11 +255,7 @@ public final class AcmeService implements AutoCloseable {
             onDemand = wanted == null
                     ? null
                     : new OnDemandNames(
-                            storage,
-                            new AskClient(wanted.ask(), next.caFile()),
-                            asking,
-                            this::onThread,
-                            urgent::add);
+                            storage, new AskClient(wanted.ask(), next.caFile()), asking, this::onThread, urgent::add);
             adviceSeconds.clear();
             checkedSeconds = 0;
             complaint = null;
@@ -269,7 +265,9 @@ public final class AcmeService implements AutoCloseable {
             if (!e.toString().equals(complaint)) {
                 complaint = e.toString();
                 LOG.error(
-                        "ACME: tls.acme.storage {} cannot be used: {}; certificates that are held stay in use", root, e);
+                        "ACME: tls.acme.storage {} cannot be used: {}; certificates that are held stay in use",
+                        root,
+                        e);
             }
             return null;
         }

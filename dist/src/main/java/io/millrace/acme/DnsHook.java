@@ -43,7 +43,8 @@ record DnsHook(Path program, long timeoutNanos) {
                 process.destroyForcibly();
             }
             if (process.exitValue() != 0) {
-                String said = Files.readString(output, StandardCharsets.ISO_8859_1).strip();
+                String said =
+                        Files.readString(output, StandardCharsets.ISO_8859_1).strip();
                 throw new IOException(program + " " + verb + " ended with " + process.exitValue() + ": "
                         + said.substring(0, Math.min(said.length(), OUTPUT_MAX)));
             }

@@ -75,7 +75,7 @@ final class NameIssuance {
 
     private AcmeRecord orderWhileLeased(AcmeRecord before, long nowSeconds) throws IOException, InterruptedException {
         AcmeRecord record = before;
-        String pem = storage.get(certificate(record.name())).orElse(null);
+        String pem = held(record.name());
         List<String> reasons = new ArrayList<>();
         long notBefore = 0;
         for (Issuer issuer : IssuerOrder.of(config.issuers(), pausedUntil, nowSeconds)) {
@@ -105,6 +105,16 @@ final class NameIssuance {
             }
         }
         return failed(record, String.join("; ", reasons), nowSeconds, notBefore);
+    }
+
+    /** The certificate that a new one replaces; null without one, and where it cannot be read. */
+    private @Nullable String held(String name) {
+        try {
+            return storage.get(certificate(name)).orElse(null);
+        } catch (IOException e) {
+            LOG.warn("ACME: the certificate of {} cannot be read: {}", name, e.toString());
+            return null;
+        }
     }
 
     /** Stores a certificate, or keeps it for the next try where the storage takes nothing. */
@@ -150,19 +160,21 @@ final class NameIssuance {
                 .findFirst()
                 .orElse(null);
         try {
-            String pem = issuer == null ? null : storage.get(certificate(known.name())).orElse(null);
+            String pem = issuer == null
+                    ? null
+                    : storage.get(certificate(known.name())).orElse(null);
             Advice advice = pem == null || issuer == null ? null : client.advice(issuer, pem);
             if (advice == null) {
                 return null;
             }
             RenewalTime.Window window = advice.window();
-            boolean chosen = known.renewalSeconds() >= window.startSeconds()
-                    && known.renewalSeconds() <= window.endSeconds();
+            boolean chosen =
+                    known.renewalSeconds() >= window.startSeconds() && known.renewalSeconds() <= window.endSeconds();
             if (chosen) {
                 return new Advised(known, advice.askAgainSeconds());
             }
-            long renewal = RenewalTime.byWindow(
-                    window, random.getAsDouble(), known.issuedSeconds(), known.expirySeconds());
+            long renewal =
+                    RenewalTime.byWindow(window, random.getAsDouble(), known.issuedSeconds(), known.expirySeconds());
             AcmeRecord next = withRenewal(known, renewal);
             LOG.info("ACME: {} is renewed at {}, as the issuer asks", known.name(), Instant.ofEpochSecond(renewal));
             tryWrite(next);

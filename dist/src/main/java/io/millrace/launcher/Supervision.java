@@ -112,7 +112,9 @@ final class Supervision implements AutoCloseable {
     /** As the running configuration has them; those of the start before there is one. */
     private @Nullable AcmeConfig acmeSettings(Workplace workplace) {
         AcmeConfig settings = (config.hasBegun() ? config.config() : first).acme();
-        return settings == null ? null : settings.storedIn(workplace.state().placement().acme());
+        return settings == null
+                ? null
+                : settings.storedIn(workplace.state().placement().acme());
     }
 
     private @Nullable ListeningSockets listen(ProxyConfig first, Workplace workplace)

@@ -40,11 +40,19 @@ record TlsSite(List<String> names, String https, @Nullable String email, boolean
         String authorityEnd = port.equals("443") ? "/" : ":" + port + "/";
         for (String name : names) {
             String secure = quoted("https://" + name + authorityEnd);
-            text.append("  - map: ").append(secure).append("\n    to: ").append(quoted(origin)).append('\n');
+            text.append("  - map: ")
+                    .append(secure)
+                    .append("\n    to: ")
+                    .append(quoted(origin))
+                    .append('\n');
             for (String address : listen) {
                 String plainPort = address.substring(address.lastIndexOf(':') + 1);
                 String plain = quoted("http://" + name + (plainPort.equals("80") ? "/" : ":" + plainPort + "/"));
-                text.append("  - redirect: ").append(plain).append("\n    to: ").append(secure).append('\n');
+                text.append("  - redirect: ")
+                        .append(plain)
+                        .append("\n    to: ")
+                        .append(secure)
+                        .append('\n');
             }
         }
         return text.toString();

@@ -69,15 +69,17 @@ class AcmeServiceTest {
         ProxyConfig.Builder builder = ProxyConfig.builder()
                 .set("tls.acme.names", NAME)
                 .set("tls.acme.accept_terms", "true")
-                .acmeIssuer(ConfigValues.builder().set(AcmeKeys.DIRECTORY, FIRST).build())
-                .acmeIssuer(ConfigValues.builder().set(AcmeKeys.DIRECTORY, SECOND).build());
+                .acmeIssuer(
+                        ConfigValues.builder().set(AcmeKeys.DIRECTORY, FIRST).build())
+                .acmeIssuer(
+                        ConfigValues.builder().set(AcmeKeys.DIRECTORY, SECOND).build());
         settings.forEach(builder::set);
         return builder.build().acme();
     }
 
     private AcmeService start() {
-        AcmeService made = new AcmeService(
-                () -> config.storedIn(directory), () -> seconds * 1000, (settings, storage) -> issuer);
+        AcmeService made =
+                new AcmeService(() -> config.storedIn(directory), () -> seconds * 1000, (settings, storage) -> issuer);
         service = made;
         return made;
     }
@@ -214,7 +216,8 @@ class AcmeServiceTest {
 
     @Test
     void nothingIsOrderedWhileRecordsCannotBeWritten() throws Exception {
-        Files.createDirectories(directory.resolve("records").resolve(AcmeRecord.fileName(NAME)).resolve("x"));
+        Files.createDirectories(
+                directory.resolve("records").resolve(AcmeRecord.fileName(NAME)).resolve("x"));
         pass(0);
         assertEquals(List.of(), issuer.orders);
     }
@@ -233,8 +236,7 @@ class AcmeServiceTest {
 
     @Test
     void recordsSurviveBeingWrittenAndRead() {
-        AcmeRecord record =
-                new AcmeRecord("*.example.com", FIRST, 1, 2, 3, 4, 5, "a: b\nc=d # é", 6, List.of(7L, 8L));
+        AcmeRecord record = new AcmeRecord("*.example.com", FIRST, 1, 2, 3, 4, 5, "a: b\nc=d # é", 6, List.of(7L, 8L));
         assertEquals(record, AcmeRecord.parse(record.text()));
     }
 }

@@ -49,7 +49,8 @@ class AcmeSettingsTest {
     @MethodSource("changes")
     void changeIsTakenOverAtTheNextStep(Map<String, String> change) throws Exception {
         String key = change.keySet().iterator().next();
-        String value = change.get(key).equals("other") ? directory.resolve("other").toString() : change.get(key);
+        String value =
+                change.get(key).equals("other") ? directory.resolve("other").toString() : change.get(key);
         boolean onDemand = key.startsWith("tls.acme.on_demand.") && !key.endsWith("ask");
         AcmeConfig before = config(null, "", onDemand);
         AcmeConfig after = config(key, value, onDemand);
@@ -101,8 +102,7 @@ class AcmeSettingsTest {
     }
 
     private static @Nullable ConfigKey<?> elementKey(String path) {
-        return List.<ConfigKey<?>>of(
-                        AcmeKeys.ISSUERS, AcmeKeys.DIRECTORY, AcmeKeys.EAB_KEY_ID, AcmeKeys.EAB_KEY_FILE)
+        return List.<ConfigKey<?>>of(AcmeKeys.ISSUERS, AcmeKeys.DIRECTORY, AcmeKeys.EAB_KEY_ID, AcmeKeys.EAB_KEY_FILE)
                 .stream()
                 .filter(key -> key.path().equals(path))
                 .findFirst()

@@ -38,12 +38,10 @@ class DecisionsTest {
     @Test
     void windowInThePastDoesNotRenewANewCertificateAtOnce() {
         long issued = 10 * DAY;
-        assertEquals(
-                issued + 3600, RenewalTime.byWindow(new Window(DAY, 2 * DAY), 0.5, issued, issued + 90 * DAY));
+        assertEquals(issued + 3600, RenewalTime.byWindow(new Window(DAY, 2 * DAY), 0.5, issued, issued + 90 * DAY));
         assertEquals(
                 issued + 5 * DAY,
-                RenewalTime.byWindow(
-                        new Window(issued + 5 * DAY, issued + 5 * DAY), 0.5, issued, issued + 90 * DAY));
+                RenewalTime.byWindow(new Window(issued + 5 * DAY, issued + 5 * DAY), 0.5, issued, issued + 90 * DAY));
     }
 
     @ParameterizedTest

@@ -72,9 +72,24 @@ class PebbleTest {
                 "certificate": "wfe.pem", "privateKey": "wfe.key", "httpPort": %d, "tlsPort": 1, "ocspResponderURL": "",
                 "externalAccountBindingRequired": false, "domainBlocklist": ["%s"], "retryAfter": {"authz": 1, "order": 1},
                 "keyAlgorithm": "ecdsa", "profiles": {"default": {"description": "d", "validityPeriod": 7776000}}}}
-                """.formatted(port, management, http.getAddress().getPort(), BLOCKED));
-        run("pebble-challtestsrv", "-http01", "", "-https01", "", "-tlsalpn01", "", "-doh", "", "-dnsserver",
-                "127.0.0.1:" + dns, "-management", "127.0.0.1:" + freePort(), "-defaultIPv6", "");
+                """.formatted(
+                        port, management, http.getAddress().getPort(), BLOCKED));
+        run(
+                "pebble-challtestsrv",
+                "-http01",
+                "",
+                "-https01",
+                "",
+                "-tlsalpn01",
+                "",
+                "-doh",
+                "",
+                "-dnsserver",
+                "127.0.0.1:" + dns,
+                "-management",
+                "127.0.0.1:" + freePort(),
+                "-defaultIPv6",
+                "");
         run("pebble", "-config", "pebble.json", "-dnsserver", "127.0.0.1:" + dns);
         Awaitility.await("pebble listens").atMost(Duration.ofSeconds(20)).until(() -> listens(port));
     }
@@ -121,7 +136,10 @@ class PebbleTest {
         service = new AcmeService(() -> config, System::currentTimeMillis);
         service.tick();
         assertEquals("failing", record().state(System.currentTimeMillis() / 1000));
-        assertTrue(record().error().toLowerCase().contains("polic") || record().error().contains("block"), record()::error);
+        assertTrue(
+                record().error().toLowerCase().contains("polic")
+                        || record().error().contains("block"),
+                record()::error);
     }
 
     private AcmeRecord forced(AcmeConfig config) throws Exception {

@@ -41,8 +41,7 @@ class LiveKeysTest {
             LiveTlsTest.class);
 
     /** Keys that a proxy knows nothing of, and the test in dist that changes them in a running launcher. */
-    private static final Map<String, String> OF_THE_LAUNCHER =
-            launchersKeys();
+    private static final Map<String, String> OF_THE_LAUNCHER = launchersKeys();
 
     private static Map<String, String> launchersKeys() {
         Map<String, String> keys = new TreeMap<>();

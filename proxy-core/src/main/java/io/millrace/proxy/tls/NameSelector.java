@@ -10,6 +10,7 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.GenericFutureListener;
 import io.netty.util.concurrent.Promise;
 import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +33,6 @@ final class NameSelector extends SniHandler {
     private final Runnable onFailure;
     private boolean refused;
     private boolean challenged;
-    private boolean waited;
 
     NameSelector(ListenerTls tls, Runnable onFailure) {
         super((name, promise) -> promise, HELLO_BYTES_MAX, timeoutMillis(tls.automatic()));
@@ -56,31 +56,36 @@ final class NameSelector extends SniHandler {
         Promise<SslContext> promise = ctx.executor().newPromise();
         AutomaticCertificates automatic = tls.automatic();
         if (automatic != null && challenged) {
-            waited = true;
-            automatic.provideChallenge(name, promise);
+            automatic.provideChallenge(name, waiting(ctx, promise));
             return promise;
         }
         if (automatic != null
                 && name != null
                 && !tls.hasExactly(name)
-                && automatic.await(name, () -> ctx.executor().execute(() -> provide(ctx, name, promise)))) {
-            waited = true;
+                && automatic.await(
+                        name, () -> ctx.executor().execute(() -> provide(ctx, name, waiting(ctx, promise))))) {
             return promise;
         }
         return provide(ctx, name, promise);
     }
 
-    /** A wait that ends without a certificate closes the connection; nothing behind this handler knows of it. */
-    @Override
-    protected void onLookupComplete(ChannelHandlerContext ctx, @Nullable String name, Future<SslContext> future)
-            throws Exception {
-        if (future.isSuccess() || !waited) {
-            super.onLookupComplete(ctx, name, future);
-        } else if (!refused) {
-            refused = true;
-            onFailure.run();
-            ctx.close();
-        }
+    /**
+     * A promise for a wait. Its failure closes the connection and never completes the outer promise, whose failure would
+     * reach the end of the pipeline as an unhandled exception.
+     */
+    private Promise<SslContext> waiting(ChannelHandlerContext ctx, Promise<SslContext> outer) {
+        Promise<SslContext> inner = ctx.executor().newPromise();
+        GenericFutureListener<Future<SslContext>> listener = done -> {
+            if (done.isSuccess()) {
+                outer.setSuccess(done.getNow());
+            } else if (!refused) {
+                refused = true;
+                onFailure.run();
+                ctx.close();
+            }
+        };
+        inner.addListener(listener);
+        return inner;
     }
 
     private Promise<SslContext> provide(ChannelHandlerContext ctx, @Nullable String name, Promise<SslContext> promise) {
