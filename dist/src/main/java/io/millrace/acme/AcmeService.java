@@ -19,6 +19,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -47,6 +48,7 @@ public final class AcmeService implements AutoCloseable {
     private final ScheduledExecutorService thread;
     private final ExecutorService asking;
     private final Random random = new Random();
+    private final AtomicBoolean started = new AtomicBoolean();
 
     // Confined to the thread from here on.
     private @Nullable AcmeConfig config;
@@ -96,14 +98,11 @@ public final class AcmeService implements AutoCloseable {
     }
 
     /** Begins to order; workers must be able to answer challenges. Further calls do nothing. */
-    public synchronized void start() {
-        if (!started) {
-            started = true;
+    public void start() {
+        if (started.compareAndSet(false, true)) {
             thread.scheduleWithFixedDelay(this::tickSafely, 0, TICK_MILLIS, TimeUnit.MILLISECONDS);
         }
     }
-
-    private boolean started;
 
     /**
      * Orders a certificate for a name now, whenever its renewal is due.

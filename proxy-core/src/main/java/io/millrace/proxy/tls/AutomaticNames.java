@@ -7,10 +7,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.attribute.FileTime;
 import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** What the launcher has written of names with automatic certificates. Thread-safe; one thread looks. */
+/** What the launcher has written of names with automatic certificates. Thread-safe. */
 final class AutomaticNames {
+    private final ReentrantLock lock = new ReentrantLock();
     private volatile List<AcmeRecord> all = List.of();
     private @Nullable FileTime changed;
 
@@ -20,7 +22,16 @@ final class AutomaticNames {
     }
 
     /** Reads the records again when one was replaced. Blocks. */
-    synchronized void look(@Nullable AcmeConfig config) {
+    void look(@Nullable AcmeConfig config) {
+        lock.lock();
+        try {
+            read(config);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void read(@Nullable AcmeConfig config) {
         AcmeFiles files = AcmeFiles.of(config);
         if (files == null) {
             all = List.of();
