@@ -134,7 +134,8 @@ public final class Millctl {
                 .addSubcommand(new CommandLine(new CommandGroup.Tls())
                         .addSubcommand(new TlsCommands.ListAll(invocation))
                         .addSubcommand(new TlsCommands.Show(invocation))
-                        .addSubcommand(new TlsCommands.Check(invocation)))
+                        .addSubcommand(new TlsCommands.Check(invocation))
+                        .addSubcommand(new TlsCommands.Renew(invocation)))
                 .addSubcommand(
                         new CommandLine(new CommandGroup.Import()).addSubcommand(new ImportAtsCommand(invocation)))
                 .addSubcommand(new CommandLine(new CommandGroup.Store())

@@ -39,13 +39,19 @@ final class ConfigReader {
     private final @Nullable String origin;
     private final List<String> listen;
     private final Map<String, String> overrides;
+    private final @Nullable TlsSite site;
 
     private ConfigReader(
-            @Nullable Path file, @Nullable String origin, List<String> listen, Map<String, String> overrides) {
+            @Nullable Path file,
+            @Nullable String origin,
+            List<String> listen,
+            Map<String, String> overrides,
+            @Nullable TlsSite site) {
         this.file = file;
         this.origin = origin;
         this.listen = listen;
         this.overrides = overrides;
+        this.site = site;
     }
 
     /**
@@ -55,14 +61,15 @@ final class ConfigReader {
     static ConfigReader of(LaunchOptions options, @Nullable String demoOrigin) throws LaunchException {
         String origin = demoOrigin == null ? options.origin() : demoOrigin;
         if (origin != null) {
-            List<String> listen = options.listen().isEmpty() ? List.of(LISTEN_DEFAULT) : options.listen();
-            return new ConfigReader(null, origin, listen, options.set());
+            String standard = options.site() == null ? LISTEN_DEFAULT : TlsSite.HTTP_DEFAULT;
+            List<String> listen = options.listen().isEmpty() ? List.of(standard) : options.listen();
+            return new ConfigReader(null, origin, listen, options.set(), options.site());
         }
         Map<String, String> overrides = new LinkedHashMap<>(options.set());
         if (!options.listen().isEmpty()) {
             overrides.put("listen", flowSequence(options.listen()));
         }
-        return new ConfigReader(find(options.config()), null, List.of(), overrides);
+        return new ConfigReader(find(options.config()), null, List.of(), overrides, null);
     }
 
     /**
@@ -102,12 +109,16 @@ final class ConfigReader {
     }
 
     private Reading readOptions(String to) {
-        String text = "listen: " + flowSequence(listen) + "\nremap:\n  - map: /\n    to: " + quoted(to) + "\n";
+        String text = site == null
+                ? "listen: " + flowSequence(listen) + "\nremap:\n  - map: /\n    to: " + TlsSite.quoted(to) + "\n"
+                : site.yaml(listen, to);
         ConfigDocument document =
                 new ConfigDocument(ConfigSource.COMMAND_LINE, Path.of("").toAbsolutePath(), text, Map.of());
         // The same settings; but here problems name the options that brought them.
-        return new Reading(
-                new ConfigSource(document, overrides, Map.of()), ConfigLoader.forOrigin(listen, to, overrides));
+        ConfigResult result = site == null
+                ? ConfigLoader.forOrigin(listen, to, overrides)
+                : ConfigLoader.parse(text, document.name(), document.directory(), overrides);
+        return new Reading(new ConfigSource(document, overrides, Map.of()), result);
     }
 
     /** Reads and checks {@code other} as though it were the file of this run. */
@@ -122,11 +133,6 @@ final class ConfigReader {
     }
 
     private static String flowSequence(List<String> values) {
-        return values.stream().map(ConfigReader::quoted).collect(Collectors.joining(", ", "[", "]"));
-    }
-
-    /** A double-quoted scalar of YAML. */
-    private static String quoted(String text) {
-        return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
+        return values.stream().map(TlsSite::quoted).collect(Collectors.joining(", ", "[", "]"));
     }
 }

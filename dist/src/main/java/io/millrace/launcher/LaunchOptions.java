@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param config the file; null to look for one
  * @param state the state directory; null for the rule of {@link StateDirectory}
  * @param set settings over those of the file
+ * @param site names to serve over HTTPS; null for none
  */
 record LaunchOptions(
         boolean demo,
@@ -21,4 +22,5 @@ record LaunchOptions(
         List<String> listen,
         @Nullable Path config,
         @Nullable Path state,
-        Map<String, String> set) {}
+        Map<String, String> set,
+        @Nullable TlsSite site) {}

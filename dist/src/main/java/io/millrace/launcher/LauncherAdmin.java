@@ -1,5 +1,7 @@
 package io.millrace.launcher;
 
+import io.millrace.acme.AcmeService;
+import io.millrace.proxy.acme.AcmeRecord;
 import io.millrace.proxy.admin.AdminServer;
 import io.millrace.proxy.admin.AdminToken;
 import io.millrace.proxy.admin.ConfigChangeResource;
@@ -11,6 +13,7 @@ import io.millrace.proxy.admin.ConfigSchemaResource;
 import io.millrace.proxy.admin.ConfigSettingsResource;
 import io.millrace.proxy.admin.ProcessStatus;
 import io.millrace.proxy.admin.ProxyStatus;
+import io.millrace.proxy.admin.RenewResource;
 import io.millrace.proxy.admin.RestartResource;
 import io.millrace.proxy.config.ListenAddress;
 import io.millrace.proxy.config.ProxyConfig;
@@ -49,7 +52,8 @@ final class LauncherAdmin implements AutoCloseable {
             Workplace workplace,
             Supervisor supervisor,
             RunningConfig running,
-            ConfigChanges changes)
+            ConfigChanges changes,
+            AcmeService acme)
             throws IOException, LaunchException {
         Status status = new Status(supervisor, running, workplace, Instant.now());
         ConfigInspection inspection = new ConfigInspection(running);
@@ -66,6 +70,7 @@ final class LauncherAdmin implements AutoCloseable {
                 .resource(new ConfigHistoryResource(inspection))
                 .resource(new ConfigSchemaResource())
                 .resource(new RestartResource(new WorkerRestart(changes, running, supervisor::status)))
+                .resource(new RenewResource(name -> acme.renew(name).thenApply(LauncherAdmin::renewal)))
                 .forwardStatus(status::workerSocket, status::processes, status::withoutWorker)
                 .forward("POST", "/v1/cache/purge", status::workerSocket, PURGE_TIMEOUT)
                 .forward("GET", "/v1/cache/lookup", status::workerSocket, LOOKUP_TIMEOUT)
@@ -92,6 +97,15 @@ final class LauncherAdmin implements AutoCloseable {
             builder.tcp(address(tcp), AdminToken.read(tokenFile));
         }
         return new LauncherAdmin(builder.start());
+    }
+
+    private static RenewResource.Renewal renewal(AcmeRecord record) {
+        return new RenewResource.Renewal(
+                record.name(),
+                record.issuer(),
+                record.expirySeconds(),
+                record.failures() > 0 ? record.error() : "",
+                record.retrySeconds());
     }
 
     private static InetSocketAddress address(ListenAddress address) throws IOException {

@@ -50,6 +50,30 @@ final class RunCommand implements Callable<Integer> {
     private List<String> listen = List.of();
 
     @Option(
+            names = "--domain",
+            paramLabel = "NAME",
+            description = "Serve HTTPS for this name with a certificate that is issued automatically, beside --origin;"
+                    + " may be repeated. Listens on :443 and :80. Needs --accept-terms.")
+    private List<String> domains = List.of();
+
+    @Option(
+            names = "--https",
+            paramLabel = "ADDRESS",
+            description = "Listen for HTTPS here in place of :443, beside --domain.")
+    private String https = TlsSite.HTTPS_DEFAULT;
+
+    @Option(
+            names = "--email",
+            paramLabel = "ADDRESS",
+            description = "Where the issuer of the certificates may write to, beside --domain.")
+    private @Nullable String email;
+
+    @Option(
+            names = "--accept-terms",
+            description = "Accept the terms of service of the issuer (Let's Encrypt, unless --set names another).")
+    private boolean acceptsTerms;
+
+    @Option(
             names = "--state",
             paramLabel = "DIR",
             description = "Where cache, logs and sockets live that the configuration does not place elsewhere.")
@@ -71,7 +95,15 @@ final class RunCommand implements Callable<Integer> {
             throw new LaunchException("--state is empty; it names a directory", ExitCode.USAGE);
         }
         Source from = source == null ? new Source() : source;
-        LaunchOptions options = new LaunchOptions(from.demo, from.origin, listen, from.config, state, set);
+        TlsSite site = domains.isEmpty() ? null : new TlsSite(domains, https, email, acceptsTerms);
+        if (site != null && from.origin == null && !from.demo) {
+            throw new LaunchException(
+                    "--domain goes with --origin URL; in a file set tls.acme.names instead", ExitCode.USAGE);
+        }
+        if (site == null && (acceptsTerms || email != null || !https.equals(TlsSite.HTTPS_DEFAULT))) {
+            throw new LaunchException("--https, --email and --accept-terms go with --domain NAME", ExitCode.USAGE);
+        }
+        LaunchOptions options = new LaunchOptions(from.demo, from.origin, listen, from.config, state, set, site);
         return new Launcher(options, workerClass, System.out).run();
     }
 }

@@ -96,6 +96,10 @@ final class RunningConfig {
         return running;
     }
 
+    boolean hasBegun() {
+        return current != null;
+    }
+
     ProxyConfig config() {
         return running().config();
     }

@@ -1,5 +1,7 @@
 package io.millrace.launcher;
 
+import io.millrace.acme.AcmeService;
+import io.millrace.proxy.config.AcmeConfig;
 import io.millrace.proxy.config.FileMode;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.worker.control.ControlTransport;
@@ -52,6 +54,7 @@ final class Supervision implements AutoCloseable {
     private final AtomicBoolean stopping = new AtomicBoolean();
     private final RehearsalRun rehearsal;
     private final ServiceNotifier service;
+    private final AcmeService acme;
     private @Nullable LauncherAdmin admin;
 
     private Supervision(ConfigReader reader, ProxyConfig first, Workplace workplace) {
@@ -69,6 +72,7 @@ final class Supervision implements AutoCloseable {
         config = new RunningConfig(reader, workplace, supervisor);
         changes = new ConfigChanges(config);
         rehearsal = new RehearsalRun(workplace.state().control().rehearsal());
+        acme = new AcmeService(() -> acmeSettings(workplace), System::currentTimeMillis);
         service = ServiceNotifier.of(System.getenv(), ProcessHandle.current().pid(), loop);
     }
 
@@ -87,8 +91,14 @@ final class Supervision implements AutoCloseable {
             ProcessSignals.handle("HUP", supervision::reload);
             ListeningSockets sockets = supervision.listen(first, workplace);
             supervision.config.begin(reading, new WorkerPlan(reading.source(), workplace.starter(first), sockets));
+            supervision.acme.prepare();
             supervision.admin = LauncherAdmin.start(
-                    first, workplace, supervision.supervisor, supervision.config, supervision.changes);
+                    first,
+                    workplace,
+                    supervision.supervisor,
+                    supervision.config,
+                    supervision.changes,
+                    supervision.acme);
             // A stop comes first: then no worker is started.
             supervision.begun.complete(null);
             supervision.config.serve();
@@ -98,6 +108,14 @@ final class Supervision implements AutoCloseable {
             supervision.close();
             throw e;
         }
+    }
+
+    /** As the running configuration has them; those of the start before there is one. */
+    private @Nullable AcmeConfig acmeSettings(Workplace workplace) {
+        AcmeConfig settings = (config.hasBegun() ? config.config() : first).acme();
+        return settings == null
+                ? null
+                : settings.storedIn(workplace.state().placement().acme());
     }
 
     private @Nullable ListeningSockets listen(ProxyConfig first, Workplace workplace)
@@ -181,6 +199,8 @@ final class Supervision implements AutoCloseable {
     private void workerIsReady(WorkerStatus worker) {
         firstReady.complete(worker);
         service.ready(statusOf(worker));
+        // Workers answer the challenges of issuers.
+        acme.start();
         // Another JDK may run the next worker.
         group.schedule(() -> rehearsal.start(config.command()), REHEARSAL_DELAY_MILLIS, TimeUnit.MILLISECONDS);
     }
@@ -252,6 +272,7 @@ final class Supervision implements AutoCloseable {
 
     @Override
     public void close() {
+        acme.close();
         rehearsal.close();
         service.close();
         changes.close();

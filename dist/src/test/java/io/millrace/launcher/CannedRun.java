@@ -17,7 +17,7 @@ final class CannedRun implements ServingWorker {
     RunningConfig of(Path directory, String text) throws IOException, LaunchException {
         Path file = Files.writeString(directory.resolve("millrace.yaml"), text);
         ConfigReader reader =
-                ConfigReader.of(new LaunchOptions(false, null, List.of(), file, directory, Map.of()), null);
+                ConfigReader.of(new LaunchOptions(false, null, List.of(), file, directory, Map.of(), null), null);
         StateDirectory state = StateDirectory.resolve(directory.resolve("state"), Map.of(), directory, 0);
         RunningConfig running = new RunningConfig(reader, new Workplace(state, "none"), this);
         ConfigReader.Reading reading = reader.read();

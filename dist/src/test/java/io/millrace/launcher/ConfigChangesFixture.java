@@ -51,7 +51,8 @@ abstract class ConfigChangesFixture {
     }
 
     RunningConfig launched(String stateName, Map<String, String> set, ServingWorker serving) throws LaunchException {
-        ConfigReader reader = ConfigReader.of(new LaunchOptions(false, null, List.of(), file, directory, set), null);
+        ConfigReader reader =
+                ConfigReader.of(new LaunchOptions(false, null, List.of(), file, directory, set, null), null);
         StateDirectory state = StateDirectory.resolve(directory.resolve(stateName), Map.of(), directory, 0);
         RunningConfig launched = new RunningConfig(reader, new Workplace(state, "none"), serving);
         ConfigReader.Reading reading = reader.read();

@@ -97,6 +97,6 @@ class ConfigReaderTest {
     }
 
     private static LaunchOptions options(String origin, List<String> listen, Path file, Map<String, String> set) {
-        return new LaunchOptions(false, origin, listen, file, null, set);
+        return new LaunchOptions(false, origin, listen, file, null, set, null);
     }
 }

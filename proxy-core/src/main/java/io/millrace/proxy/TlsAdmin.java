@@ -20,6 +20,8 @@ final class TlsAdmin implements CertificatesSource {
     private static final long EXPIRING_SECONDS = TimeUnit.DAYS.toSeconds(14);
     private static final List<String> STATES = List.of("valid", "expiring", "expired", "faulty", "unusable");
 
+    private static final List<String> AUTOMATIC_STATES = List.of("valid", "pending", "failing", "expired");
+
     private final ServerTls tls;
     private final LongSupplier clockMillis;
 
@@ -37,6 +39,15 @@ final class TlsAdmin implements CertificatesSource {
                             .count(),
                     state);
         }
+        for (String state : AUTOMATIC_STATES) {
+            metrics.supplyGauge(
+                    MetricFamily.ACME_NAMES,
+                    () -> tls.automaticNames().stream()
+                            .filter(record -> record.state(nowSeconds()).equals(state))
+                            .count(),
+                    state);
+        }
+        metrics.supplyCounter(MetricFamily.ACME_CHALLENGES, tls::challenges, "tls-alpn-01");
         metrics.supplyGauge(MetricFamily.TLS_CERTIFICATE_EXPIRY, this::secondsToFirstExpiry);
         for (CertificateFault.Kind kind : CertificateFault.Kind.values()) {
             metrics.supplyCounter(
@@ -68,6 +79,22 @@ final class TlsAdmin implements CertificatesSource {
             return "faulty";
         }
         return left < EXPIRING_SECONDS ? "expiring" : "valid";
+    }
+
+    @Override
+    public List<Automatic> automatic() {
+        return tls.automaticNames().stream()
+                .map(record -> new Automatic(
+                        record.name(),
+                        record.state(nowSeconds()),
+                        record.issuer(),
+                        record.expirySeconds(),
+                        record.renewalSeconds(),
+                        record.failures() == 0 ? 0 : record.retrySeconds(),
+                        record.failures(),
+                        record.failures() == 0 ? null : record.error(),
+                        record.failures() == 0 ? 0 : record.errorSeconds()))
+                .toList();
     }
 
     @Override

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
@@ -41,10 +42,20 @@ class LiveKeysTest {
             LiveOriginTlsTest.class);
 
     /** Keys that a proxy knows nothing of, and the test in dist that changes them in a running launcher. */
-    private static final Map<String, String> OF_THE_LAUNCHER = Map.of(
-            "admin.config_history", "ConfigHistoryTest",
-            "timeouts.drain", "WorkerChangeTest",
-            "worker.warm_up_limit", "WorkerChangeTest");
+    private static final Map<String, String> OF_THE_LAUNCHER = launchersKeys();
+
+    private static Map<String, String> launchersKeys() {
+        Map<String, String> keys = new TreeMap<>();
+        keys.put("admin.config_history", "launcher/ConfigHistoryTest");
+        keys.put("timeouts.drain", "launcher/WorkerChangeTest");
+        keys.put("worker.warm_up_limit", "launcher/WorkerChangeTest");
+        for (ConfigKey<?> key : ConfigCatalog.keys()) {
+            if (key.path().startsWith("tls.acme.")) {
+                keys.put(key.path(), "acme/AcmeSettingsTest");
+            }
+        }
+        return keys;
+    }
 
     @Test
     void everyLiveKeyIsSeenToTakeEffect() {
@@ -70,7 +81,7 @@ class LiveKeysTest {
 
     @Test
     void thoseOfTheLauncherAreInItsTests() throws IOException {
-        Path tests = Path.of(System.getProperty("basedir", "")).resolve("../dist/src/test/java/io/millrace/launcher");
+        Path tests = Path.of(System.getProperty("basedir", "")).resolve("../dist/src/test/java/io/millrace");
         for (Map.Entry<String, String> each : OF_THE_LAUNCHER.entrySet()) {
             String test = Files.readString(tests.resolve(each.getValue() + ".java"));
             assertTrue(test.contains("Map.of(\"" + each.getKey() + "\""), each.toString());

@@ -48,7 +48,22 @@ class LiveSettingsTest {
             Map.entry("tls.default_certificate", "CertificateStore, told at each reload"),
             Map.entry("tls.unknown_name", "CertificateStore, told at each reload"),
             Map.entry("tls.ticket_keys_file", "ServerTls, told at each reload"),
-            Map.entry("tls.check_interval", "ServerTls, before each look")));
+            Map.entry("tls.check_interval", "ServerTls, before each look"),
+            Map.entry("tls.acme.names", "the launcher, and ServerTls at each reload"),
+            Map.entry("tls.acme.email", "the launcher, and ServerTls at each reload"),
+            Map.entry("tls.acme.accept_terms", "the launcher, and ServerTls at each reload"),
+            Map.entry("tls.acme.issuers", "the launcher, and ServerTls at each reload"),
+            Map.entry("tls.acme.ca_file", "the launcher, and ServerTls at each reload"),
+            Map.entry("tls.acme.challenge", "ChallengeAnswers and ServerTls, at each reload"),
+            Map.entry("tls.acme.dns_hook", "the launcher, and ServerTls at each reload"),
+            Map.entry("tls.acme.dns_hook_timeout", "the launcher, and ServerTls at each reload"),
+            Map.entry("tls.acme.profile", "the launcher, and ServerTls at each reload"),
+            Map.entry("tls.acme.key_type", "the launcher, and ServerTls at each reload"),
+            Map.entry("tls.acme.issuances_per_name_per_hour", "the launcher, and ServerTls at each reload"),
+            Map.entry("tls.acme.storage", "the launcher, and ServerTls at each reload"),
+            Map.entry("tls.acme.on_demand.ask", "the launcher, and ServerTls at each reload"),
+            Map.entry("tls.acme.on_demand.wait", "the launcher, and ServerTls at each reload"),
+            Map.entry("tls.acme.on_demand.pending_max", "the launcher, and ServerTls at each reload")));
 
     /** Keys of list elements that are not live, each with a file before and after it changes: {@code <before|after>}. */
     private static final Map<String, String> ELEMENTS = new TreeMap<>(Map.ofEntries(

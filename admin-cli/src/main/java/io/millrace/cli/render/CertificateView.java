@@ -29,7 +29,28 @@ public final class CertificateView {
             lines.add(
                     "and " + Quantities.count(total - certificates.size()) + " more; millctl tls show NAME shows one");
         }
+        for (JsonObject each : report.objects("automatic")) {
+            automatic(each, now, lines, paint);
+        }
         return lines.isEmpty() ? List.of("no certificates: no address speaks TLS") : lines;
+    }
+
+    /** One name with automatic certificates, and the last failure where there is one. */
+    private static void automatic(JsonObject each, long now, List<String> lines, Paint paint) {
+        String state = Printable.of(each.text("state", "?"));
+        long retry = each.number("retry", 0);
+        long next = Math.max(each.number("renewal", 0), retry);
+        lines.add(painted(state, paint) + " ".repeat(Math.max(1, STATE_WIDTH - state.length()))
+                + "automatic: " + Printable.of(each.text("name", "?")) + end(each, now) + ", next order "
+                + (next <= now ? "now" : "in " + Quantities.duration(next - now)));
+        problem(each, lines, paint);
+    }
+
+    /** What an order came to. */
+    public static List<String> renewed(JsonObject report) {
+        String name = Printable.of(report.text("name", "?"));
+        return List.of(name + ": valid until " + Instant.ofEpochSecond(report.number("not_after", 0)) + ", issued by "
+                + Printable.of(report.text("issuer", "?")));
     }
 
     /** All that is known of each certificate. */
@@ -66,6 +87,9 @@ public final class CertificateView {
             lines.addAll(rows.lines());
         }
         directories(report, lines, paint);
+        for (JsonObject each : report.objects("automatic")) {
+            automatic(each, now, lines, paint);
+        }
         return lines.isEmpty() ? List.of("no certificates there") : lines;
     }
 

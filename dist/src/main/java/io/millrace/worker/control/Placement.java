@@ -18,12 +18,18 @@ public record Placement(Path state, Path cache, Path log) {
     /** Where the indexes of block devices and files lie in the state directory. */
     private static final String INDEXES = "storage";
 
+    /** Storage of automatic certificates without {@code tls.acme.storage}. */
+    public Path acme() {
+        return state.toAbsolutePath().resolve("acme");
+    }
+
     /** {@code config} with its gaps filled. {@code storage: []} is no gap: it asks for a cache in RAM only. */
     public ProxyConfig complete(ProxyConfig config) {
         ProxyConfig.Builder builder = config.toBuilder();
         if (config.storage().isEmpty() && config.values().find(ConfigKeys.STORAGE) == null) {
             builder.storage(cache, VOLUME_BYTES_DEFAULT);
         }
+        builder.acmeIn(acme());
         builder.indexesBelow(state.toAbsolutePath().resolve(INDEXES));
         if (config.log().accessPath() == null) {
             builder.set(ConfigKeys.LOG_ACCESS_PATH, log.resolve("access.log"));

@@ -1,5 +1,6 @@
 package io.millrace.proxy.admin;
 
+import io.millrace.proxy.admin.CertificatesSource.Automatic;
 import io.millrace.proxy.admin.CertificatesSource.Certificate;
 import io.millrace.proxy.admin.CertificatesSource.Directory;
 import java.util.List;
@@ -43,8 +44,15 @@ public final class CertificatesResource implements AdminResource {
                         .sorted((a, b) -> Long.compare(urgency(a), urgency(b)))
                         .limit(LISTED_MAX)
                         .toList();
-        responder.reply(AdminReply.json(
-                json -> write(json, source.nowSeconds(), matching.size(), shown, source.directories())));
+        List<Automatic> automatic = source.automatic().stream()
+                .filter(each -> name == null || each.name().equals(name.toLowerCase(Locale.ROOT)))
+                .sorted((a, b) -> Integer.compare(b.failures(), a.failures()))
+                .limit(LISTED_MAX)
+                .toList();
+        responder.reply(AdminReply.json(json -> {
+            write(json, source.nowSeconds(), matching.size(), shown, source.directories());
+            writeAutomatic(json, automatic);
+        }));
     }
 
     private static long urgency(Certificate certificate) {
@@ -58,6 +66,24 @@ public final class CertificatesResource implements AdminResource {
         return certificate.file().equals(name)
                 || certificate.names().contains(lower)
                 || (dot > 0 && certificate.names().contains("*" + lower.substring(dot)));
+    }
+
+    private static void writeAutomatic(JsonGenerator json, List<Automatic> names) {
+        json.writeArrayPropertyStart("automatic");
+        for (Automatic each : names) {
+            json.writeStartObject();
+            json.writeStringProperty("name", each.name());
+            json.writeStringProperty("state", each.state());
+            json.writeStringProperty("issuer", each.issuer());
+            json.writeNumberProperty("not_after", each.notAfter());
+            json.writeNumberProperty("renewal", each.renewal());
+            json.writeNumberProperty("retry", each.retry());
+            json.writeNumberProperty("failures", each.failures());
+            json.writeStringProperty("problem", each.problem());
+            json.writeNumberProperty("problem_since", each.problemSince());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
     }
 
     static void write(

@@ -42,6 +42,27 @@ public interface CertificatesSource {
         }
     }
 
+    /**
+     * One name with automatic certificates. Times are seconds since 1970, 0 where there is none.
+     *
+     * @param state valid, pending, failing or expired
+     * @param issuer URL of the issuer of the certificate; empty before the first one
+     * @param renewal when the next certificate is ordered
+     * @param retry no order before this time, after a failure
+     * @param failures orders that failed in a row
+     * @param problem of the last failed order; null where it did not fail
+     */
+    record Automatic(
+            String name,
+            String state,
+            String issuer,
+            long notAfter,
+            long renewal,
+            long retry,
+            int failures,
+            @Nullable String problem,
+            long problemSince) {}
+
     /** A directory that cannot be read. */
     record Directory(String path, String problem) {}
 
@@ -58,6 +79,11 @@ public interface CertificatesSource {
 
     /** Directories of the configuration that cannot be read. */
     List<Directory> directories();
+
+    /** Names with automatic certificates, as of the last look. */
+    default List<Automatic> automatic() {
+        return List.of();
+    }
 
     /** The time that states go by, seconds since 1970. */
     long nowSeconds();

@@ -35,6 +35,7 @@ final class ConfigChecks {
         new DnsChecks(problems, whole).check(values);
         new TlsChecks(problems, whole).check(values);
         new OriginTlsChecks(problems, whole).check(values);
+        new AcmeChecks(problems, whole).check(values);
         checkLifetimes(values, values, "");
         List<ConfigValues> rules = ProxyConfig.elements(values, ConfigKeys.REMAP);
         for (int i = 0; i < rules.size(); i++) {

@@ -68,6 +68,9 @@ final class ConfigShape {
         if (list == OriginGroupKeys.HOSTS) {
             return OriginGroupKeys.HOST_URL;
         }
+        if (list == AcmeKeys.ISSUERS) {
+            return AcmeKeys.DIRECTORY;
+        }
         return FilterKeys.isUse(list) ? FilterKeys.NAME : null;
     }
 

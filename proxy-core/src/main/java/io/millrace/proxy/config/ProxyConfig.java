@@ -32,6 +32,7 @@ public final class ProxyConfig {
     private final DnsConfig dns;
     private final WorkerConfig worker;
     private final TlsConfig tls;
+    private final @Nullable AcmeConfig acme;
 
     ProxyConfig(ConfigValues values) {
         this.values = values;
@@ -67,6 +68,7 @@ public final class ProxyConfig {
         origin = OriginConfig.from(values);
         dns = DnsConfig.from(values);
         worker = WorkerConfig.from(values);
+        acme = AcmeConfig.from(values);
         tls = TlsConfig.from(values);
     }
 
@@ -193,6 +195,11 @@ public final class ProxyConfig {
         return tls;
     }
 
+    /** Certificates that are issued automatically; null for none. */
+    public @Nullable AcmeConfig acme() {
+        return acme;
+    }
+
     /** A builder that starts from this configuration. */
     public Builder toBuilder() {
         return new Builder(this);
@@ -234,6 +241,7 @@ public final class ProxyConfig {
         private final List<ConfigValues> accessFilters = new ArrayList<>();
         private final List<ConfigValues> splitDns = new ArrayList<>();
         private final List<ConfigValues> certificates = new ArrayList<>();
+        private final List<ConfigValues> acmeIssuers = new ArrayList<>();
 
         private Builder() {
             values = ConfigValues.builder();
@@ -251,6 +259,7 @@ public final class ProxyConfig {
             accessFilters.addAll(elements(start.values, FilterKeys.ACCESS_FILTERS));
             splitDns.addAll(elements(start.values, DnsKeys.SPLIT));
             certificates.addAll(elements(start.values, TlsKeys.CERTIFICATES));
+            acmeIssuers.addAll(elements(start.values, AcmeKeys.ISSUERS));
         }
 
         /** Sets one key of {@link ConfigKeys} that is no list and no part of one. */
@@ -318,6 +327,20 @@ public final class ProxyConfig {
         /** Adds certificates for the addresses of {@link #listenTls}, of the keys of {@link TlsKeys}. */
         public Builder certificate(ConfigValues certificate) {
             certificates.add(certificate);
+            return this;
+        }
+
+        /** Adds an issuer of automatic certificates, of the keys of {@link AcmeKeys}. */
+        public Builder acmeIssuer(ConfigValues issuer) {
+            acmeIssuers.add(issuer);
+            return this;
+        }
+
+        /** Keeps automatic certificates in a directory unless the configuration names one. */
+        public Builder acmeIn(Path directory) {
+            if (values.build().find(AcmeKeys.STORAGE) == null) {
+                values.set(AcmeKeys.STORAGE, directory);
+            }
             return this;
         }
 
@@ -451,6 +474,7 @@ public final class ProxyConfig {
             values.put(FilterKeys.ACCESS_FILTERS, List.copyOf(accessFilters));
             values.put(DnsKeys.SPLIT, List.copyOf(splitDns));
             values.put(TlsKeys.CERTIFICATES, List.copyOf(certificates));
+            values.put(AcmeKeys.ISSUERS, List.copyOf(acmeIssuers));
             return new ProxyConfig(values.build());
         }
 

@@ -27,6 +27,7 @@ final class TlsChecks {
         }
         warnUnreadable(TlsKeys.TICKET_KEYS_FILE.path(), values.find(TlsKeys.TICKET_KEYS_FILE));
         List<ConfigValues> listeners = ProxyConfig.elements(values, ConfigKeys.LISTEN);
+        boolean acme = problems.isAnyBrokenBelow("tls.acme") || AcmeConfig.from(values) != null;
         boolean used = false;
         checkSettings("tls", values, ServerTlsKeys.GENERAL, ServerTlsConfig.from(values, values));
         for (int i = 0; i < listeners.size(); i++) {
@@ -34,7 +35,7 @@ final class TlsChecks {
                 ServerTlsConfig effective = ServerTlsConfig.from(listeners.get(i), values);
                 checkSettings("listen[" + i + "].tls", listeners.get(i), ServerTlsKeys.LISTEN, effective);
             }
-            used |= checkListener("listen[" + i + "].tls", listeners.get(i), !certificates.isEmpty());
+            used |= checkListener("listen[" + i + "].tls", listeners.get(i), !certificates.isEmpty() || acme);
         }
         if (!used && !certificates.isEmpty() && !problems.isBroken("listen")) {
             problems.warning(
@@ -59,7 +60,7 @@ final class TlsChecks {
             problems.error(
                     at(path.substring(0, path.lastIndexOf('.'))),
                     path,
-                    "has no certificate: set certificate and key here, or tls.certificates");
+                    "has no certificate: set certificate and key here, or tls.certificates or tls.acme.names");
         }
         return uses;
     }

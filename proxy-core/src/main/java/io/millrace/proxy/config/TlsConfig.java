@@ -1,6 +1,7 @@
 package io.millrace.proxy.config;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -44,13 +45,23 @@ public record TlsConfig(
     static TlsConfig from(ConfigValues values) {
         String name = values.find(TlsKeys.DEFAULT_CERTIFICATE);
         return new TlsConfig(
-                ProxyConfig.elements(values, TlsKeys.CERTIFICATES).stream()
-                        .map(TlsConfig::certificates)
-                        .toList(),
+                sources(values),
                 name == null ? null : name.toLowerCase(Locale.ROOT),
                 values.get(TlsKeys.UNKNOWN_NAME),
                 values.get(TlsKeys.CHECK_INTERVAL).toNanos(),
                 values.find(TlsKeys.TICKET_KEYS_FILE));
+    }
+
+    /** Those of the file in its order, then those that are issued automatically. */
+    private static List<Certificates> sources(ConfigValues values) {
+        List<Certificates> sources = new ArrayList<>();
+        ProxyConfig.elements(values, TlsKeys.CERTIFICATES).forEach(element -> sources.add(certificates(element)));
+        AcmeConfig acme = AcmeConfig.from(values);
+        Path issued = acme == null ? null : acme.certificates();
+        if (issued != null) {
+            sources.add(new Certificates(null, null, issued, List.of()));
+        }
+        return List.copyOf(sources);
     }
 
     private static Certificates certificates(ConfigValues element) {

@@ -20,6 +20,7 @@ import io.millrace.proxy.serve.StoredBody;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -258,6 +259,20 @@ final class ClientAnswer {
                 home.settings().server().ofLocalAnswers(),
                 allow);
         report.refusedAs(result, null);
+        sendLocal(head, content, closing);
+    }
+
+    /** Answers an ACME challenge with nothing but the key authorization (RFC 8555 section 8.3). */
+    void sendChallenge(String text, boolean closing) {
+        ByteBuf content = ByteBufUtil.writeAscii(stream.alloc(), text);
+        OutboundHead head = LocalAnswers.head(
+                home.outbound(),
+                200,
+                content.readableBytes(),
+                home.clock().millis(),
+                home.settings().server().ofLocalAnswers(),
+                null);
+        report.refusedAs(ExchangeOutcome.LOCAL, "acme-challenge");
         sendLocal(head, content, closing);
     }
 

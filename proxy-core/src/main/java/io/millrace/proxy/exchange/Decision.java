@@ -27,6 +27,8 @@ final class Decision {
         DENIED,
         /** This proxy answers in the origin's place, since the request may go no further (RFC 9110 s7.6.2). */
         FINAL_RECIPIENT,
+        /** The request may ask for the answer to an ACME challenge: look for it, then decide again. */
+        CHALLENGE,
         /** No rule maps it. */
         NOT_MAPPED,
         /** The client is sent to {@link #location}, by {@link #redirectStatus}. */
@@ -77,6 +79,7 @@ final class Decision {
     private boolean validatingAside;
     private boolean readFromDisk;
     private boolean underLoad;
+    private boolean pastChallenges;
     /** Where objects are looked for without holding them; null when what is found is retained. */
     private @Nullable BorrowedObjects residents;
 
@@ -111,6 +114,7 @@ final class Decision {
         validatingAside = false;
         readFromDisk = false;
         underLoad = false;
+        pastChallenges = false;
         residents = null;
     }
 
@@ -187,6 +191,21 @@ final class Decision {
     Decision finalRecipient(String methods) {
         kind = Kind.FINAL_RECIPIENT;
         return allow(methods);
+    }
+
+    /** The request is not for an ACME challenge that is known here. */
+    Decision passChallenges() {
+        pastChallenges = true;
+        return this;
+    }
+
+    boolean isPastChallenges() {
+        return pastChallenges;
+    }
+
+    Decision challenge() {
+        kind = Kind.CHALLENGE;
+        return this;
     }
 
     Decision notMapped(String why) {

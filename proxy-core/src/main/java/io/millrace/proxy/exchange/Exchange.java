@@ -1,5 +1,6 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.acme.ChallengeAnswers;
 import io.millrace.proxy.caching.StaleServing;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.Validation;
@@ -103,6 +104,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
             case TUNNEL -> throw new IllegalStateException("CONNECT has an exchange of its own");
             case DENIED -> answerLocally(next.deniedStatus(), next.reason(), ExchangeOutcome.DENIED);
             case FINAL_RECIPIENT -> answerAsRecipient(next);
+            case CHALLENGE -> findChallenge();
             case NOT_MAPPED -> answerLocally(404, next.reason(), ExchangeOutcome.NOT_MAPPED);
             case REDIRECTED -> redirect(next);
             case PASS -> pass(next.forwardReason());
@@ -121,8 +123,37 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
     private static boolean isWaiting(Decision.Kind kind) {
         return switch (kind) {
             case PASS, OPEN, VALIDATE, COMPLETE, MISS -> true;
-            case TUNNEL, DENIED, FINAL_RECIPIENT, NOT_MAPPED, REDIRECTED, FRESH, FRESH_ENOUGH, UNAVAILABLE -> false;
+            case TUNNEL, DENIED, FINAL_RECIPIENT, CHALLENGE, NOT_MAPPED, REDIRECTED, FRESH, FRESH_ENOUGH, UNAVAILABLE ->
+                false;
         };
+    }
+
+    /** Reads the answer to an ACME challenge off the event loop; without one the request goes on as any other. */
+    private void findChallenge() {
+        ChallengeAnswers challenges = home.settings().challenges();
+        if (challenges == null) {
+            challengeFound(null);
+        } else {
+            challenges.find(request.target().path(), stream.eventLoop(), this::challengeFound);
+        }
+    }
+
+    private void challengeFound(@Nullable String text) {
+        if (state.isTerminal()) {
+            return;
+        }
+        try {
+            if (text == null) {
+                act(home.decider().decidePastChallenges(request, contentLength, stream.connection()));
+            } else {
+                home.counters().increment(Counter.ACME_CHALLENGES_HTTP);
+                state.enter(ExchangePhase.SENDING_LOCAL, ExchangeOutcome.LOCAL);
+                answer.sendChallenge(text, origin.isContentDue());
+                finish();
+            }
+        } catch (RuntimeException | Error e) {
+            onFault(e);
+        }
     }
 
     /** The client has as much in progress as it may. */

@@ -1,6 +1,7 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.access.AccessRules;
+import io.millrace.proxy.acme.ChallengeAnswers;
 import io.millrace.proxy.clients.ClientLimits;
 import io.millrace.proxy.config.OriginConfig;
 import io.millrace.proxy.config.ProxyConfig;
@@ -40,6 +41,7 @@ import org.jspecify.annotations.Nullable;
  * @param server what responses say in Server
  * @param clients how much one client may take at the same time
  * @param cacheStatus this proxy's member of Cache-Status
+ * @param challenges answers to ACME challenges by requests; null where no issuer sends any
  */
 public record ExchangeSettings(
         RemapTable remap,
@@ -58,7 +60,8 @@ public record ExchangeSettings(
         ViaText responseVia,
         ServerFields server,
         ClientLimits clients,
-        CacheStatus cacheStatus) {
+        CacheStatus cacheStatus,
+        @Nullable ChallengeAnswers challenges) {
 
     /**
      * What a configuration means.
@@ -101,7 +104,8 @@ public record ExchangeSettings(
                 new ViaText(via.name(), level(via.response())),
                 new ServerFields(via.server(), via.name()),
                 ClientLimits.of(config),
-                new CacheStatus(via.name()));
+                new CacheStatus(via.name()),
+                ChallengeAnswers.of(config.acme()));
     }
 
     @SuppressWarnings("EnumOrdinal") // the levels are numbers, and their words in that order

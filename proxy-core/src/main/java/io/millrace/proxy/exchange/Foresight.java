@@ -62,7 +62,10 @@ final class Foresight {
         Foresight foresight = new Foresight(home, shared, request, contentLength, client);
         foresight.carefully(() -> {
             foresight.decider.decide(
-                    foresight.decision, contentLength, client, shared.clock().millis());
+                    foresight.decision.passChallenges(),
+                    contentLength,
+                    client,
+                    shared.clock().millis());
             foresight.goOn();
         });
         return foresight.answer;
@@ -180,6 +183,7 @@ final class Foresight {
             case MISS -> Foreseen.Outcome.FETCH;
             case UNAVAILABLE -> Foreseen.Outcome.UNAVAILABLE;
             case OPEN -> throw new IllegalStateException("not opened: " + decision.key());
+            case CHALLENGE -> throw new IllegalStateException("not passed: " + decision.keyUrl());
         };
     }
 

@@ -3,6 +3,7 @@ package io.millrace.proxy.exchange;
 import io.millrace.proxy.access.AccessResult;
 import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.access.MethodPolicy;
+import io.millrace.proxy.acme.ChallengeAnswers;
 import io.millrace.proxy.caching.CacheControl;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.DynamicUrls;
@@ -32,6 +33,7 @@ import io.millrace.proxy.remap.RemapTable;
 import io.millrace.proxy.remap.RuledSettings;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -50,6 +52,8 @@ final class RequestDecider {
 
     private static final String NOT_SECURED =
             "an https URL needs a connection with TLS, or a trusted proxy that says so";
+
+    private static final byte[] CHALLENGE_PATH = ChallengeAnswers.PATH.getBytes(StandardCharsets.US_ASCII);
 
     private static final List<String> WEBSOCKET = List.of(UpgradeFields.WEBSOCKET);
 
@@ -73,6 +77,12 @@ final class RequestDecider {
                 new Decision(request), contentLength, client, shared.clock().millis());
     }
 
+    /** As the other, for a request to the path of ACME challenges whose token is not known here. */
+    Decision decidePastChallenges(RequestHead request, long contentLength, ClientConnection client) {
+        Decision decision = new Decision(request).passChallenges();
+        return decide(decision, contentLength, client, shared.clock().millis());
+    }
+
     /**
      * As the other, of a decision's request.
      *
@@ -83,6 +93,9 @@ final class RequestDecider {
         decision.stamp(shared.invalidator().stamp());
         RequestHead request = decision.request();
         ExchangeSettings settings = shared.settings().get();
+        if (settings.challenges() != null && !decision.isPastChallenges() && isChallenge(request, contentLength)) {
+            return decision.challenge();
+        }
         if (isLoop(request.fields(), settings.via())) {
             counters.increment(Counter.DENIED_LOOP);
             return decision.denied(LOOP_DETECTED, "the request came through this proxy before");
@@ -147,6 +160,13 @@ final class RequestDecider {
         return protocols != null
                 ? decision.upgrade(protocols).forward(Decision.Kind.PASS, ForwardReason.BYPASS)
                 : lookUp(decision, contentLength, nowMillis);
+    }
+
+    /** Whether an issuer of certificates may have sent it (RFC 8555 section 8.3). */
+    private static boolean isChallenge(RequestHead request, long contentLength) {
+        return request.target().pathStartsWith(CHALLENGE_PATH)
+                && contentLength == 0
+                && (request.method() == Method.GET || request.method() == Method.HEAD);
     }
 
     /** Goes on with a request that may be answered: whether it goes to the cache, and under which key. */

@@ -143,6 +143,12 @@ public final class TargetUri implements TargetResult {
         return pathStart;
     }
 
+    /** Whether the path as it came begins with these bytes. */
+    public boolean pathStartsWith(byte[] prefix) {
+        int length = prefix.length;
+        return pathEnd - pathStart >= length && Arrays.equals(target, pathStart, pathStart + length, prefix, 0, length);
+    }
+
     /** Position after the path; a query begins one further. */
     public int pathEnd() {
         return pathEnd;

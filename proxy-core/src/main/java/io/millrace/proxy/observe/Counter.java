@@ -121,6 +121,8 @@ public enum Counter {
     DENIED_CLIENT_TUNNELS(MetricFamily.DENIED_REQUESTS, "over limits.per_client.tunnels", "client-tunnels"),
     DENIED_LOOP(MetricFamily.DENIED_REQUESTS, "the request passed through this proxy before", "loop"),
 
+    ACME_CHALLENGES_HTTP(MetricFamily.ACME_CHALLENGES, "by a request", "http-01"),
+
     REDIRECTS_RULE(MetricFamily.REDIRECTS, "by a rule of redirect and its kind", "rule"),
     REDIRECTS_REFERER(MetricFamily.REDIRECTS, "referers of the rule has not the request's Referer", "referer"),
     REDIRECTS_NO_HOST(MetricFamily.REDIRECTS, "without Host and not mapped: no_host_url_redirect", "no-host"),

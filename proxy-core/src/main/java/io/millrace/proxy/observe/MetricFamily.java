@@ -494,6 +494,19 @@ public enum MetricFamily {
             "connections",
             "TLS handshakes with clients that failed, by reason.",
             "reason"),
+    ACME_CHALLENGES(
+            "millrace_acme_challenges_total",
+            Kind.COUNTER,
+            "answers",
+            "Challenges of certificate issuers answered by this worker, by type.",
+            "type"),
+    ACME_NAMES(
+            "millrace_acme_names",
+            Kind.GAUGE,
+            "names",
+            "Names with automatic certificates by state: valid, pending (no certificate yet), failing (the last order"
+                    + " failed) or expired; millctl tls list shows them.",
+            "state"),
     TLS_CERTIFICATE_FAULTS(
             "millrace_tls_certificate_faults_total",
             Kind.COUNTER,

@@ -24,11 +24,17 @@ public final class ListenerTls {
     private final CertificateStore store;
     private final ServerContexts contexts;
     private final boolean choosesByName;
+    private final @Nullable AutomaticCertificates automatic;
 
-    ListenerTls(CertificateStore store, ServerContexts contexts, boolean choosesByName) {
+    ListenerTls(
+            CertificateStore store,
+            ServerContexts contexts,
+            boolean choosesByName,
+            @Nullable AutomaticCertificates automatic) {
         this.store = store;
         this.contexts = contexts;
         this.choosesByName = choosesByName;
+        this.automatic = automatic;
     }
 
     /**
@@ -96,6 +102,17 @@ public final class ListenerTls {
     @Nullable
     CertificateSet find(@Nullable String name) {
         return store.index().find(name);
+    }
+
+    /** Whether there is a certificate for the name itself. */
+    boolean hasExactly(String name) {
+        return store.index().findExactly(name) != null;
+    }
+
+    /** Handshakes for automatic certificates; null where this address has certificates of its own. */
+    @Nullable
+    AutomaticCertificates automatic() {
+        return automatic;
     }
 
     ServerContexts contexts() {

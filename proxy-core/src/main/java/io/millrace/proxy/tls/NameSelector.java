@@ -1,5 +1,6 @@
 package io.millrace.proxy.tls;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;
@@ -9,6 +10,7 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.GenericFutureListener;
 import io.netty.util.concurrent.Promise;
 import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
@@ -30,16 +32,63 @@ final class NameSelector extends SniHandler {
     private final ListenerTls tls;
     private final HandshakeListener told;
     private boolean refused;
+    private boolean challenged;
 
     NameSelector(ListenerTls tls, HandshakeListener told) {
-        super((name, promise) -> promise, HELLO_BYTES_MAX, HELLO_TIMEOUT_MILLIS);
+        super((name, promise) -> promise, HELLO_BYTES_MAX, timeoutMillis(tls.automatic()));
         this.tls = tls;
         this.told = told;
+    }
+
+    private static long timeoutMillis(@Nullable AutomaticCertificates automatic) {
+        return automatic == null ? HELLO_TIMEOUT_MILLIS : automatic.timeoutMillis(HELLO_TIMEOUT_MILLIS);
+    }
+
+    @Override
+    protected Future<SslContext> lookup(ChannelHandlerContext ctx, @Nullable ByteBuf hello) throws Exception {
+        AutomaticCertificates automatic = tls.automatic();
+        challenged = automatic != null && automatic.isChallenge(hello);
+        return super.lookup(ctx, hello);
     }
 
     @Override
     protected Future<SslContext> lookup(ChannelHandlerContext ctx, @Nullable String name) {
         Promise<SslContext> promise = ctx.executor().newPromise();
+        AutomaticCertificates automatic = tls.automatic();
+        if (automatic != null && challenged) {
+            automatic.provideChallenge(name, waiting(ctx, promise));
+            return promise;
+        }
+        if (automatic != null
+                && name != null
+                && !tls.hasExactly(name)
+                && automatic.await(
+                        name, () -> ctx.executor().execute(() -> provide(ctx, name, waiting(ctx, promise))))) {
+            return promise;
+        }
+        return provide(ctx, name, promise);
+    }
+
+    /**
+     * A promise for a wait. Its failure closes the connection and never completes the outer promise, whose failure would
+     * reach the end of the pipeline as an unhandled exception.
+     */
+    private Promise<SslContext> waiting(ChannelHandlerContext ctx, Promise<SslContext> outer) {
+        Promise<SslContext> inner = ctx.executor().newPromise();
+        GenericFutureListener<Future<SslContext>> listener = done -> {
+            if (done.isSuccess()) {
+                outer.setSuccess(done.getNow());
+            } else if (!refused) {
+                refused = true;
+                onFailure.run();
+                ctx.close();
+            }
+        };
+        inner.addListener(listener);
+        return inner;
+    }
+
+    private Promise<SslContext> provide(ChannelHandlerContext ctx, @Nullable String name, Promise<SslContext> promise) {
         CertificateSet found = tls.find(name);
         if (found == null) {
             refuse(ctx);

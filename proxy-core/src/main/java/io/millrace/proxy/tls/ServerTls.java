@@ -1,5 +1,7 @@
 package io.millrace.proxy.tls;
 
+import io.millrace.proxy.acme.AcmeRecord;
+import io.millrace.proxy.config.AcmeConfig;
 import io.millrace.proxy.config.ListenerConfig;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.ServerTlsConfig;
@@ -51,10 +53,14 @@ public final class ServerTls implements AutoCloseable {
     private @Nullable Future<?> pause;
     private final TicketKeySource ticketKeys = new TicketKeySource(this::useTicketKeys);
     private volatile TlsConfig config;
+    private @Nullable AutomaticCertificates automatic;
+    private volatile @Nullable AcmeConfig acme;
+    private final AutomaticNames automaticNames = new AutomaticNames();
 
     /** Loads nothing yet. */
     public ServerTls(ProxyConfig config, LongSupplier clockMillis) {
         this.config = config.tls();
+        this.acme = config.acme();
         this.clockMillis = clockMillis;
     }
 
@@ -88,13 +94,15 @@ public final class ServerTls implements AutoCloseable {
                 shared = all;
                 stores.add(all);
                 all.look();
+                automaticNames.look(acme);
+                automatic = new AutomaticCertificates(acme, executor, clockMillis, all::look);
             }
             if (known == null) {
                 known = contexts(executor, tls);
                 sharedContexts.put(tls.settings(), known);
                 all.attach(known);
             }
-            return new ListenerTls(all, known, true);
+            return new ListenerTls(all, known, true, automatic);
         }
         CertificateStore own = new CertificateStore(only(certificate, tls.key()), clockMillis);
         ServerContexts made = contexts(executor, tls);
@@ -107,7 +115,7 @@ public final class ServerTls implements AutoCloseable {
             throw new IOException("listen.tls: " + line.problem());
         }
         made.prepare(set);
-        return new ListenerTls(own, made, false);
+        return new ListenerTls(own, made, false, null);
     }
 
     private ServerContexts contexts(ScheduledExecutorService executor, ListenerConfig.Tls tls) throws SSLException {
@@ -154,6 +162,7 @@ public final class ServerTls implements AutoCloseable {
         long begun = System.nanoTime();
         try {
             look();
+            automaticNames.look(acme);
         } catch (RuntimeException e) {
             log.error("TLS: looking for changed certificates failed; the next look is in {} s", 10, e);
         }
@@ -225,6 +234,10 @@ public final class ServerTls implements AutoCloseable {
             if (otherKeys && looking != null) {
                 ticketKeys.file(config.ticketKeysFile());
             }
+            acme = next.acme();
+            if (automatic != null) {
+                automatic.configure(acme);
+            }
             if (sooner && pause != null && pause.cancel(false)) {
                 schedule(config.checkNanos());
             }
@@ -234,6 +247,21 @@ public final class ServerTls implements AutoCloseable {
         if (store != null) {
             store.configure(next.tls());
         }
+    }
+
+    /** Challenges of certificate issuers answered by handshakes since the start. */
+    public long challenges() {
+        lock.lock();
+        try {
+            return automatic == null ? 0 : automatic.challenges();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What is known of names with automatic certificates, as of the last look. */
+    public List<AcmeRecord> automaticNames() {
+        return automaticNames.all();
     }
 
     /** What is known of every certificate, as of the last look. */

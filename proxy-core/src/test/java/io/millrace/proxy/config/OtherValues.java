@@ -8,6 +8,7 @@ import java.util.Map;
 public final class OtherValues {
     /** Where the type alone does not say what is valid. */
     private static final Map<String, String> BY_KEY = Map.ofEntries(
+            Map.entry("tls.acme.names", "other.example"),
             Map.entry("access.forwarded_fields", "forwarded"),
             Map.entry("access.trusted_proxies", "10.0.0.0/8"),
             Map.entry("purge.allow", "10.0.0.0/8"),
@@ -47,6 +48,7 @@ public final class OtherValues {
                     "volumes: [{name: other, share: 10%}]\nstorage: [{path: /var/cache/other, size: 1GiB}]\n"),
             Map.entry("cache_rules", "cache_rules: [{suffix: css, ttl_in_cache: 1h}]\n"),
             Map.entry("tls.certificates", "tls: {certificates: [{directory: /etc/other}]}\n"),
+            Map.entry("tls.acme.issuers", "tls: {acme: {issuers: ['https://other.example/directory']}}\n"),
             Map.entry("dns.split", "dns: {split: [{domains: [other.example], name_servers: [192.0.2.53]}]}\n"));
 
     private OtherValues() {}

@@ -9,8 +9,10 @@ import io.millrace.cli.command.CommandFailure;
 import io.millrace.cli.command.ExitCode;
 import io.millrace.cli.command.Invocation;
 import io.millrace.cli.command.TargetUrl;
+import io.millrace.cli.client.JsonText;
 import io.millrace.cli.render.CertificateView;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -19,6 +21,9 @@ import picocli.CommandLine.Parameters;
 /** Commands about TLS certificates. */
 public final class TlsCommands {
     private static final String CERTIFICATES = "/v1/tls/certificates";
+
+    /** An order waits for the issuer's validation. */
+    private static final Duration RENEW_TIMEOUT = Duration.ofMinutes(9);
 
     private TlsCommands() {}
 
@@ -60,10 +65,40 @@ public final class TlsCommands {
         protected int run(AdminClient client) throws AdminClientException, CommandFailure {
             AdminResponse response = client.get(CERTIFICATES + "?name=" + TargetUrl.encoded(name));
             JsonObject report = answered(response);
-            if (report.objects("certificates").isEmpty()) {
+            if (report.objects("certificates").isEmpty()
+                    && report.objects("automatic").isEmpty()) {
                 throw new CommandFailure(ExitCode.FAILED, "no certificate for " + name + "; see millctl tls list");
             }
             show(response, CertificateView.details(report, console().paint()));
+            return ExitCode.OK;
+        }
+    }
+
+    @Command(
+            name = "renew",
+            abbreviateSynopsis = true,
+            description = {
+                "Order a new automatic certificate for a name now.",
+                "Waits until the issuer has decided. The limit of orders per hour still applies."
+            },
+            footer = {"", "Example: millctl tls renew www.example.com"})
+    static final class Renew extends ApiCommand {
+        @Parameters(paramLabel = "NAME", description = "A name of tls.acme.names, or one issued on demand.")
+        private String name = "";
+
+        Renew(Invocation invocation) {
+            super(invocation, RENEW_TIMEOUT);
+        }
+
+        @Override
+        int run(AdminClient client) throws AdminClientException, CommandFailure {
+            AdminResponse response = client.post("/v1/tls/renew", JsonText.object("name", name));
+            JsonObject report = answered(response);
+            String problem = report.text("problem");
+            if (problem != null) {
+                throw new CommandFailure(ExitCode.FAILED, name + ": no new certificate: " + problem);
+            }
+            show(response, CertificateView.renewed(report));
             return ExitCode.OK;
         }
     }

@@ -1,0 +1,231 @@
+package io.millrace.acme;
+
+import io.millrace.proxy.config.AcmeConfig;
+import io.millrace.proxy.config.AcmeConfig.Issuer;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.security.KeyPair;
+import java.security.Security;
+import java.security.cert.CertificateException;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import org.bouncycastle.jce.provider.BouncyCastleProvider;
+import org.jspecify.annotations.Nullable;
+import org.shredzone.acme4j.Authorization;
+import org.shredzone.acme4j.Certificate;
+import org.shredzone.acme4j.Login;
+import org.shredzone.acme4j.Order;
+import org.shredzone.acme4j.OrderBuilder;
+import org.shredzone.acme4j.Problem;
+import org.shredzone.acme4j.RenewalInfo;
+import org.shredzone.acme4j.Status;
+import org.shredzone.acme4j.challenge.Challenge;
+import org.shredzone.acme4j.connector.Resource;
+import org.shredzone.acme4j.exception.AcmeException;
+import org.shredzone.acme4j.exception.AcmeRateLimitedException;
+import org.shredzone.acme4j.exception.AcmeServerException;
+import org.shredzone.acme4j.util.KeyPairUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Orders certificates by ACME with acme4j. Confined to the ACME thread; blocks. */
+final class AcmeIssuer implements CertificateIssuer {
+    private static final Logger LOG = LoggerFactory.getLogger(AcmeIssuer.class);
+    private static final Duration VALIDATION_MAX = Duration.ofMinutes(3);
+    private static final long ADVICE_SECONDS = 6 * 3600;
+    private static final String ACCOUNT_GONE = "urn:ietf:params:acme:error:accountDoesNotExist";
+    private static final String REPLACED = "urn:ietf:params:acme:error:alreadyReplaced";
+
+    private final AcmeConfig config;
+    private final AcmeStorage storage;
+    private final LongSupplier clockMillis;
+    private final ChallengeFiles challenges;
+    private final Map<Issuer, IssuerSession> sessions = new HashMap<>();
+
+    static {
+        // acme4j makes keys and requests with it.
+        if (Security.getProvider(BouncyCastleProvider.PROVIDER_NAME) == null) {
+            Security.addProvider(new BouncyCastleProvider());
+        }
+    }
+
+    AcmeIssuer(AcmeConfig config, AcmeStorage storage, LongSupplier clockMillis) {
+        this.config = config;
+        this.storage = storage;
+        this.clockMillis = clockMillis;
+        this.challenges = new ChallengeFiles(config, storage);
+    }
+
+    private IssuerSession session(Issuer issuer) {
+        return sessions.computeIfAbsent(issuer, each -> new IssuerSession(each, config, storage));
+    }
+
+    @Override
+    public Issued issue(Issuer issuer, String name, @Nullable String previousPem)
+            throws IssuanceException, InterruptedException {
+        boolean ordered = false;
+        try {
+            Login login = session(issuer).login();
+            Order order = order(login, name, previousPem);
+            ordered = true;
+            authorize(order);
+            KeyPair key = newKey();
+            if (order.getStatus() != Status.VALID) {
+                order.waitUntilReady(VALIDATION_MAX);
+                order.execute(key);
+                if (order.waitForCompletion(VALIDATION_MAX) != Status.VALID) {
+                    throw new IOException("the order is " + order.getStatus() + reason(order.getError()));
+                }
+            }
+            Certificate certificate = order.getCertificate();
+            StringWriter pem = new StringWriter();
+            certificate.writeCertificate(pem);
+            return new Issued(
+                    pem + IssuerSession.pem(key),
+                    certificate.getCertificate().getNotAfter().getTime() / 1000);
+        } catch (AcmeException | IOException | RuntimeException e) {
+            throw failure(issuer, ordered, e);
+        }
+    }
+
+    private IssuanceException failure(Issuer issuer, boolean ordered, Exception cause) {
+        long retrySeconds = 0;
+        if (cause instanceof AcmeRateLimitedException limited) {
+            retrySeconds = limited.getRetryAfter().map(Instant::getEpochSecond).orElse(0L);
+        }
+        if (cause instanceof AcmeServerException refused
+                && ACCOUNT_GONE.equals(refused.getType().toString())) {
+            try {
+                session(issuer).forget();
+            } catch (IOException e) {
+                LOG.warn("ACME: the account at {} cannot be forgotten: {}", issuer.directory(), e.toString());
+            }
+        }
+        return new IssuanceException(text(cause), ordered, retrySeconds, cause);
+    }
+
+    /** The reason without class names, with that of the cause where the exception has none. */
+    private static String text(Throwable failure) {
+        Throwable cause = failure.getCause();
+        String own = failure.getMessage();
+        if (cause == null || cause == failure || (own != null && failure instanceof AcmeServerException)) {
+            return own == null ? failure.getClass().getSimpleName() : own;
+        }
+        String below = text(cause);
+        return own == null || own.contains(below) ? below : own + ": " + below;
+    }
+
+    private Order order(Login login, String name, @Nullable String previousPem) throws AcmeException, IOException {
+        X509Certificate previous = previousPem == null
+                        || login.getSession()
+                                .resourceUrlOptional(Resource.RENEWAL_INFO)
+                                .isEmpty()
+                ? null
+                : leaf(previousPem);
+        try {
+            return builder(login, name, previous).create();
+        } catch (AcmeServerException e) {
+            if (previous == null || !REPLACED.equals(e.getType().toString())) {
+                throw e;
+            }
+            // The issuer knows of a replacement that was lost before it was stored.
+            return builder(login, name, null).create();
+        }
+    }
+
+    private OrderBuilder builder(Login login, String name, @Nullable X509Certificate previous) throws AcmeException {
+        OrderBuilder builder = login.newOrder().domain(name);
+        String profile = config.profile();
+        if (profile != null) {
+            builder.profile(profile);
+        }
+        if (previous != null) {
+            builder.replaces(previous);
+        }
+        return builder;
+    }
+
+    private void authorize(Order order) throws AcmeException, IOException, InterruptedException {
+        for (Authorization authorization : order.getAuthorizations()) {
+            if (authorization.getStatus() != Status.VALID) {
+                authorize(authorization);
+            }
+        }
+    }
+
+    private void authorize(Authorization authorization) throws AcmeException, IOException, InterruptedException {
+        ChallengeFiles.Ready ready = challenges.prepare(authorization);
+        try {
+            Challenge challenge = ready.challenge();
+            challenge.trigger();
+            if (authorization.waitForCompletion(VALIDATION_MAX) != Status.VALID) {
+                challenge.fetch();
+                throw new IOException("the issuer could not verify the name by " + challenge.getType()
+                        + reason(challenge.getError()));
+            }
+        } finally {
+            try {
+                ready.removal().remove();
+            } catch (IOException e) {
+                LOG.warn("ACME: the answer to a challenge stays behind: {}", e.toString());
+            }
+        }
+    }
+
+    private static String reason(Optional<Problem> problem) {
+        return problem.flatMap(Problem::getDetail).map(detail -> ": " + detail).orElse("");
+    }
+
+    private KeyPair newKey() {
+        return switch (config.keyType()) {
+            case ECDSA_P256 -> KeyPairUtils.createECKeyPair("secp256r1");
+            case ECDSA_P384 -> KeyPairUtils.createECKeyPair("secp384r1");
+            case RSA_2048 -> KeyPairUtils.createKeyPair(2048);
+            case RSA_4096 -> KeyPairUtils.createKeyPair(4096);
+        };
+    }
+
+    @Override
+    public @Nullable Advice advice(Issuer issuer, String pem) {
+        long nowSeconds = clockMillis.getAsLong() / 1000;
+        try {
+            Login login = session(issuer).login();
+            if (login.getSession().resourceUrlOptional(Resource.RENEWAL_INFO).isEmpty()) {
+                return null;
+            }
+            RenewalInfo info = login.bindRenewalInfo(leaf(pem));
+            long again = info.fetch().map(Instant::getEpochSecond).orElse(0L);
+            return new Advice(
+                    new RenewalTime.Window(
+                            info.getSuggestedWindowStart().getEpochSecond(),
+                            info.getSuggestedWindowEnd().getEpochSecond()),
+                    Math.max(again, nowSeconds + ADVICE_SECONDS));
+        } catch (AcmeException | IOException | RuntimeException e) {
+            LOG.debug("ACME: no renewal information from {}", issuer.directory(), e);
+            return null;
+        }
+    }
+
+    /** The first certificate of a text. */
+    static X509Certificate leaf(String pem) throws IOException {
+        try {
+            int end = pem.indexOf("-----END CERTIFICATE-----");
+            if (end < 0) {
+                throw new IOException("no certificate in PEM");
+            }
+            String first = pem.substring(0, end) + "-----END CERTIFICATE-----\n";
+            return (X509Certificate) CertificateFactory.getInstance("X.509")
+                    .generateCertificate(new ByteArrayInputStream(first.getBytes(StandardCharsets.US_ASCII)));
+        } catch (CertificateException e) {
+            throw new IOException("a stored certificate is damaged: " + e.getMessage(), e);
+        }
+    }
+}

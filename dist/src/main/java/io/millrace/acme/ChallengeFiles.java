@@ -1,0 +1,99 @@
+package io.millrace.acme;
+
+import io.millrace.proxy.config.AcmeConfig;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.security.KeyPair;
+import java.security.cert.CertificateEncodingException;
+import java.security.cert.X509Certificate;
+import org.shredzone.acme4j.Authorization;
+import org.shredzone.acme4j.Identifier;
+import org.shredzone.acme4j.challenge.Challenge;
+import org.shredzone.acme4j.challenge.Dns01Challenge;
+import org.shredzone.acme4j.challenge.Http01Challenge;
+import org.shredzone.acme4j.challenge.TlsAlpn01Challenge;
+import org.shredzone.acme4j.toolbox.AcmeUtils;
+import org.shredzone.acme4j.util.KeyPairUtils;
+
+/** Puts answers to challenges where workers or name servers have them. Confined to the ACME thread; blocks. */
+final class ChallengeFiles {
+    /** Undoes what one challenge needed. */
+    @FunctionalInterface
+    interface Removal {
+        void remove() throws IOException, InterruptedException;
+    }
+
+    /**
+     * A challenge whose answer is in place.
+     *
+     * @param removal to be run when the issuer has decided
+     */
+    record Ready(Challenge challenge, Removal removal) {}
+
+    private final AcmeConfig config;
+    private final AcmeStorage storage;
+
+    ChallengeFiles(AcmeConfig config, AcmeStorage storage) {
+        this.config = config;
+        this.storage = storage;
+    }
+
+    /**
+     * Puts the answer in place.
+     *
+     * @throws IOException also where the issuer does not offer the configured type
+     */
+    Ready prepare(Authorization authorization) throws IOException, InterruptedException {
+        return switch (config.challenge()) {
+            case HTTP_01 -> http(find(authorization, Http01Challenge.TYPE, Http01Challenge.class));
+            case TLS_ALPN_01 ->
+                alpn(
+                        find(authorization, TlsAlpn01Challenge.TYPE, TlsAlpn01Challenge.class),
+                        authorization.getIdentifier());
+            case DNS_01 ->
+                dns(find(authorization, Dns01Challenge.TYPE, Dns01Challenge.class), authorization.getIdentifier());
+        };
+    }
+
+    private static <C extends Challenge> C find(Authorization authorization, String type, Class<C> of)
+            throws IOException {
+        return authorization
+                .findChallenge(of)
+                .orElseThrow(() -> new IOException("the issuer does not offer " + type + " for "
+                        + authorization.getIdentifier().getDomain() + "; choose another tls.acme.challenge"));
+    }
+
+    private Ready http(Http01Challenge challenge) throws IOException {
+        String path = "challenges/http-01/" + challenge.getToken();
+        storage.put(path, challenge.getAuthorization());
+        return new Ready(challenge, () -> storage.delete(path));
+    }
+
+    private Ready alpn(TlsAlpn01Challenge challenge, Identifier name) throws IOException {
+        // acme4j signs this certificate with RSA only.
+        KeyPair key = KeyPairUtils.createKeyPair(2048);
+        X509Certificate certificate = challenge.createCertificate(key, name);
+        StringWriter text = new StringWriter();
+        try {
+            AcmeUtils.writeToPem(certificate.getEncoded(), AcmeUtils.PemLabel.CERTIFICATE, text);
+        } catch (CertificateEncodingException e) {
+            throw new IOException(e);
+        }
+        String path = "challenges/tls-alpn-01/" + name.getDomain();
+        storage.put(path, text + IssuerSession.pem(key));
+        return new Ready(challenge, () -> storage.delete(path));
+    }
+
+    private Ready dns(Dns01Challenge challenge, Identifier name) throws IOException, InterruptedException {
+        Path program = config.dnsHook();
+        if (program == null) {
+            throw new IOException("tls.acme.dns_hook is missing");
+        }
+        DnsHook hook = new DnsHook(program, config.dnsHookNanos());
+        String record = challenge.getRRName(name);
+        String value = challenge.getDigest();
+        hook.present(record, value);
+        return new Ready(challenge, () -> hook.cleanUp(record, value));
+    }
+}

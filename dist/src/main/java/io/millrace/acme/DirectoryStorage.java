@@ -1,0 +1,120 @@
+package io.millrace.acme;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Storage in a directory. Leases are locks of the kernel, which end with the process. */
+final class DirectoryStorage implements AcmeStorage {
+    private static final Logger LOG = LoggerFactory.getLogger(DirectoryStorage.class);
+    private static final FileAttribute<Set<PosixFilePermission>> OWN_FILE =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+    private static final FileAttribute<Set<PosixFilePermission>> OWN_DIRECTORY =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+    private static final List<String> DIRECTORIES = List.of(
+            "accounts", "certificates", "challenges/http-01", "challenges/tls-alpn-01", "records", "requests", "locks");
+
+    private final Path root;
+
+    private DirectoryStorage(Path root) {
+        this.root = root;
+    }
+
+    /** Makes the directories that are missing. */
+    static DirectoryStorage open(Path root) throws IOException {
+        for (String each : DIRECTORIES) {
+            Files.createDirectories(root.resolve(each), OWN_DIRECTORY);
+        }
+        return new DirectoryStorage(root);
+    }
+
+    @Override
+    public void put(String path, String content) throws IOException {
+        Path file = root.resolve(path);
+        // The certificate store leaves out what begins with a dot.
+        Path unfinished = file.resolveSibling("." + file.getFileName() + ".new");
+        Files.deleteIfExists(unfinished);
+        try {
+            try (FileChannel channel = FileChannel.open(
+                    unfinished, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), OWN_FILE)) {
+                ByteBuffer bytes = ByteBuffer.wrap(content.getBytes(StandardCharsets.UTF_8));
+                while (bytes.hasRemaining()) {
+                    channel.write(bytes);
+                }
+                channel.force(true);
+            }
+            Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        } finally {
+            Files.deleteIfExists(unfinished);
+        }
+    }
+
+    @Override
+    public Optional<String> get(String path) throws IOException {
+        try {
+            return Optional.of(Files.readString(root.resolve(path)));
+        } catch (NoSuchFileException e) {
+            return Optional.empty();
+        }
+    }
+
+    @Override
+    public void delete(String path) throws IOException {
+        Files.deleteIfExists(root.resolve(path));
+    }
+
+    @Override
+    public List<String> list(String directory) throws IOException {
+        try (Stream<Path> entries = Files.list(root.resolve(directory))) {
+            return entries.map(entry -> entry.getFileName().toString())
+                    .filter(name -> !name.startsWith("."))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    @Override
+    public Optional<Lease> lease(String name) throws IOException {
+        Path file = root.resolve("locks").resolve(name + ".lock");
+        FileChannel channel =
+                FileChannel.open(file, Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE), OWN_FILE);
+        try {
+            FileLock lock = channel.tryLock();
+            if (lock != null) {
+                return Optional.of(() -> close(channel));
+            }
+        } catch (OverlappingFileLockException e) {
+            // Another thread of this process has it.
+        } catch (IOException e) {
+            close(channel);
+            throw e;
+        }
+        close(channel);
+        return Optional.empty();
+    }
+
+    private static void close(FileChannel channel) {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            LOG.warn("ACME: a lock file cannot be closed: {}", e.toString());
+        }
+    }
+}

@@ -1,0 +1,55 @@
+package io.millrace.acme;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The operator's program that sets TXT records. Blocks while it runs.
+ *
+ * @param program executable file
+ * @param timeoutNanos after which it is killed
+ */
+record DnsHook(Path program, long timeoutNanos) {
+    private static final int OUTPUT_MAX = 500;
+
+    /** Sets a record, and returns once the name servers have it. */
+    void present(String record, String value) throws IOException, InterruptedException {
+        run("present", record, value);
+    }
+
+    /** Removes a record. */
+    void cleanUp(String record, String value) throws IOException, InterruptedException {
+        run("cleanup", record, value);
+    }
+
+    private void run(String verb, String record, String value) throws IOException, InterruptedException {
+        Path output = Files.createTempFile("millrace-dns-hook", ".out");
+        try {
+            Process process = new ProcessBuilder(List.of(program.toString(), verb, record, value))
+                    .redirectErrorStream(true)
+                    .redirectOutput(output.toFile())
+                    .start();
+            try {
+                process.getOutputStream().close();
+                if (!process.waitFor(timeoutNanos, TimeUnit.NANOSECONDS)) {
+                    throw new IOException(program + " " + verb + " did not end within "
+                            + TimeUnit.NANOSECONDS.toSeconds(timeoutNanos) + " s (tls.acme.dns_hook_timeout)");
+                }
+            } finally {
+                process.destroyForcibly();
+            }
+            if (process.exitValue() != 0) {
+                String said =
+                        Files.readString(output, StandardCharsets.ISO_8859_1).strip();
+                throw new IOException(program + " " + verb + " ended with " + process.exitValue() + ": "
+                        + said.substring(0, Math.min(said.length(), OUTPUT_MAX)));
+            }
+        } finally {
+            Files.deleteIfExists(output);
+        }
+    }
+}

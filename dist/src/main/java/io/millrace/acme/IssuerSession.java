@@ -1,0 +1,133 @@
+package io.millrace.acme;
+
+import io.millrace.proxy.config.AcmeConfig;
+import java.io.IOException;
+import java.io.StringReader;
+import java.io.StringWriter;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyPair;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.shredzone.acme4j.AccountBuilder;
+import org.shredzone.acme4j.Login;
+import org.shredzone.acme4j.Session;
+import org.shredzone.acme4j.connector.NetworkSettings;
+import org.shredzone.acme4j.exception.AcmeException;
+import org.shredzone.acme4j.provider.GenericAcmeProvider;
+import org.shredzone.acme4j.util.KeyPairUtils;
+
+/** An account at one issuer, made at the first use. Confined to the ACME thread. */
+final class IssuerSession {
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
+
+    /** acme4j's provider for any directory, with a trust store of our own where one is configured. */
+    private static final class Provider extends GenericAcmeProvider {
+        private final @Nullable Path caFile;
+
+        Provider(@Nullable Path caFile) {
+            this.caFile = caFile;
+        }
+
+        @Override
+        public HttpClient createHttpClient(NetworkSettings settings) {
+            HttpClient.Builder builder = HttpClient.newBuilder()
+                    .followRedirects(HttpClient.Redirect.NORMAL)
+                    .connectTimeout(settings.getTimeout());
+            if (caFile != null) {
+                try {
+                    builder.sslContext(TrustedCa.context(caFile));
+                } catch (IOException e) {
+                    throw new IllegalStateException("tls.acme.ca_file: " + e.getMessage(), e);
+                }
+            }
+            return builder.build();
+        }
+    }
+
+    private final AcmeConfig.Issuer issuer;
+    private final AcmeConfig config;
+    private final AcmeStorage storage;
+    private @Nullable Login login;
+
+    IssuerSession(AcmeConfig.Issuer issuer, AcmeConfig config, AcmeStorage storage) {
+        this.issuer = issuer;
+        this.config = config;
+        this.storage = storage;
+    }
+
+    /** The account, found or made. Blocks. */
+    Login login() throws AcmeException, IOException {
+        Login known = login;
+        if (known == null) {
+            known = open();
+            login = known;
+        }
+        return known;
+    }
+
+    private Login open() throws AcmeException, IOException {
+        Session session = new Session(URI.create(issuer.directory()), new Provider(config.caFile()));
+        session.networkSettings().setTimeout(TIMEOUT);
+        String directory = "accounts/" + accountName();
+        KeyPair key = key(directory + ".key");
+        Optional<String> location = storage.get(directory + ".url");
+        if (location.isPresent()) {
+            return session.login(URI.create(location.get().strip()).toURL(), key);
+        }
+        AccountBuilder builder = new AccountBuilder().agreeToTermsOfService().useKeyPair(key);
+        String email = config.email();
+        if (email != null) {
+            builder.addEmail(email);
+        }
+        String eabKeyId = issuer.eabKeyId();
+        Path eabKeyFile = issuer.eabKeyFile();
+        if (eabKeyId != null && eabKeyFile != null) {
+            builder.withKeyIdentifier(eabKeyId, Files.readString(eabKeyFile).strip());
+        }
+        Login made = builder.createLogin(session);
+        storage.put(directory + ".url", made.getAccountLocation().toString());
+        return made;
+    }
+
+    /** Host of the directory, and a few digits that tell two directories and addresses of one host apart. */
+    private String accountName() {
+        String identity = issuer.directory() + " " + config.email() + " " + issuer.eabKeyId();
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(identity.getBytes(StandardCharsets.UTF_8));
+            return URI.create(issuer.directory()).getHost() + "-"
+                    + HexFormat.of().formatHex(digest, 0, 4);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private KeyPair key(String path) throws IOException {
+        Optional<String> known = storage.get(path);
+        if (known.isPresent()) {
+            return KeyPairUtils.readKeyPair(new StringReader(known.get()));
+        }
+        KeyPair made = KeyPairUtils.createECKeyPair("secp256r1");
+        storage.put(path, pem(made));
+        return made;
+    }
+
+    /** The account is not known to the issuer any more: the next use makes another one. */
+    void forget() throws IOException {
+        login = null;
+        storage.delete("accounts/" + accountName() + ".url");
+    }
+
+    static String pem(KeyPair key) throws IOException {
+        StringWriter text = new StringWriter();
+        KeyPairUtils.writeKeyPair(key, text);
+        return text.toString();
+    }
+}

@@ -1,0 +1,242 @@
+package io.millrace.acme;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.acme.AcmeFiles;
+import io.millrace.proxy.acme.AcmeRecord;
+import io.millrace.proxy.config.AcmeConfig;
+import io.millrace.proxy.config.AcmeConfig.Issuer;
+import io.millrace.proxy.config.AcmeKeys;
+import io.millrace.proxy.config.ConfigValues;
+import io.millrace.proxy.config.ProxyConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The service with an issuer in memory and a clock that the test moves. */
+class AcmeServiceTest {
+    private static final String NAME = "www.example.com";
+    private static final String FIRST = "https://first.example/directory";
+    private static final String SECOND = "https://second.example/directory";
+    private static final long DAY = 86_400;
+
+    /** Issues texts, valid for 90 days. */
+    private final class FakeIssuer implements CertificateIssuer {
+        final List<String> orders = new ArrayList<>();
+        final List<String> down = new ArrayList<>();
+        final List<String> refusing = new ArrayList<>();
+        RenewalTime.@Nullable Window window;
+
+        @Override
+        public Issued issue(Issuer issuer, String name, @Nullable String previousPem) throws IssuanceException {
+            if (down.contains(issuer.directory())) {
+                throw new IssuanceException("connection refused", false, 0, new IOException());
+            }
+            orders.add(issuer.directory() + " " + name);
+            if (refusing.contains(issuer.directory())) {
+                throw new IssuanceException("the name is blocked", true, 0, new IOException());
+            }
+            return new Issued("certificate " + orders.size(), seconds + 90 * DAY);
+        }
+
+        @Override
+        public @Nullable Advice advice(Issuer issuer, String pem) {
+            RenewalTime.Window now = window;
+            return now == null ? null : new Advice(now, seconds + 6 * 3600);
+        }
+    }
+
+    @TempDir
+    Path directory;
+
+    private final FakeIssuer issuer = new FakeIssuer();
+    private long seconds = 1_800_000_000;
+    private @Nullable AcmeService service;
+    private AcmeConfig config = acme(Map.of());
+
+    private AcmeConfig acme(Map<String, String> settings) {
+        ProxyConfig.Builder builder = ProxyConfig.builder()
+                .set("tls.acme.names", NAME)
+                .set("tls.acme.accept_terms", "true")
+                .acmeIssuer(
+                        ConfigValues.builder().set(AcmeKeys.DIRECTORY, FIRST).build())
+                .acmeIssuer(
+                        ConfigValues.builder().set(AcmeKeys.DIRECTORY, SECOND).build());
+        settings.forEach(builder::set);
+        return builder.build().acme();
+    }
+
+    private AcmeService start() {
+        AcmeService made =
+                new AcmeService(() -> config.storedIn(directory), () -> seconds * 1000, (settings, storage) -> issuer);
+        service = made;
+        return made;
+    }
+
+    @AfterEach
+    void close() {
+        if (service != null) {
+            service.close();
+        }
+    }
+
+    /** What the service does within some seconds of the clock. */
+    private void pass(long more) throws InterruptedException {
+        AcmeService running = service == null ? start() : service;
+        for (long each = 0; each <= more; each += Math.max(1, more)) {
+            seconds += each;
+            for (int i = 0; i < 4; i++) {
+                running.tick();
+            }
+        }
+    }
+
+    private AcmeRecord record() throws IOException {
+        return AcmeRecord.all(new AcmeFiles(directory)).get(0);
+    }
+
+    private Path certificate() {
+        return directory.resolve("certificates").resolve(NAME + ".pem");
+    }
+
+    @Test
+    void firstCertificateIsStoredForThisUserOnly() throws Exception {
+        pass(0);
+        assertEquals(List.of(FIRST + " " + NAME), issuer.orders);
+        assertEquals("certificate 1", Files.readString(certificate()));
+        assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(certificate())));
+        assertEquals("valid", record().state(seconds));
+        assertEquals(seconds + 60 * DAY, record().renewalSeconds());
+    }
+
+    @Test
+    void renewsWhenItIsDueAndNotBefore() throws Exception {
+        pass(0);
+        pass(60 * DAY - 1);
+        assertEquals(1, issuer.orders.size());
+        pass(1);
+        assertEquals(2, issuer.orders.size());
+        assertEquals("certificate 2", Files.readString(certificate()));
+    }
+
+    @Test
+    void renewalInformationOfTheIssuerComesFirst() throws Exception {
+        issuer.window = new RenewalTime.Window(seconds + 10 * DAY, seconds + 10 * DAY);
+        pass(0);
+        assertEquals(seconds + 10 * DAY, record().renewalSeconds());
+        // The window of the certificate before says nothing of the next one.
+        pass(10 * DAY);
+        issuer.window = null;
+        assertEquals(2, issuer.orders.size());
+        pass(3599);
+        assertEquals(2, issuer.orders.size());
+    }
+
+    @Test
+    void nextIssuerIsUsedWhereOneIsDown() throws Exception {
+        issuer.down.add(FIRST);
+        pass(0);
+        assertEquals(List.of(SECOND + " " + NAME), issuer.orders);
+        assertEquals(SECOND, record().issuer());
+    }
+
+    @Test
+    void issuersThatAreDownForADayLeaveTheCertificateInUse() throws Exception {
+        pass(0);
+        issuer.down.addAll(List.of(FIRST, SECOND));
+        pass(60 * DAY);
+        assertEquals("failing", record().state(seconds));
+        assertTrue(record().error().contains("connection refused"), record()::error);
+        pass(DAY);
+        assertEquals("certificate 1", Files.readString(certificate()));
+        assertTrue(record().failures() >= 2, record()::text);
+        issuer.down.clear();
+        pass(6 * 3600);
+        assertEquals("certificate 2", Files.readString(certificate()));
+        assertEquals(0, record().failures());
+    }
+
+    @Test
+    void pauseSurvivesARestart() throws Exception {
+        issuer.refusing.addAll(List.of(FIRST, SECOND));
+        pass(0);
+        assertEquals(2, issuer.orders.size(), "each issuer is asked once");
+        close();
+        start();
+        pass(0);
+        assertEquals(2, issuer.orders.size());
+        pass(60);
+        assertEquals(4, issuer.orders.size());
+        assertEquals(2, record().failures());
+    }
+
+    @Test
+    void ordersPerHourAreLimited() throws Exception {
+        config = acme(Map.of("tls.acme.issuances_per_name_per_hour", "2"));
+        pass(0);
+        AcmeService running = service;
+        for (int i = 0; i < 3; i++) {
+            CompletableFuture<AcmeRecord> renewed = running.renew(NAME);
+            // The request is handed over on the service's own thread.
+            running.renew("handed.example").handle((nothing, failure) -> null).join();
+            pass(1);
+            assertTrue(renewed.isDone());
+        }
+        assertEquals(2, issuer.orders.size());
+        assertTrue(record().error().contains("issuances_per_name_per_hour"), record()::error);
+        assertEquals("certificate 2", Files.readString(certificate()));
+    }
+
+    @Test
+    void certificateThatCannotBeStoredIsKeptAndNotOrderedAgain() throws Exception {
+        pass(0);
+        // A directory in the place of the file: no write succeeds, whoever runs the test.
+        Files.delete(certificate());
+        Files.createDirectories(certificate().resolve("in-the-way"));
+        pass(60 * DAY);
+        assertEquals(2, issuer.orders.size());
+        assertTrue(record().error().contains("storage"), record()::error);
+        Files.delete(certificate().resolve("in-the-way"));
+        Files.delete(certificate());
+        pass(120);
+        assertEquals("certificate 2", Files.readString(certificate()));
+        assertEquals(2, issuer.orders.size());
+    }
+
+    @Test
+    void nothingIsOrderedWhileRecordsCannotBeWritten() throws Exception {
+        Files.createDirectories(
+                directory.resolve("records").resolve(AcmeRecord.fileName(NAME)).resolve("x"));
+        pass(0);
+        assertEquals(List.of(), issuer.orders);
+    }
+
+    @Test
+    void nameThatAnotherProcessWorksOnIsLeftToIt() throws Exception {
+        DirectoryStorage storage = DirectoryStorage.open(directory);
+        try (AcmeStorage.Lease held = storage.lease(NAME).orElseThrow()) {
+            assertFalse(storage.lease(NAME).isPresent(), held::toString);
+            pass(0);
+            assertEquals(List.of(), issuer.orders);
+        }
+        pass(60);
+        assertEquals(1, issuer.orders.size());
+    }
+
+    @Test
+    void recordsSurviveBeingWrittenAndRead() {
+        AcmeRecord record = new AcmeRecord("*.example.com", FIRST, 1, 2, 3, 4, 5, "a: b\nc=d # é", 6, List.of(7L, 8L));
+        assertEquals(record, AcmeRecord.parse(record.text()));
+    }
+}

@@ -1,0 +1,156 @@
+package io.millrace.proxy.acme;
+
+import java.io.IOException;
+import java.io.StringReader;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Properties;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of one name with an automatic certificate. Immutable. Times are in seconds since 1970.
+ *
+ * @param issuer URL of the issuer of the certificate; empty before the first one
+ * @param issuedSeconds when the certificate was stored; 0 before the first one
+ * @param expirySeconds when the certificate ends; 0 before the first one
+ * @param renewalSeconds when a new one is ordered; 0 for as soon as possible
+ * @param failures orders that failed since the last one that did not
+ * @param retrySeconds no order before this time, after a failure
+ * @param error of the last failed order; empty after one that did not fail
+ * @param errorSeconds when it failed
+ * @param orders when the orders of the last hour began, the oldest first
+ */
+public record AcmeRecord(
+        String name,
+        String issuer,
+        long issuedSeconds,
+        long expirySeconds,
+        long renewalSeconds,
+        int failures,
+        long retrySeconds,
+        String error,
+        long errorSeconds,
+        List<Long> orders) {
+    private static final String SUFFIX = ".record";
+
+    public AcmeRecord {
+        orders = List.copyOf(orders);
+    }
+
+    /** A name that nothing was ordered for. */
+    public static AcmeRecord of(String name) {
+        return new AcmeRecord(name, "", 0, 0, 0, 0, 0, "", 0, List.of());
+    }
+
+    /** Of a name's state one word: {@code valid}, {@code pending}, {@code failing} or {@code expired}. */
+    public String state(long nowSeconds) {
+        if (expirySeconds > 0 && expirySeconds <= nowSeconds) {
+            return "expired";
+        }
+        if (failures > 0) {
+            return "failing";
+        }
+        return expirySeconds == 0 ? "pending" : "valid";
+    }
+
+    /** The file's name below {@link AcmeFiles#records}. */
+    public static String fileName(String name) {
+        return AcmeFiles.fileName(name) + SUFFIX;
+    }
+
+    /** The record as the text of a file. */
+    public String text() {
+        TreeMap<String, String> fields = new TreeMap<>();
+        fields.put("name", name);
+        fields.put("issuer", issuer);
+        fields.put("issued", Long.toString(issuedSeconds));
+        fields.put("expiry", Long.toString(expirySeconds));
+        fields.put("renewal", Long.toString(renewalSeconds));
+        fields.put("failures", Integer.toString(failures));
+        fields.put("retry", Long.toString(retrySeconds));
+        fields.put("error", error);
+        fields.put("error_at", Long.toString(errorSeconds));
+        fields.put(
+                "orders", String.join(" ", orders.stream().map(Object::toString).toList()));
+        Properties properties = new Properties();
+        properties.putAll(fields);
+        StringWriter text = new StringWriter();
+        try {
+            properties.store(text, null);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return text.toString();
+    }
+
+    /**
+     * Reads the text of a file.
+     *
+     * @throws IllegalArgumentException when it is damaged
+     */
+    public static AcmeRecord parse(String text) {
+        Properties fields = new Properties();
+        try {
+            fields.load(new StringReader(text));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        String name = fields.getProperty("name", "");
+        if (name.isEmpty()) {
+            throw new IllegalArgumentException("the record has no name");
+        }
+        List<Long> orders = new ArrayList<>();
+        for (String each : fields.getProperty("orders", "").split(" ")) {
+            if (!each.isEmpty()) {
+                orders.add(Long.parseLong(each));
+            }
+        }
+        return new AcmeRecord(
+                name,
+                fields.getProperty("issuer", ""),
+                number(fields, "issued"),
+                number(fields, "expiry"),
+                number(fields, "renewal"),
+                (int) number(fields, "failures"),
+                number(fields, "retry"),
+                fields.getProperty("error", ""),
+                number(fields, "error_at"),
+                orders);
+    }
+
+    private static long number(Properties fields, String name) {
+        return Long.parseLong(fields.getProperty(name, "0"));
+    }
+
+    /** Every record of a storage, sorted by name; damaged ones are left out. Blocks. */
+    public static List<AcmeRecord> all(@Nullable AcmeFiles files) throws IOException {
+        List<AcmeRecord> all = new ArrayList<>();
+        if (files == null) {
+            return all;
+        }
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(files.records(), "*" + SUFFIX)) {
+            for (Path entry : entries) {
+                if (!entry.getFileName().toString().startsWith(".")) {
+                    try {
+                        all.add(parse(Files.readString(entry)));
+                    } catch (NoSuchFileException | IllegalArgumentException e) {
+                        // Replaced just now, or written by hand; the launcher writes it anew.
+                        continue;
+                    }
+                }
+            }
+        } catch (NoSuchFileException e) {
+            return all;
+        }
+        all.sort(Comparator.comparing(AcmeRecord::name));
+        return all;
+    }
+}

@@ -1,0 +1,153 @@
+package io.millrace.proxy.acme;
+
+import io.millrace.proxy.config.AcmeConfig;
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Names whose handshakes wait until the launcher has a certificate for them, or refuses.
+ *
+ * <p>A name is asked for by an empty file, which the launcher deletes when it has decided. Confined to its executor, save
+ * {@link #ask}.
+ */
+public final class CertificateRequests {
+    private static final Logger log = LoggerFactory.getLogger(CertificateRequests.class);
+
+    private static final long POLL_MILLIS = 100;
+
+    /** A name that was not granted is not asked for again so soon. */
+    private static final long REFUSED_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+    private static final int REFUSED_MAX = 10_000;
+
+    private static final class Waiting {
+        final long endNanos;
+        final List<Runnable> then = new ArrayList<>();
+
+        Waiting(long endNanos) {
+            this.endNanos = endNanos;
+        }
+    }
+
+    private final ScheduledExecutorService executor;
+    private final LongSupplier clockNanos;
+    private final Runnable look;
+    private final Map<String, Waiting> waiting = new LinkedHashMap<>();
+    private final Map<String, Long> refusedNanos = new LinkedHashMap<>();
+    private boolean polling;
+
+    /**
+     * @param look makes the certificate store see new files; called on the executor
+     */
+    public CertificateRequests(ScheduledExecutorService executor, LongSupplier clockNanos, Runnable look) {
+        this.executor = executor;
+        this.clockNanos = clockNanos;
+        this.look = look;
+    }
+
+    /** Whether a certificate on demand is possible for a name of a handshake. */
+    public static boolean isPossible(@Nullable AcmeConfig config, @Nullable String name) {
+        return config != null
+                && config.onDemand() != null
+                && config.storage() != null
+                && name != null
+                && !name.startsWith("*")
+                && AcmeConfig.isIssuable(name);
+    }
+
+    /**
+     * Asks the launcher for a certificate. Any thread.
+     *
+     * @param config for which {@link #isPossible} is true
+     * @param then called once on the executor: there may be a certificate now, or there is none within the limits
+     */
+    public void ask(AcmeConfig config, String name, Runnable then) {
+        AcmeConfig.OnDemand limits = config.onDemand();
+        AcmeFiles files = AcmeFiles.of(config);
+        if (limits == null || files == null) {
+            throw new IllegalArgumentException("no certificates on demand");
+        }
+        executor.execute(() -> begin(files, limits, name, then));
+    }
+
+    private void begin(AcmeFiles files, AcmeConfig.OnDemand limits, String name, Runnable then) {
+        long nowNanos = clockNanos.getAsLong();
+        Long refused = refusedNanos.get(name);
+        Waiting known = waiting.get(name);
+        if (known != null) {
+            known.then.add(then);
+            return;
+        }
+        if ((refused != null && nowNanos - refused < REFUSED_NANOS) || waiting.size() >= limits.pendingMax()) {
+            then.run();
+            return;
+        }
+        try {
+            Files.createFile(files.requests().resolve(name));
+        } catch (FileAlreadyExistsException e) {
+            log.debug("{} is asked for already", name);
+        } catch (IOException e) {
+            log.warn("ACME: a certificate for {} cannot be asked for: {}", name, e.toString());
+            then.run();
+            return;
+        }
+        Waiting made = new Waiting(nowNanos + limits.waitNanos());
+        made.then.add(then);
+        waiting.put(name, made);
+        if (!polling) {
+            polling = true;
+            poll(files);
+        }
+    }
+
+    private void poll(AcmeFiles files) {
+        long nowNanos = clockNanos.getAsLong();
+        Map<String, Waiting> decided = new LinkedHashMap<>();
+        boolean looks = false;
+        for (Iterator<Map.Entry<String, Waiting>> each = waiting.entrySet().iterator(); each.hasNext(); ) {
+            Map.Entry<String, Waiting> entry = each.next();
+            Path request = files.requests().resolve(entry.getKey());
+            boolean answered = !Files.exists(request);
+            if (answered || entry.getValue().endNanos - nowNanos <= 0) {
+                looks |= answered;
+                decided.put(entry.getKey(), entry.getValue());
+                each.remove();
+            }
+        }
+        if (looks) {
+            look.run();
+        }
+        decided.forEach((name, each) -> {
+            refuse(name, nowNanos);
+            each.then.forEach(Runnable::run);
+        });
+        polling = !waiting.isEmpty();
+        if (polling) {
+            var unused = executor.schedule(() -> poll(files), POLL_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    /** Harmless where the name was granted: then its certificate is found first. */
+    private void refuse(String name, long nowNanos) {
+        refusedNanos.remove(name);
+        if (refusedNanos.size() >= REFUSED_MAX) {
+            Iterator<String> oldest = refusedNanos.keySet().iterator();
+            oldest.next();
+            oldest.remove();
+        }
+        refusedNanos.put(name, nowNanos);
+    }
+}

@@ -1,0 +1,53 @@
+package io.millrace.proxy.tls;
+
+import io.millrace.proxy.acme.AcmeFiles;
+import io.millrace.proxy.acme.AcmeRecord;
+import io.millrace.proxy.config.AcmeConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.attribute.FileTime;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** What the launcher has written of names with automatic certificates. Thread-safe. */
+final class AutomaticNames {
+    private final ReentrantLock lock = new ReentrantLock();
+    private volatile List<AcmeRecord> all = List.of();
+    private @Nullable FileTime changed;
+
+    /** As of the last look. */
+    List<AcmeRecord> all() {
+        return all;
+    }
+
+    /** Reads the records again when one was replaced. Blocks. */
+    void look(@Nullable AcmeConfig config) {
+        lock.lock();
+        try {
+            read(config);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void read(@Nullable AcmeConfig config) {
+        AcmeFiles files = AcmeFiles.of(config);
+        if (files == null) {
+            all = List.of();
+            changed = null;
+            return;
+        }
+        try {
+            // A rename into the directory changes its time.
+            FileTime now = Files.getLastModifiedTime(files.records());
+            if (!now.equals(changed)) {
+                all = List.copyOf(AcmeRecord.all(files));
+                changed = now;
+            }
+        } catch (IOException e) {
+            // What was known stays: the launcher reports a storage that cannot be used.
+            changed = null;
+        }
+    }
+}
