@@ -260,7 +260,7 @@ final class CertificateStore {
     /** Lets the TLS library judge a certificate before clients meet it. */
     private static void tryOut(ServerCertificate certificate) throws CertificateFault {
         try {
-            SslContext context = ServerContexts.build(List.of(certificate));
+            SslContext context = ServerContexts.build(List.of(certificate), false);
             ReferenceCountUtil.release(context);
         } catch (SSLException e) {
             throw new CertificateFault(

@@ -1,6 +1,8 @@
 package io.millrace.proxy.tls;
 
 import io.millrace.proxy.observe.FaultLog;
+import io.netty.handler.ssl.ApplicationProtocolConfig;
+import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.OpenSsl;
 import io.netty.handler.ssl.OpenSslCredential;
 import io.netty.handler.ssl.OpenSslCredentialBuilder;
@@ -34,14 +36,26 @@ import org.slf4j.LoggerFactory;
 final class ServerContexts {
     private static final Logger log = LoggerFactory.getLogger(ServerContexts.class);
     private static final long FAULT_QUIET_NANOS = TimeUnit.SECONDS.toNanos(60);
+    /** The server's order decides; a client that offers neither is served as one of HTTP/1.1. */
+    private static final ApplicationProtocolConfig HTTP2_FIRST = new ApplicationProtocolConfig(
+            ApplicationProtocolConfig.Protocol.ALPN,
+            ApplicationProtocolConfig.SelectorFailureBehavior.NO_ADVERTISE,
+            ApplicationProtocolConfig.SelectedListenerFailureBehavior.ACCEPT,
+            ApplicationProtocolNames.HTTP_2,
+            ApplicationProtocolNames.HTTP_1_1);
+
     private static final char[] NO_PASSWORD = new char[0];
 
     private final FaultLog faults = new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime);
     private final Executor executor;
     private final Map<CertificateSet, CompletableFuture<SslContext>> made = new ConcurrentHashMap<>();
 
-    ServerContexts(Executor executor) {
+    private final boolean http2;
+
+    /** @param http2 whether clients are offered HTTP/2 before HTTP/1.1 */
+    ServerContexts(Executor executor, boolean http2) {
         this.executor = executor;
+        this.http2 = http2;
     }
 
     /** The context of a set that was made before, retained; null where it is not there yet. */
@@ -83,7 +97,7 @@ final class ServerContexts {
 
     private void make(CertificateSet set, CompletableFuture<SslContext> into) {
         try {
-            into.complete(build(set.certificates()));
+            into.complete(build(set.certificates(), http2));
         } catch (SSLException | RuntimeException e) {
             into.completeExceptionally(e);
             faults.report(
@@ -132,7 +146,7 @@ final class ServerContexts {
     }
 
     /** Makes a context of at least one certificate. */
-    static SslContext build(List<ServerCertificate> certificates) throws SSLException {
+    static SslContext build(List<ServerCertificate> certificates, boolean http2) throws SSLException {
         try {
             SslContextBuilder builder;
             if (OpenSsl.isAvailable()) {
@@ -148,6 +162,9 @@ final class ServerContexts {
                 }
             } else {
                 builder = SslContextBuilder.forServer(keyManagers(certificates)).sslProvider(SslProvider.JDK);
+            }
+            if (http2) {
+                builder.applicationProtocolConfig(HTTP2_FIRST);
             }
             return builder.protocols("TLSv1.3", "TLSv1.2").build();
         } catch (GeneralSecurityException | IllegalArgumentException | UnsupportedOperationException e) {

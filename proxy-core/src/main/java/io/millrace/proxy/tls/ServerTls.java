@@ -43,7 +43,9 @@ public final class ServerTls implements AutoCloseable {
     private final List<CertificateStore> stores = new ArrayList<>();
     private final List<ServerContexts> contexts = new ArrayList<>();
     private @Nullable CertificateStore shared;
-    private @Nullable ServerContexts sharedContexts;
+    /** By whether they offer HTTP/2. */
+    private final Map<Boolean, ServerContexts> sharedContexts = new HashMap<>();
+
     private @Nullable ScheduledExecutorService looking;
     private @Nullable ScheduledExecutorService making;
     private @Nullable Future<?> pause;
@@ -68,26 +70,20 @@ public final class ServerTls implements AutoCloseable {
         }
         lock.lock();
         try {
-            return make(tls);
+            return make(tls, listener.http2());
         } finally {
             lock.unlock();
         }
     }
 
-    private ListenerTls make(ListenerConfig.Tls tls) throws IOException {
+    private ListenerTls make(ListenerConfig.Tls tls, boolean http2) throws IOException {
         ScheduledExecutorService executor = start();
         Path certificate = tls.certificate();
         if (certificate == null) {
-            if (shared == null || sharedContexts == null) {
-                shared = new CertificateStore(config, clockMillis);
-                sharedContexts = new ServerContexts(executor);
-                add(shared, sharedContexts);
-                shared.look();
-            }
-            return new ListenerTls(shared, sharedContexts, true);
+            return new ListenerTls(shared(), sharedContexts(executor, http2), true);
         }
         CertificateStore own = new CertificateStore(only(certificate, tls.key()), clockMillis);
-        ServerContexts made = new ServerContexts(executor);
+        ServerContexts made = new ServerContexts(executor, http2);
         add(own, made);
         own.look();
         CertificateSet set = own.index().find(null);
@@ -97,6 +93,28 @@ public final class ServerTls implements AutoCloseable {
         }
         made.prepare(set);
         return new ListenerTls(own, made, false);
+    }
+
+    private CertificateStore shared() {
+        CertificateStore store = shared;
+        if (store == null) {
+            store = new CertificateStore(config, clockMillis);
+            shared = store;
+            stores.add(store);
+            store.look();
+        }
+        return store;
+    }
+
+    private ServerContexts sharedContexts(ScheduledExecutorService executor, boolean http2) {
+        ServerContexts made = sharedContexts.get(http2);
+        if (made == null) {
+            made = new ServerContexts(executor, http2);
+            sharedContexts.put(http2, made);
+            shared().attach(made);
+            contexts.add(made);
+        }
+        return made;
     }
 
     private void add(CertificateStore store, ServerContexts made) {

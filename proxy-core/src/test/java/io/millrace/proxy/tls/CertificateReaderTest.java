@@ -86,7 +86,7 @@ class CertificateReaderTest {
                 .map(each -> DynamicTest.dynamicTest(each.getKey(), () -> {
                     ServerCertificate certificate = read(each.getValue()[0], each.getValue()[1]);
                     assertEquals(2, certificate.x509Chain().length);
-                    ReferenceCountUtil.release(ServerContexts.build(List.of(certificate)));
+                    ReferenceCountUtil.release(ServerContexts.build(List.of(certificate), true));
                 }));
     }
 

@@ -129,7 +129,7 @@ class CertificateStoreTest {
         Files.createSymbolicLink(file, archive.resolve("0.pem"));
         CertificateStore store = store(in(live));
         CertificateSet before = store.index().find("still.example");
-        ServerContexts contexts = new ServerContexts(Runnable::run);
+        ServerContexts contexts = new ServerContexts(Runnable::run, true);
         store.attach(contexts);
         contexts.prepare(before);
         contexts.prepare(store.index().find("www.example.com"));
