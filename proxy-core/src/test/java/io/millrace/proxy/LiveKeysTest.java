@@ -37,7 +37,8 @@ class LiveKeysTest {
             LiveOriginConnectionsTest.class,
             LiveDnsTest.class,
             LiveStoreTest.class,
-            LiveTlsTest.class);
+            LiveTlsTest.class,
+            LiveHttp2Test.class);
 
     /** Keys that a proxy knows nothing of, and the test in dist that changes them in a running launcher. */
     private static final Map<String, String> OF_THE_LAUNCHER =

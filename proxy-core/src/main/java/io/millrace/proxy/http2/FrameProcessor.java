@@ -137,6 +137,11 @@ final class FrameProcessor implements FrameReader.Receiver {
             refuse(streamId, refused == null ? BadRequest.SYNTAX : refused, endStream);
             return;
         }
+        if (!connection.covers(head.target())) {
+            home.parts().events().onFault(Http2Fault.MISDIRECTED);
+            refuse(streamId, BadRequest.MISDIRECTED, endStream);
+            return;
+        }
         DecidedRequest decided = null;
         if (endStream
                 && fields.isPlain()

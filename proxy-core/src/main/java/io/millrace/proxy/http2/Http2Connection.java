@@ -1,5 +1,6 @@
 package io.millrace.proxy.http2;
 
+import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.memory.SlowClients;
 import io.millrace.proxy.memory.SlowReason;
 import io.millrace.proxy.net.ClientConnection;
@@ -51,6 +52,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     private ChannelHandlerContext ctx;
     private FrameOutput output;
     private @Nullable ByteBuf rest;
+    private @Nullable ConnectionNames names;
     private int slot = -1;
 
     private boolean prefaceSeen;
@@ -88,6 +90,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
             return;
         }
         Transport.limitUnsent(context.channel());
+        names = ConnectionNames.of(context.channel());
         Http2Settings settings = settings();
         ByteBuf out = output.room(64);
         Frames.header(out, 18, Frames.SETTINGS, 0, 0);
@@ -303,6 +306,15 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
 
     void giveWindow(Http2Stream stream) {
         stream.giveWindow(home.parts().memory().windowBytes(settings().windowBytes()));
+    }
+
+    /** Whether the connection may be used for the URL: the client would check the certificate for it. */
+    boolean covers(TargetUri target) {
+        ConnectionNames known = names;
+        return known == null
+                || !target.isSecure()
+                || target.form() == TargetUri.Form.AUTHORITY
+                || known.covers(target.hostBytes());
     }
 
     // streams

@@ -442,11 +442,16 @@ final class RequestFields {
 
     /** A scheme that is not the connection's is what an absolute target would be in HTTP/1.1, and treated so. */
     private TargetResult otherScheme(Method method, int pathFrom, int pathTo, boolean secure) {
+        int from = start(SCHEME);
+        int to = end(SCHEME);
+        if (!FieldLexer.equalsIgnoreCase(pseudo, from, to, secure ? "http" : "https")) {
+            return TargetProblem.SCHEME;
+        }
         int host = fields.find(FieldName.HOST);
         if (host < 0) {
             return TargetProblem.HOST_MISSING;
         }
-        String absolute = new String(pseudo, start(SCHEME), end(SCHEME) - start(SCHEME), StandardCharsets.ISO_8859_1)
+        String absolute = (secure ? "http" : "https")
                 + "://"
                 + fields.value(host)
                 + new String(pseudo, pathFrom, pathTo - pathFrom, StandardCharsets.ISO_8859_1);
