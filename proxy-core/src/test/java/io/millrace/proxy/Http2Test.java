@@ -250,6 +250,53 @@ class Http2Test {
         assertTrue(sent.get() < 128L * chunk, () -> "sent " + sent.get());
     }
 
+    /** Nothing is reset before its time is over, and other streams go on. */
+    @Test
+    void windowsThatStayClosedEndTheirStream() throws Exception {
+        start(
+                request -> request.ok("Cache-Control: no-store\r\n", ProxyExtension.content(100_000)),
+                fresh -> fresh.set("timeouts.client_body", "1s"));
+        Http2Client client = client();
+        client.frame(SETTINGS, 0, 0, setting(4, 0)).get(1, "/stalled");
+        client.frame(SETTINGS, 0, 0, setting(4, 0)).get(3, "/other");
+        long begun = System.nanoTime();
+        client.frame(WINDOW_UPDATE, 0, 3, number(200_000)).frame(WINDOW_UPDATE, 0, 0, number(200_000));
+        Http2Client.Frame reset = client.await(RST_STREAM);
+        assertEquals(1, reset.streamId());
+        assertEquals("CANCEL", reset.error());
+        assertTrue(System.nanoTime() - begun >= TimeUnit.SECONDS.toNanos(1));
+        assertEquals(1, proxy.counted(Counter.HTTP2_FAULT_STALLED));
+        // The connection's window is closed now, and that of the stream is not.
+        client.frame(SETTINGS, 0, 0, setting(4, 1_000_000));
+        client.get(5, "/a").get(7, "/b").get(9, "/c");
+        assertEquals("CANCEL", client.await(RST_STREAM).error());
+        client.frame(PING, 0, 0, new byte[8]).await(PING);
+    }
+
+    @Test
+    void hitsKeepAConnectionFromBeingIdle() throws Exception {
+        start(
+                request -> request.ok("Cache-Control: max-age=600\r\n", new byte[1]),
+                fresh -> fresh.set("timeouts.client_keep_alive", "1s"));
+        Http2Client client = client();
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(2500);
+        int id = 1;
+        while (System.nanoTime() < end) {
+            assertEquals(200, client.get(id, "/a").response(id).status());
+            id += 2;
+        }
+        assertEquals("NO_ERROR", client.await(GOAWAY).error());
+        assertNull(next(client));
+    }
+
+    @Test
+    void connectIsNotSupported() throws Exception {
+        start(request -> request.ok("", new byte[1]));
+        Http2Client client = client();
+        client.headers(1, false, ":method", "CONNECT", ":authority", "test.example:80");
+        assertEquals("status 501", client.outcome());
+    }
+
     // violations
 
     /** What a client sends on a connection whose settings are through, and how that is answered. */

@@ -21,6 +21,7 @@ final class FrameOutput {
 
     private final ChannelHandlerContext ctx;
     private final Runnable turn;
+    private final Runnable queuedTurn = this::endTurn;
     private final SendWatch watch = new SendWatch();
     private @Nullable ByteBuf gathered;
     private boolean inRead;
@@ -105,7 +106,7 @@ final class FrameOutput {
         unflushed = true;
         if (!inRead && !turnQueued) {
             turnQueued = true;
-            ctx.executor().execute(this::endTurn);
+            ctx.executor().execute(queuedTurn);
         }
     }
 

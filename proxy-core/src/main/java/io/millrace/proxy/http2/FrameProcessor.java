@@ -1,6 +1,7 @@
 package io.millrace.proxy.http2;
 
 import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.DecidedRequest;
@@ -117,6 +118,7 @@ final class FrameProcessor implements FrameReader.Receiver {
     private void begin(int streamId, RequestFields fields, boolean endStream, Http2Settings settings)
             throws Http2Exception {
         home.parts().events().onRequest();
+        connection.onRequest();
         requests++;
         boolean last = home.parts().connections().isDraining()
                 || (settings.requestsPerConnectionMax() > 0 && requests >= settings.requestsPerConnectionMax());
@@ -135,6 +137,10 @@ final class FrameProcessor implements FrameReader.Receiver {
         BadRequest refused = fields.refused();
         if (head == null || refused != null) {
             refuse(streamId, refused == null ? BadRequest.SYNTAX : refused, endStream);
+            return;
+        }
+        if (head.method() == Method.CONNECT) {
+            refuse(streamId, BadRequest.TUNNEL, endStream);
             return;
         }
         if (!connection.covers(head.target())) {

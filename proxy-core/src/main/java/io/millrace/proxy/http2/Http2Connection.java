@@ -323,6 +323,11 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         return streams;
     }
 
+    /** A request began: the connection is not idle. */
+    void onRequest() {
+        idleSinceNanos = UNSET;
+    }
+
     /** A stream may be over on both sides. */
     void endIfOver(Http2Stream stream) {
         if (stream.isOver()) {
@@ -521,7 +526,8 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     private boolean isTooSlow(Http2Settings settings, long nowNanos) {
         SlowReason reason = null;
         SlowClients slow = home.parts().connections().slowClients();
-        if (output.watch().isStuck(ctx.channel(), nowNanos, settings.sendTimeoutNanos())) {
+        // What waits for a window is each stream's own affair.
+        if (output.unsent() > 0 && output.watch().isStuck(ctx.channel(), nowNanos, settings.sendTimeoutNanos())) {
             reason = SlowReason.TIMEOUT;
         } else if (slow != null && output.watch().isBelow(ctx.channel(), slow.rateMin(), nowNanos)) {
             reason = SlowReason.RATE;

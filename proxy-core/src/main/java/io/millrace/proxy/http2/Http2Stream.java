@@ -232,10 +232,15 @@ final class Http2Stream implements ClientStream {
         }
     }
 
-    /** Whether the client has kept the window closed on content for so long; once a tick. */
+    /** Whether the client has kept this window, or the connection's, closed on content for so long; once a tick. */
     boolean isStalled(long nowNanos, long timeoutNanos) {
-        if (queuedBytes == 0 || sendWindow > 0 || sentSinceTick) {
+        boolean open = sendWindow > 0 && connection.sendWindow() > 0;
+        if (queuedBytes == 0 || open || sentSinceTick) {
             sentSinceTick = false;
+            stalledSinceNanos = 0;
+            return false;
+        }
+        if (stalledSinceNanos == 0) {
             stalledSinceNanos = nowNanos;
             return false;
         }
