@@ -14,6 +14,7 @@ import io.millrace.proxy.exchange.ExchangeSettings;
 import io.millrace.proxy.exchange.ForwardSettings;
 import io.millrace.proxy.fetch.OriginTlsContexts;
 import io.millrace.proxy.http1.Http1Settings;
+import io.millrace.proxy.http2.Http2Settings;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.net.ProxyHeaderDecoder;
 import io.millrace.proxy.net.TlsContexts;
@@ -89,6 +90,7 @@ public final class ProxyServer implements AutoCloseable {
             ExchangeSettings exchange,
             DnsSettings dns,
             Http1Settings http1,
+            Http2Settings http2,
             ProxyHeaderDecoder.Settings acceptedHeaders,
             ProxyHeaderDecoder.Settings requiredHeaders) {}
 
@@ -173,6 +175,7 @@ public final class ProxyServer implements AutoCloseable {
                     originTls,
                     () -> live.dns(),
                     () -> live.http1(),
+                    () -> live.http2(),
                     connectionLimit,
                     () -> live.config().worker().fastLane(),
                     transport.hasPlainSockets(),
@@ -251,7 +254,8 @@ public final class ProxyServer implements AutoCloseable {
 
     private Listener listen(ListenerConfig listener) throws IOException {
         ListenerTls tls = serverTls.listener(listener);
-        Function<EventLoop, Listener.Serving> serving = loop -> of(loop).serving(tls, headersOf(listener));
+        Function<EventLoop, Listener.Serving> serving =
+                loop -> of(loop).serving(tls, listener.http2(), headersOf(listener));
         String address = listener.address().toString();
         List<EventLoop> eventLoops = loops.stream().map(ServingLoop::loop).toList();
         List<Integer> descriptors = adopted.get(address);
@@ -329,8 +333,27 @@ public final class ProxyServer implements AutoCloseable {
                         config, built, ForwardSettings.of(config, built, forwardedBefore, ownAddresses, nowMillis)),
                 DnsConfigs.of(config.dns()),
                 http1,
+                http2(config),
                 headers(config, false),
                 headers(config, true));
+    }
+
+    private static Http2Settings http2(ProxyConfig config) {
+        return new Http2Settings(
+                config.http2().streams(),
+                config.http2().headerListBytes(),
+                config.http2().resets(),
+                config.http2().streamFaults(),
+                config.http2().controlFrames(),
+                config.limits().requestBodyBytes(),
+                config.limits().requestsPerConnection(),
+                config.http2().streamWindowBytes(),
+                config.timeouts().clientHeaderNanos(),
+                config.timeouts().clientKeepAliveNanos(),
+                config.timeouts().clientBodyNanos(),
+                config.limits().requestBodyRate(),
+                config.timeouts().clientBodyWindowNanos(),
+                config.timeouts().clientBodyNanos());
     }
 
     private static ProxyHeaderDecoder.Settings headers(ProxyConfig config, boolean required) {

@@ -10,12 +10,16 @@ import io.millrace.proxy.http1.DirectAnswers;
 import io.millrace.proxy.http1.FastLane;
 import io.millrace.proxy.http1.Http1Connection;
 import io.millrace.proxy.http1.Http1Settings;
+import io.millrace.proxy.http2.Http2Loop;
+import io.millrace.proxy.http2.Http2Settings;
 import io.millrace.proxy.memory.LoopMemory;
 import io.millrace.proxy.memory.ReceiveBuffers;
 import io.millrace.proxy.memory.SlowClients;
+import io.millrace.proxy.net.AlpnChoice;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ConnectionSet;
 import io.millrace.proxy.net.Listener;
+import io.millrace.proxy.net.PrefaceChoice;
 import io.millrace.proxy.net.ProxyHeaderDecoder;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.LoopCounters;
@@ -63,6 +67,7 @@ final class ServingLoop {
     private final @Nullable FastLane fastLane;
     private final DirectAnswers direct;
     private final CountedHandshakes handshakes;
+    private final Http2Loop http2;
     private final ConnectionMemory budget;
     private final LoopMemory memory;
     private boolean closingSlow;
@@ -78,6 +83,7 @@ final class ServingLoop {
             OriginTlsContexts originTls,
             Supplier<DnsSettings> dns,
             Supplier<Http1Settings> http1,
+            Supplier<Http2Settings> http2Settings,
             ConnectionLimit limit,
             Supplier<Boolean> fastLaneOpen,
             boolean hasPlainSockets,
@@ -118,6 +124,16 @@ final class ServingLoop {
                 : null;
         this.direct = new DirectAnswers(loop, allocator, exchanges, lane::onAnswered);
         this.handshakes = new CountedHandshakes(counters);
+        this.http2 = new Http2Loop(new Http2Loop.Parts(
+                loop,
+                allocator,
+                http2Settings,
+                fastLaneOpen,
+                exchanges,
+                exchanges,
+                connections,
+                this.memory,
+                new Http2Counters(counters, lane::onAnswered)));
     }
 
     /** Closes slow clients after the present event, for a call that waits for a connection; at most every {@value #RELIEF_MILLIS} ms. */
@@ -181,17 +197,20 @@ final class ServingLoop {
     /**
      * What serves accepted connections: the fast lane first where nothing is encrypted and nothing announced, else channels.
      *
+     * @param http2 whether clients may speak HTTP/2
      * @param headers what holds for PROXY headers now; null where there are none
      */
-    Listener.Serving serving(@Nullable ListenerTls tls, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
-        return new Listener.Serving(initializer(tls, headers), tls == null && headers == null ? fastLane : null);
+    Listener.Serving serving(
+            @Nullable ListenerTls tls, boolean http2, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
+        return new Listener.Serving(
+                initializer(tls, http2, headers), tls == null && headers == null && !http2 ? fastLane : null);
     }
 
-    /** Sets an accepted connection up: the PROXY header where there may be one, TLS where it is spoken, then HTTP/1.1. */
+    /** Sets an accepted connection up: the PROXY header where there may be one, TLS where it is spoken, then HTTP. */
     private ChannelInitializer<Channel> initializer(
-            @Nullable ListenerTls tls, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
+            @Nullable ListenerTls tls, boolean withHttp2, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
         AnnouncedClients announced = new AnnouncedClients(
-                counters, (channel, client, secure) -> serveAnnounced(channel, tls, client, secure));
+                counters, (channel, client, secure) -> serveAnnounced(channel, tls, withHttp2, client, secure));
         return new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel channel) {
@@ -204,10 +223,10 @@ final class ServingLoop {
                     channel.pipeline().addLast(new ProxyHeaderDecoder(headers, connections, announced));
                     return;
                 }
-                if (tls != null) {
+                if (tls != null || withHttp2) {
                     // The TLS handler is added only when the client has named a host, so that the pipeline does not
                     // tell yet.
-                    serveAnnounced(channel, tls, null, false);
+                    serveAnnounced(channel, tls, withHttp2, null, false);
                     return;
                 }
                 Http1Connection.install(channel, http1, exchanges, connections, null);
@@ -215,23 +234,47 @@ final class ServingLoop {
         };
     }
 
-    private @Nullable DirectAnswers addTls(Channel channel, ListenerTls tls) {
-        channel.pipeline().addLast(tls.newHandler(allocator, handshakes));
-        return fastLaneOpen.get() ? direct : null;
-    }
-
     /** Serves a connection whose client a PROXY header has named, or null where none did. */
     private void serveAnnounced(
-            Channel channel, @Nullable ListenerTls tls, @Nullable InetSocketAddress client, boolean announcedSecure) {
+            Channel channel,
+            @Nullable ListenerTls tls,
+            boolean withHttp2,
+            @Nullable InetSocketAddress client,
+            boolean announcedSecure) {
         ClientConnection facts = new ClientConnection(
                 client == null ? (InetSocketAddress) channel.remoteAddress() : client,
                 (InetSocketAddress) channel.localAddress(),
                 tls != null,
                 announcedSecure);
         if (tls != null) {
-            DirectAnswers answers = addTls(channel, tls);
-            Http1Connection.install(channel, facts, http1, exchanges, connections, answers);
-        } else if (fastLane != null) {
+            channel.pipeline().addLast(tls.newHandler(allocator, handshakes));
+            if (withHttp2) {
+                channel.pipeline()
+                        .addLast(new AlpnChoice(
+                                connections, facts, this::headerTimeoutNanos, this::serveSecureHttp1, http2));
+            } else {
+                serveSecureHttp1(channel, facts);
+            }
+        } else if (withHttp2) {
+            channel.pipeline()
+                    .addLast(new PrefaceChoice(
+                            connections, facts, this::headerTimeoutNanos, this::servePlainHttp1, http2));
+        } else {
+            servePlainHttp1(channel, facts);
+        }
+    }
+
+    private long headerTimeoutNanos() {
+        return http1.get().headerTimeoutNanos();
+    }
+
+    private void serveSecureHttp1(Channel channel, ClientConnection facts) {
+        DirectAnswers answers = fastLaneOpen.get() ? direct : null;
+        Http1Connection.install(channel, facts, http1, exchanges, connections, answers);
+    }
+
+    private void servePlainHttp1(Channel channel, ClientConnection facts) {
+        if (fastLane != null) {
             fastLane.serve(channel, facts);
         } else {
             Http1Connection.install(channel, facts, http1, exchanges, connections, null);

@@ -29,6 +29,7 @@ final class ArchitectureTest {
         ROOT + ".net..",
         ROOT + ".http..",
         ROOT + ".http1..",
+        ROOT + ".http2..",
         ROOT + ".exchange..",
         ROOT + ".access..",
         ROOT + ".remap..",

@@ -39,7 +39,8 @@ class LiveKeysTest {
             LiveDnsTest.class,
             LiveStoreTest.class,
             LiveTlsTest.class,
-            LiveOriginTlsTest.class);
+            LiveOriginTlsTest.class,
+            LiveHttp2Test.class);
 
     /** Keys that a proxy knows nothing of, and the test in dist that changes them in a running launcher. */
     private static final Map<String, String> OF_THE_LAUNCHER = launchersKeys();

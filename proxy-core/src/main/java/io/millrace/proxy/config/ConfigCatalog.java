@@ -18,6 +18,8 @@ public final class ConfigCatalog {
             LISTEN,
             LISTEN_ADDRESS,
             ProxyProtocolKeys.LISTEN,
+            Http2Keys.LISTEN,
+            Http2Keys.LISTEN_CLEAR,
             TlsKeys.LISTEN_ENABLED,
             LISTEN_CERTIFICATE,
             LISTEN_KEY,
@@ -275,6 +277,12 @@ public final class ConfigCatalog {
             ClientLimitKeys.TUNNELS,
             ClientLimitKeys.CONNECTIONS,
             ClientLimitKeys.EXEMPT,
+            Http2Keys.STREAMS,
+            Http2Keys.HEADER_LIST,
+            Http2Keys.RESETS,
+            Http2Keys.STREAM_FAULTS,
+            Http2Keys.CONTROL_FRAMES,
+            Http2Keys.STREAM_WINDOW,
             ORIGIN_CONNECTIONS_MAX,
             TunnelKeys.ORIGIN_MAX,
             ClientLimitKeys.REQUEST_BUFFER,
@@ -327,6 +335,7 @@ public final class ConfigCatalog {
         SECTIONS.put("include", "Rules in files of their own.");
         SECTIONS.put("limits.per_client", "What one client may take at the same time; see docs/guide/access.md.");
         SECTIONS.put("listen", "Where clients connect.");
+        SECTIONS.put("http2", "Limits of clients' HTTP/2 connections, see [https.md](https.md#http2).");
         SECTIONS.put(
                 "listen[].tls",
                 "TLS on this address; `tls: {}` uses `tls.certificates`, and without tls the address speaks plain HTTP.");

@@ -105,8 +105,25 @@ final class ConfigChecks {
                 problems.error(at(path), path, "listens on " + address + " as listen[" + first + "] does");
             }
             checkProxyProtocol(path + ".proxy_protocol", listener, values);
+            checkHttp2(path, listener);
             checkReadable(path + ".tls.certificate", listener.find(ConfigKeys.LISTEN_CERTIFICATE));
             checkReadable(path + ".tls.key", listener.find(ConfigKeys.LISTEN_KEY));
+        }
+    }
+
+    private void checkHttp2(String path, ConfigValues listener) {
+        boolean secure = (listener.isSet(ConfigKeys.LISTEN_CERTIFICATE) || listener.isSet(TlsKeys.LISTEN_ENABLED))
+                && listener.get(TlsKeys.LISTEN_ENABLED);
+        if (secure && listener.get(Http2Keys.LISTEN_CLEAR)) {
+            problems.error(
+                    at(path + ".h2c"),
+                    path + ".h2c",
+                    "is for addresses without tls; with tls set http2, or remove h2c");
+        } else if (!secure && listener.isSet(Http2Keys.LISTEN) && listener.get(Http2Keys.LISTEN)) {
+            problems.error(
+                    at(path + ".http2"),
+                    path + ".http2",
+                    "needs tls; an address without it takes HTTP/2 with h2c: true");
         }
     }
 

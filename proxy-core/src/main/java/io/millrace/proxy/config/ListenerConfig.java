@@ -7,11 +7,13 @@ import org.jspecify.annotations.Nullable;
  * One address that accepts clients. Immutable.
  *
  * @param proxyProtocol whether connections begin with a PROXY header
+ * @param http2 whether clients may speak HTTP/2: by ALPN with TLS, else by prior knowledge
  * @param tls null for plain HTTP
  */
 public record ListenerConfig(
         ListenAddress address,
         ProxyProtocol proxyProtocol,
+        boolean http2,
         @Nullable Tls tls) {
     /** What becomes of a PROXY header at the start of a connection. */
     public enum ProxyProtocol {
@@ -40,14 +42,14 @@ public record ListenerConfig(
     static ListenerConfig from(ConfigValues element, ConfigValues general) {
         Path certificate = element.find(ConfigKeys.LISTEN_CERTIFICATE);
         Path key = element.find(ConfigKeys.LISTEN_KEY);
-        boolean secure = certificate != null
+        boolean named = certificate != null
                 || element.isSet(TlsKeys.LISTEN_ENABLED)
                 || ServerTlsKeys.LISTEN.all().stream().anyMatch(element::isSet);
+        boolean secure = named && element.get(TlsKeys.LISTEN_ENABLED);
         return new ListenerConfig(
                 element.get(ConfigKeys.LISTEN_ADDRESS),
                 element.get(ProxyProtocolKeys.LISTEN),
-                secure && element.get(TlsKeys.LISTEN_ENABLED)
-                        ? new Tls(certificate, key, ServerTlsConfig.from(element, general))
-                        : null);
+                element.get(secure ? Http2Keys.LISTEN : Http2Keys.LISTEN_CLEAR),
+                secure ? new Tls(certificate, key, ServerTlsConfig.from(element, general)) : null);
     }
 }

@@ -30,6 +30,7 @@ public final class ProxyConfig {
     private final Limits limits;
     private final OriginConfig origin;
     private final DnsConfig dns;
+    private final Http2Config http2;
     private final WorkerConfig worker;
     private final TlsConfig tls;
     private final @Nullable AcmeConfig acme;
@@ -67,6 +68,7 @@ public final class ProxyConfig {
         limits = Limits.from(values);
         origin = OriginConfig.from(values);
         dns = DnsConfig.from(values);
+        http2 = Http2Config.from(values);
         worker = WorkerConfig.from(values);
         acme = AcmeConfig.from(values);
         tls = TlsConfig.from(values);
@@ -182,6 +184,10 @@ public final class ProxyConfig {
         return origin;
     }
 
+    public Http2Config http2() {
+        return http2;
+    }
+
     public DnsConfig dns() {
         return dns;
     }
@@ -285,6 +291,14 @@ public final class ProxyConfig {
         /** Adds a plain address such as {@code :8080} or {@code 127.0.0.1:0}. */
         public Builder listen(String address) {
             listen.add(element(ConfigKeys.LISTEN_ADDRESS, address).build());
+            return this;
+        }
+
+        /** Adds a plain address with settings of it, of the keys below {@code listen[]}. */
+        public Builder listen(String address, ConfigValues settings) {
+            ConfigValues.Builder element = settings.toBuilder();
+            element.put(ConfigKeys.LISTEN_ADDRESS, read(ConfigKeys.LISTEN_ADDRESS, address));
+            listen.add(element.build());
             return this;
         }
 

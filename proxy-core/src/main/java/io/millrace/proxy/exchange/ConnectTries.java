@@ -136,7 +136,7 @@ final class ConnectTries implements GroupTries.Key {
     /** Nothing of the client's fields is for the proxy; Via lets it find loops. */
     private FieldSection fields() {
         FieldSection.Builder fields = FieldSection.builder().add(FieldName.HOST, authority());
-        AsciiString via = home.settings().requestVia().plain(request.minorVersion());
+        AsciiString via = home.settings().requestVia().plain(request.version());
         if (via != null) {
             fields.add(FieldName.VIA, via);
         }

@@ -459,7 +459,8 @@ final class ExchangeReport {
         captures(ring, record);
         RequestHead head = request;
         if (head != null) {
-            record.version(1, head.minorVersion()).text(LogField.METHOD, head.methodName());
+            record.version(head.isHttp2() ? 2 : 1, head.isHttp2() ? 0 : head.minorVersion())
+                    .text(LogField.METHOD, head.methodName());
             url(record, head.target());
             field(record, LogField.REFERER, head.fields(), FieldName.REFERER);
             field(record, LogField.USER_AGENT, head.fields(), FieldName.USER_AGENT);

@@ -41,7 +41,8 @@ final class FailureCounters {
 
     static Counter of(BadRequest reason) {
         return switch (reason) {
-            case SYNTAX, FRAMING, TRANSFER_CODING, HOST, TARGET, VERSION -> Counter.CLIENT_FAILURES_MALFORMED;
+            case SYNTAX, FRAMING, TRANSFER_CODING, HOST, TARGET, MISDIRECTED, TUNNEL, VERSION ->
+                Counter.CLIENT_FAILURES_MALFORMED;
             case LINE_TOO_LONG -> Counter.CLIENT_FAILURES_LINE_TOO_LONG;
             case HEADER_TOO_LARGE -> Counter.CLIENT_FAILURES_HEADER_TOO_LARGE;
             case CONTENT_TOO_LARGE -> Counter.CLIENT_FAILURES_BODY_TOO_LARGE;
@@ -54,8 +55,8 @@ final class FailureCounters {
     static LogOutcome outcomeOf(BadRequest reason) {
         return switch (reason) {
             case SYNTAX, FRAMING, LINE_TOO_LONG, HEADER_TOO_LARGE -> LogOutcome.INVALID_REQUEST;
-            case TRANSFER_CODING, VERSION -> LogOutcome.UNSUPPORTED;
-            case HOST, TARGET -> LogOutcome.INVALID_URL;
+            case TRANSFER_CODING, TUNNEL, VERSION -> LogOutcome.UNSUPPORTED;
+            case HOST, TARGET, MISDIRECTED -> LogOutcome.INVALID_URL;
             case CONTENT_TOO_LARGE -> LogOutcome.REQUEST_TOO_LARGE;
             case CONTENT_INCOMPLETE, HEADER_TIMEOUT, CONTENT_TIMEOUT, CONTENT_RATE -> LogOutcome.CLIENT_READ_FAILED;
         };

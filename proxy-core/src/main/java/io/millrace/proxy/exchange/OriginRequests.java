@@ -147,7 +147,7 @@ final class OriginRequests {
     private static @Nullable AsciiString via(LegPlan plan, ViaText text) {
         RequestHead request = plan.request();
         if (!text.hasCodes()) {
-            return text.plain(request.minorVersion());
+            return text.plain(request.version());
         }
         ViaCodes codes =
                 new ViaCodes().set(Part.CLIENT, ViaLetters.client(request)).set(Part.ERROR, 'N');
@@ -156,7 +156,7 @@ final class OriginRequests {
             codes.set(Part.LOOKUP, stale ? 'S' : 'M').set(Part.TYPE, 'C').set(Part.RESULT, stale ? 'S' : 'M');
         }
         InetAddress peer = plan.client().remoteAddress().getAddress();
-        return codes.text(text, request.minorVersion(), plan.client().secure(), peer instanceof Inet6Address);
+        return codes.text(text, request.version(), plan.client().secure(), peer instanceof Inet6Address);
     }
 
     private static Origin origin(Mapped mapped) {

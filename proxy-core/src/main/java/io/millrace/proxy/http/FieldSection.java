@@ -110,6 +110,16 @@ public final class FieldSection {
     }
 
     /**
+     * Points a reusable section at a larger copy of its array (borrowed); the lines stay.
+     *
+     * @throws IllegalStateException when the section is immutable
+     */
+    public void moveTo(byte[] array) {
+        requireReusable();
+        bytes = array;
+    }
+
+    /**
      * Appends a line of the owner's array to a reusable section; the value's range carries no white space around.
      *
      * @throws IllegalStateException when the section is immutable

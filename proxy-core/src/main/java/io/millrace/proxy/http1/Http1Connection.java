@@ -9,6 +9,7 @@ import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientTunnel;
 import io.millrace.proxy.net.ConnectionEnd;
 import io.millrace.proxy.net.ConnectionSet;
+import io.millrace.proxy.net.ContentRate;
 import io.millrace.proxy.net.DecidedRequest;
 import io.millrace.proxy.net.PlainSocket;
 import io.millrace.proxy.net.RequestReceiver;

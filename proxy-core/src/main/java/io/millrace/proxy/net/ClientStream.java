@@ -1,5 +1,6 @@
 package io.millrace.proxy.net;
 
+import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.OutboundHead;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -55,6 +56,11 @@ public interface ClientStream {
 
     /** Ends the response. */
     void finish();
+
+    /** Ends the response with a trailer section (RFC 9110 s6.5), which is left out where the protocol has no place for it. */
+    default void finish(FieldSection trailers) {
+        finish();
+    }
 
     /**
      * Ends the response before its time, so that the client can tell that it is incomplete (RFC 9112 s8): the connection is

@@ -33,6 +33,9 @@ public final class SendWatch {
     /** What it had taken when it began to be behind. */
     private long behindTakenBytes;
 
+    /** Bytes that wait for the client before they go to the channel. */
+    private long heldBytes;
+
     private boolean kernelAsked;
     private long kernelProgressNanos;
 
@@ -47,9 +50,14 @@ public final class SendWatch {
         writtenBytes += bytes;
     }
 
+    /** So many bytes wait for the client's flow control, and have not been written to the channel; before a look. */
+    public void holding(long bytes) {
+        heldBytes = bytes;
+    }
+
     /** Looks at the channel; true when there are bytes that the client is to take. */
     public boolean look(Channel channel, long nowNanos) {
-        long unsent = unsent(channel);
+        long unsent = unsent(channel) + heldBytes;
         kernelAsked = false;
         if (unsent == 0) {
             behindSinceNanos = UNSET;
@@ -71,7 +79,7 @@ public final class SendWatch {
     }
 
     private long takenBytes(long unsent) {
-        return Math.max(0, writtenBytes - unsent);
+        return Math.max(0, writtenBytes + heldBytes - unsent);
     }
 
     /** Bytes that the kernel may have taken for the client before the client took any of them. */
@@ -83,7 +91,8 @@ public final class SendWatch {
     /** Time since the client took anything; as of the last look. */
     public long silentNanos(Channel channel, long nowNanos) {
         long own = nowNanos - progressNanos;
-        if (own < ASK_KERNEL_NANOS) {
+        if (own < ASK_KERNEL_NANOS || unsentBytes == heldBytes) {
+            // What waits for the client's window is not the kernel's.
             return own;
         }
         if (!kernelAsked) {

@@ -83,6 +83,27 @@ public enum Counter {
             MetricFamily.CLIENT_FAILURES, "the body came below limits.request_body_rate", "slow-body"),
     CLIENT_FAILURES_ABORTED(MetricFamily.CLIENT_FAILURES, "the client left before the end of the response", "aborted"),
 
+    HTTP2_CONNECTIONS(MetricFamily.HTTP2_CONNECTIONS, "by ALPN or prior knowledge"),
+    HTTP2_REQUESTS(MetricFamily.HTTP2_REQUESTS, "refused ones included"),
+    HTTP2_RESETS(MetricFamily.HTTP2_RESETS, "RST_STREAM of a client"),
+    HTTP2_FAULT_PROTOCOL(MetricFamily.HTTP2_FAULTS, "not allowed by RFC 9113", "protocol"),
+    HTTP2_FAULT_FRAME_SIZE(MetricFamily.HTTP2_FAULTS, "a frame of another length than its type has", "frame-size"),
+    HTTP2_FAULT_FLOW_CONTROL(MetricFamily.HTTP2_FAULTS, "content beyond the window", "flow-control"),
+    HTTP2_FAULT_COMPRESSION(MetricFamily.HTTP2_FAULTS, "a field block that HPACK cannot decode", "compression"),
+    HTTP2_FAULT_STREAM_CLOSED(MetricFamily.HTTP2_FAULTS, "a frame on a stream that is over", "stream-closed"),
+    HTTP2_FAULT_STREAMS(MetricFamily.HTTP2_FAULTS, "over http2.streams", "streams"),
+    HTTP2_FAULT_RESETS(MetricFamily.HTTP2_FAULTS, "over http2.resets", "resets"),
+    HTTP2_FAULT_STREAM_FAULTS(MetricFamily.HTTP2_FAULTS, "over http2.stream_faults", "stream-faults"),
+    HTTP2_FAULT_CONTINUATION(
+            MetricFamily.HTTP2_FAULTS,
+            "a field block in too many frames, or twice over http2.header_list",
+            "continuation"),
+    HTTP2_FAULT_CONTROL_FRAMES(MetricFamily.HTTP2_FAULTS, "over http2.control_frames", "control-frames"),
+    HTTP2_FAULT_STALLED(MetricFamily.HTTP2_FAULTS, "a window kept closed for timeouts.client_body", "stalled"),
+    HTTP2_FAULT_TIMEOUT(
+            MetricFamily.HTTP2_FAULTS, "a preface or field block not whole within timeouts.client_header", "timeout"),
+    HTTP2_FAULT_MISDIRECTED(
+            MetricFamily.HTTP2_FAULTS, "a name that the connection's certificate does not have", "misdirected"),
     TUNNELS_UPGRADE(MetricFamily.TUNNELS, "switched to another protocol", "upgrade"),
     TUNNELS_CONNECT(MetricFamily.TUNNELS, "by CONNECT", "connect"),
     TUNNELS_OPENED_UPGRADE(MetricFamily.TUNNELS_OPENED, "switched to another protocol", "upgrade"),

@@ -74,6 +74,28 @@ public enum MetricFamily {
             "requests",
             "Requests that failed on the client's side; the access log names the clients.",
             "reason"),
+    HTTP2_CONNECTIONS(
+            "millrace_http2_connections_total",
+            Kind.COUNTER,
+            "connections",
+            "Client connections that spoke HTTP/2 since the start; compare with millrace_connections_opened_total."),
+    HTTP2_REQUESTS(
+            "millrace_http2_requests_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests that came by HTTP/2 since the start; compare with millrace_requests_total."),
+    HTTP2_RESETS(
+            "millrace_http2_resets_total",
+            Kind.COUNTER,
+            "streams",
+            "HTTP/2 requests that clients reset before they were answered; browsers do so when a user leaves a page."),
+    HTTP2_FAULTS(
+            "millrace_http2_faults_total",
+            Kind.COUNTER,
+            "faults",
+            "Violations and excesses of HTTP/2 clients, each answered with an error on the stream or the end of the"
+                    + " connection; many of resets, stream-faults, continuation or control-frames are an attack.",
+            "reason"),
     TUNNELS(
             "millrace_tunnels",
             Kind.GAUGE,

@@ -74,19 +74,19 @@ public final class ViaCodes {
     /**
      * The field's value with these letters.
      *
-     * @param minorVersion of the message that was received, HTTP/1
+     * @param version of the message that was received, as {@link ViaText#plain} has it
      * @param secure whether the client's connection is protected by TLS
      * @param ipv6 whether it is one of IPv6
      */
-    public AsciiString text(ViaText form, int minorVersion, boolean secure, boolean ipv6) {
+    public AsciiString text(ViaText form, int version, boolean secure, boolean ipv6) {
         if (textsOf != form) {
             texts.clear();
             textsOf = form;
         }
-        long key = packed << 3 | minorVersion << 2 | (secure ? 2 : 0) | (ipv6 ? 1 : 0);
+        long key = packed << 4 | (long) version << 2 | (secure ? 2 : 0) | (ipv6 ? 1 : 0);
         AsciiString text = texts.get(key);
         if (text == null) {
-            text = form.make(this, minorVersion, secure, ipv6);
+            text = form.make(this, version, secure, ipv6);
             if (texts.size() < TEXTS_MAX) {
                 texts.put(key, text);
             }

@@ -25,6 +25,7 @@ public final class ViaText {
     private final int level;
     private final @Nullable AsciiString http10;
     private final @Nullable AsciiString http11;
+    private final @Nullable AsciiString http2;
 
     /** The texts of one pseudonym at a level of 0 to 4. */
     public ViaText(String pseudonym, int level) {
@@ -32,6 +33,7 @@ public final class ViaText {
         this.level = level;
         http10 = level == 0 ? null : AsciiString.cached("1.0 " + pseudonym);
         http11 = level == 0 ? null : AsciiString.cached("1.1 " + pseudonym);
+        http2 = level == 0 ? null : AsciiString.cached("2.0 " + pseudonym);
     }
 
     /** Whether the outcome's letters are wanted. */
@@ -39,23 +41,27 @@ public final class ViaText {
         return level >= CODES;
     }
 
-    /** The value without letters for a message received as HTTP/1.{@code minorVersion}; null at level 0. */
-    public @Nullable AsciiString plain(int minorVersion) {
-        return minorVersion == 0 ? http10 : http11;
+    /**
+     * The value without letters; null at level 0.
+     *
+     * @param version of the message that was received: 0 for HTTP/1.0, 1 for HTTP/1.1, 2 for HTTP/2
+     */
+    public @Nullable AsciiString plain(int version) {
+        return version == 0 ? http10 : version == 1 ? http11 : http2;
     }
 
-    AsciiString make(ViaCodes codes, int minorVersion, boolean secure, boolean ipv6) {
+    AsciiString make(ViaCodes codes, int version, boolean secure, boolean ipv6) {
+        String number = version == 2 ? "2.0" : "1." + version;
         StringBuilder text = new StringBuilder(96)
-                .append("1.")
-                .append(minorVersion)
+                .append(number)
                 .append(' ')
                 .append(pseudonym)
                 .append(" (Millrace [")
                 .append(level >= FULL_CODES ? codes.fullForm() : codes.shortForm())
                 .append(']');
         if (level >= STACK) {
-            text.append(" [http/1.")
-                    .append(minorVersion)
+            text.append(" [http/")
+                    .append(number)
                     .append(secure ? " tls" : "")
                     .append(ipv6 ? " tcp ipv6]" : " tcp ipv4]");
         }

@@ -261,7 +261,7 @@ final class CertificateStore {
     /** Lets the TLS library judge a certificate before clients meet it. */
     private static void tryOut(ServerCertificate certificate) throws CertificateFault {
         try {
-            SslContext context = ServerContexts.build(List.of(certificate), ServerTlsConfig.DEFAULTS);
+            SslContext context = ServerContexts.build(List.of(certificate), ServerTlsConfig.DEFAULTS, false);
             ReferenceCountUtil.release(context);
         } catch (SSLException e) {
             throw new CertificateFault(

@@ -4,6 +4,8 @@ import io.millrace.proxy.config.ServerTlsConfig;
 import io.millrace.proxy.config.TlsVersion;
 import io.millrace.proxy.observe.FaultLog;
 import io.netty.handler.ssl.ClientAuth;
+import io.netty.handler.ssl.ApplicationProtocolConfig;
+import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.OpenSsl;
 import io.netty.handler.ssl.OpenSslContextOption;
 import io.netty.handler.ssl.OpenSslCredential;
@@ -41,6 +43,14 @@ import org.slf4j.LoggerFactory;
 final class ServerContexts {
     private static final Logger log = LoggerFactory.getLogger(ServerContexts.class);
     private static final long FAULT_QUIET_NANOS = TimeUnit.SECONDS.toNanos(60);
+    /** The server's order decides; a client that offers neither is served as one of HTTP/1.1. */
+    private static final ApplicationProtocolConfig HTTP2_FIRST = new ApplicationProtocolConfig(
+            ApplicationProtocolConfig.Protocol.ALPN,
+            ApplicationProtocolConfig.SelectorFailureBehavior.NO_ADVERTISE,
+            ApplicationProtocolConfig.SelectedListenerFailureBehavior.ACCEPT,
+            ApplicationProtocolNames.HTTP_2,
+            ApplicationProtocolNames.HTTP_1_1);
+
     private static final char[] NO_PASSWORD = new char[0];
 
     /** BoringSSL has no others, and takes all of them or none. */
@@ -54,12 +64,17 @@ final class ServerContexts {
     private volatile TicketKeys ticketKeys;
 
     private final ServerTlsConfig settings;
+    private final boolean http2;
     private volatile List<FileStamp> stamps = List.of();
 
-    /** @param ticketKeys for every context until others are set */
-    ServerContexts(Executor executor, ServerTlsConfig settings, TicketKeys ticketKeys) {
+    /**
+     * @param http2 whether clients are offered HTTP/2 before HTTP/1.1
+     * @param ticketKeys for every context until others are set
+     */
+    ServerContexts(Executor executor, ServerTlsConfig settings, boolean http2, TicketKeys ticketKeys) {
         this.executor = executor;
         this.settings = settings;
+        this.http2 = http2;
         this.ticketKeys = ticketKeys;
         stamps = stamps();
     }
@@ -142,7 +157,7 @@ final class ServerContexts {
 
     private void make(CertificateSet set, CompletableFuture<SslContext> into) {
         try {
-            SslContext context = build(set.certificates(), settings);
+            SslContext context = build(set.certificates(), settings, http2);
             TicketKeys keys = ticketKeys;
             setTicketKeys(context, keys);
             into.complete(context);
@@ -207,7 +222,8 @@ final class ServerContexts {
     }
 
     /** Makes a context of at least one certificate. */
-    static SslContext build(List<ServerCertificate> certificates, ServerTlsConfig settings) throws SSLException {
+    static SslContext build(List<ServerCertificate> certificates, ServerTlsConfig settings, boolean http2)
+            throws SSLException {
         ClientTrust trust = ClientTrust.of(settings);
         try {
             SslContextBuilder builder;
@@ -224,6 +240,9 @@ final class ServerContexts {
                 }
             } else {
                 builder = SslContextBuilder.forServer(keyManagers(certificates)).sslProvider(SslProvider.JDK);
+            }
+            if (http2) {
+                builder.applicationProtocolConfig(HTTP2_FIRST);
             }
             return finish(builder, settings, trust);
         } catch (GeneralSecurityException | IllegalArgumentException | UnsupportedOperationException e) {

@@ -34,6 +34,9 @@ import org.slf4j.LoggerFactory;
  * <p>Thread-safe. Threads exist only where an address speaks TLS.
  */
 public final class ServerTls implements AutoCloseable {
+    /** What addresses with the store's certificates share contexts by. */
+    private record ContextKey(ServerTlsConfig settings, boolean http2) {}
+
     private static final Logger log = LoggerFactory.getLogger(ServerTls.class);
 
     /** A look takes at most this part of the time: one second of looking is followed by 20 of pause. */
@@ -47,7 +50,7 @@ public final class ServerTls implements AutoCloseable {
     private final List<CertificateStore> stores = new ArrayList<>();
     private final List<ServerContexts> contexts = new ArrayList<>();
     private @Nullable CertificateStore shared;
-    private final Map<ServerTlsConfig, ServerContexts> sharedContexts = new HashMap<>();
+    private final Map<ContextKey, ServerContexts> sharedContexts = new HashMap<>();
     private @Nullable ScheduledExecutorService looking;
     private @Nullable ScheduledExecutorService making;
     private @Nullable Future<?> pause;
@@ -77,18 +80,19 @@ public final class ServerTls implements AutoCloseable {
         }
         lock.lock();
         try {
-            return make(tls);
+            return make(tls, listener.http2());
         } finally {
             lock.unlock();
         }
     }
 
-    private ListenerTls make(ListenerConfig.Tls tls) throws IOException {
+    private ListenerTls make(ListenerConfig.Tls tls, boolean http2) throws IOException {
         ScheduledExecutorService executor = start();
         Path certificate = tls.certificate();
         if (certificate == null) {
             CertificateStore all = shared;
-            ServerContexts known = sharedContexts.get(tls.settings());
+            ContextKey key = new ContextKey(tls.settings(), http2);
+            ServerContexts known = sharedContexts.get(key);
             if (all == null) {
                 all = new CertificateStore(config, clockMillis);
                 shared = all;
@@ -98,14 +102,14 @@ public final class ServerTls implements AutoCloseable {
                 automatic = new AutomaticCertificates(acme, executor, clockMillis, all::look);
             }
             if (known == null) {
-                known = contexts(executor, tls);
-                sharedContexts.put(tls.settings(), known);
+                known = contexts(executor, tls, http2);
+                sharedContexts.put(key, known);
                 all.attach(known);
             }
             return new ListenerTls(all, known, true, automatic);
         }
         CertificateStore own = new CertificateStore(only(certificate, tls.key()), clockMillis);
-        ServerContexts made = contexts(executor, tls);
+        ServerContexts made = contexts(executor, tls, http2);
         own.attach(made);
         stores.add(own);
         own.look();
@@ -118,10 +122,11 @@ public final class ServerTls implements AutoCloseable {
         return new ListenerTls(own, made, false, null);
     }
 
-    private ServerContexts contexts(ScheduledExecutorService executor, ListenerConfig.Tls tls) throws SSLException {
+    private ServerContexts contexts(ScheduledExecutorService executor, ListenerConfig.Tls tls, boolean http2)
+            throws SSLException {
         // What is wrong with the settings is found now, and not at the first handshake.
         ServerContexts.check(tls.settings());
-        ServerContexts made = new ServerContexts(executor, tls.settings(), ticketKeys.keys());
+        ServerContexts made = new ServerContexts(executor, tls.settings(), http2, ticketKeys.keys());
         contexts.add(made);
         return made;
     }

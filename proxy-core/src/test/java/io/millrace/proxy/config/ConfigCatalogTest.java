@@ -32,6 +32,7 @@ final class ConfigCatalogTest {
                 FileKeys.class,
                 TlsKeys.class,
                 ClientLimitKeys.class,
+                Http2Keys.class,
                 ConfigKeys.class)) {
             List<ConfigKey<?>> constants = constants(holder);
             assertEquals(
@@ -62,7 +63,7 @@ final class ConfigCatalogTest {
     void documentsEveryKeyWithASentence() {
         for (ConfigKey<?> key : ConfigCatalog.keys()) {
             assertTrue(key.sentence().endsWith(".") && key.sentence().length() > 15, key.path());
-            assertTrue(key.path().matches("[a-z_.\\[\\]]+"), key.path());
+            assertTrue(key.path().matches("[a-z0-9_.\\[\\]]+"), key.path());
         }
     }
 

@@ -56,8 +56,10 @@ final class ConfigLoaderTest {
                 """);
         assertEquals(
                 List.of(
-                        new ListenerConfig(new ListenAddress(null, 8080), ListenerConfig.ProxyProtocol.OFF, null),
-                        new ListenerConfig(new ListenAddress("::1", 8081), ListenerConfig.ProxyProtocol.OFF, null)),
+                        new ListenerConfig(
+                                new ListenAddress(null, 8080), ListenerConfig.ProxyProtocol.OFF, false, null),
+                        new ListenerConfig(
+                                new ListenAddress("::1", 8081), ListenerConfig.ProxyProtocol.OFF, false, null)),
                 config.listeners());
         assertEquals(List.of(new StorageConfig(Path.of("/var/cache/millrace"), 100L << 30)), config.storage());
         assertEquals(4L << 30, config.cache().ramBytes());

@@ -87,7 +87,8 @@ class CertificateReaderTest {
                 .map(each -> DynamicTest.dynamicTest(each.getKey(), () -> {
                     ServerCertificate certificate = read(each.getValue()[0], each.getValue()[1]);
                     assertEquals(2, certificate.x509Chain().length);
-                    ReferenceCountUtil.release(ServerContexts.build(List.of(certificate), ServerTlsConfig.DEFAULTS));
+                    ReferenceCountUtil.release(
+                            ServerContexts.build(List.of(certificate), ServerTlsConfig.DEFAULTS, true));
                 }));
     }
 

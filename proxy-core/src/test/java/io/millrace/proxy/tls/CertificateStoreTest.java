@@ -131,8 +131,8 @@ class CertificateStoreTest {
         Files.createSymbolicLink(file, archive.resolve("0.pem"));
         CertificateStore store = store(in(live));
         CertificateSet before = store.index().find("still.example");
-        ServerContexts contexts =
-                new ServerContexts(Runnable::run, ServerTlsConfig.DEFAULTS, TicketKeys.generate(new SecureRandom()));
+        ServerContexts contexts = new ServerContexts(
+                Runnable::run, ServerTlsConfig.DEFAULTS, true, TicketKeys.generate(new SecureRandom()));
         store.attach(contexts);
         contexts.prepare(before);
         contexts.prepare(store.index().find("www.example.com"));

@@ -1,4 +1,4 @@
-package io.millrace.proxy.http1;
+package io.millrace.proxy.net;
 
 /**
  * The rate at which a client sends the content of one request, measured in windows.
@@ -8,7 +8,7 @@ package io.millrace.proxy.http1;
  *
  * <p>Looked at by the connection's tick. Confined to one event loop.
  */
-final class ContentRate {
+public final class ContentRate {
     private static final long UNSET = 0;
     private static final long SECOND_NANOS = 1_000_000_000L;
 
@@ -20,7 +20,7 @@ final class ContentRate {
     private boolean paused;
 
     /** The content of another request begins. */
-    void begin() {
+    public void begin() {
         lookedAtNanos = UNSET;
         countedNanos = 0;
         bytes = 0;
@@ -28,12 +28,12 @@ final class ContentRate {
     }
 
     /** Bytes came. */
-    void received(int count) {
+    public void received(int count) {
         bytes += count;
     }
 
     /** The proxy stops reading: the time since the last look, and until the next, does not count. */
-    void pause() {
+    public void pause() {
         paused = true;
     }
 
@@ -43,7 +43,7 @@ final class ContentRate {
      * @param counts whether the client is the one to send now
      * @param bytesPerSecond least rate; 0 for none
      */
-    boolean isTooSlow(long nowNanos, boolean counts, long bytesPerSecond, long windowNanos) {
+    public boolean isTooSlow(long nowNanos, boolean counts, long bytesPerSecond, long windowNanos) {
         long since = nowNanos - lookedAtNanos;
         boolean first = lookedAtNanos == UNSET;
         boolean skipped = first || paused || !counts || bytesPerSecond <= 0;

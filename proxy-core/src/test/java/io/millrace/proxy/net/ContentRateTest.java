@@ -1,4 +1,4 @@
-package io.millrace.proxy.http1;
+package io.millrace.proxy.net;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 

@@ -1,0 +1,103 @@
+package io.millrace.proxy.http2;
+
+import io.netty.channel.Channel;
+import io.netty.handler.ssl.SslHandler;
+import java.nio.charset.StandardCharsets;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateParsingException;
+import java.security.cert.X509Certificate;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Locale;
+import javax.net.ssl.ExtendedSSLSession;
+import javax.net.ssl.SNIHostName;
+import javax.net.ssl.SNIServerName;
+import javax.net.ssl.SSLSession;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The hosts that a TLS connection may be used for: the name in the client's hello, and those of the certificate.
+ *
+ * <p>A client may use one connection for every name of its certificate (RFC 9113 s9.1.1); other names belong on another
+ * connection, whose settings may differ. Confined to one event loop.
+ */
+final class ConnectionNames {
+    /** GeneralName of RFC 5280 s4.2.1.6 that is a DNS name. */
+    private static final int DNS_NAME = 2;
+
+    private final SSLSession session;
+    private final byte[] named;
+    /** The host that was found in the certificate last: most requests are for the same. */
+    private byte[] covered;
+
+    private @Nullable List<String> names;
+
+    private ConnectionNames(SSLSession session, byte[] named) {
+        this.session = session;
+        this.named = named;
+        this.covered = named;
+    }
+
+    /** Those of a channel; null without TLS, and where the client named no host. */
+    static @Nullable ConnectionNames of(Channel channel) {
+        SslHandler tls = channel.pipeline().get(SslHandler.class);
+        if (tls == null || !(tls.engine().getSession() instanceof ExtendedSSLSession session)) {
+            return null;
+        }
+        for (SNIServerName name : session.getRequestedServerNames()) {
+            if (name instanceof SNIHostName host) {
+                String lower = host.getAsciiName().toLowerCase(Locale.ROOT);
+                return new ConnectionNames(session, lower.getBytes(StandardCharsets.ISO_8859_1));
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Whether the connection may be used for a host.
+     *
+     * @param host in lower case; kept
+     */
+    boolean covers(byte[] host) {
+        if (Arrays.equals(covered, host) || Arrays.equals(named, host)) {
+            return true;
+        }
+        String text = new String(host, StandardCharsets.ISO_8859_1);
+        int dot = text.indexOf('.');
+        String wildcard = dot < 0 ? null : "*".concat(text.substring(dot));
+        for (String name : names()) {
+            if (name.equals(text) || name.equals(wildcard)) {
+                covered = host;
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private List<String> names() {
+        List<String> known = names;
+        if (known == null) {
+            Certificate[] local = session.getLocalCertificates();
+            known = local != null && local.length > 0 && local[0] instanceof X509Certificate own
+                    ? dnsNames(own)
+                    : List.of();
+            names = known;
+        }
+        return known;
+    }
+
+    private static List<String> dnsNames(X509Certificate certificate) {
+        try {
+            Collection<List<?>> all = certificate.getSubjectAlternativeNames();
+            return all == null
+                    ? List.of()
+                    : all.stream()
+                            .filter(name -> Integer.valueOf(DNS_NAME).equals(name.get(0)))
+                            .map(name -> name.get(1).toString().toLowerCase(Locale.ROOT))
+                            .toList();
+        } catch (CertificateParsingException e) {
+            return List.of();
+        }
+    }
+}

@@ -1,0 +1,174 @@
+package io.millrace.proxy.http2;
+
+import io.millrace.proxy.http.OutboundHead;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.net.ClientStream;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.netty.util.concurrent.EventExecutor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way back of a request that is answered within one call: head and content go into the connection's buffer.
+ *
+ * <p>Content that the client's windows do not take is copied. One per event loop, used for one request after the other.
+ * Confined to one event loop.
+ */
+final class DirectStream implements ClientStream {
+    private final EventExecutor loop;
+    private final ByteBufAllocator allocator;
+    private final HeadEncoder encoder;
+
+    private ByteBuf out = Unpooled.EMPTY_BUFFER;
+    private ClientConnection facts;
+    private int id;
+    private int start;
+    private int window;
+    private boolean tableUpdate;
+    /** Position of the flags of the frame that is the last so far. */
+    private int lastFlags;
+
+    private int sent;
+    private @Nullable ByteBuf rest;
+
+    @SuppressWarnings("NullAway.Init") // facts are set by begin, before anything else
+    DirectStream(EventExecutor loop, ByteBufAllocator allocator, HeadEncoder encoder) {
+        this.loop = loop;
+        this.allocator = allocator;
+        this.encoder = encoder;
+    }
+
+    /**
+     * The next request.
+     *
+     * @param buffer takes the frames behind what it has; borrowed
+     * @param clientWindow bytes of content that the client takes
+     * @param withoutTable whether the head begins with a table size update
+     */
+    void begin(ByteBuf buffer, ClientConnection connection, int streamId, int clientWindow, boolean withoutTable) {
+        out = buffer;
+        facts = connection;
+        id = streamId;
+        start = buffer.writerIndex();
+        window = clientWindow;
+        tableUpdate = withoutTable;
+        sent = 0;
+        rest = null;
+    }
+
+    /** Forgets the buffer. */
+    void end() {
+        out = Unpooled.EMPTY_BUFFER;
+        ByteBuf unsent = rest;
+        rest = null;
+        if (unsent != null) {
+            unsent.release();
+        }
+    }
+
+    /** Takes back what was written of the response. */
+    void takeBack() {
+        out.writerIndex(start);
+        end();
+    }
+
+    /** Whether the head began with a table size update. */
+    boolean hadTableUpdate() {
+        return tableUpdate;
+    }
+
+    /** Bytes of content that were written. */
+    int sent() {
+        return sent;
+    }
+
+    /** Content that the client's windows did not take, or null; passes ownership. */
+    @Nullable
+    ByteBuf takeRest() {
+        ByteBuf unsent = rest;
+        rest = null;
+        return unsent;
+    }
+
+    @Override
+    public EventExecutor eventLoop() {
+        return loop;
+    }
+
+    @Override
+    public ByteBufAllocator alloc() {
+        return allocator;
+    }
+
+    @Override
+    public ClientConnection connection() {
+        return facts;
+    }
+
+    @Override
+    public void writeInterim(OutboundHead head) {
+        throw new IllegalStateException("an interim response without an exchange");
+    }
+
+    @Override
+    public void writeHead(OutboundHead head) {
+        encoder.encode(head, tableUpdate);
+        lastFlags = out.writerIndex() + 4;
+        Frames.headers(out, id, encoder.block(), encoder.length(), false);
+    }
+
+    @Override
+    public void flush() {}
+
+    @Override
+    public void write(ByteBuf content) {
+        writeCopy(content, content.readerIndex(), content.readableBytes());
+        content.release();
+    }
+
+    @Override
+    public void writeCopy(ByteBuf content, int index, int length) {
+        int direct = Math.min(length, window);
+        int at = index;
+        while (direct > 0) {
+            int frame = Math.min(direct, Frames.PAYLOAD_BYTES_MAX);
+            lastFlags = out.writerIndex() + 4;
+            Frames.header(out, frame, Frames.DATA, 0, id);
+            out.writeBytes(content, at, frame);
+            at += frame;
+            direct -= frame;
+            sent += frame;
+        }
+        int left = index + length - at;
+        if (left > 0) {
+            rest = allocator.directBuffer(left, left).writeBytes(content, at, left);
+        }
+    }
+
+    @Override
+    public void finish() {
+        if (rest == null) {
+            out.setByte(lastFlags, out.getByte(lastFlags) | Frames.END_STREAM);
+        }
+    }
+
+    @Override
+    public void abort() {
+        throw new IllegalStateException("a response broken off without an exchange");
+    }
+
+    @Override
+    public boolean isWritable() {
+        return true;
+    }
+
+    @Override
+    public void readContent(boolean on) {}
+
+    @Override
+    public long bytesSent() {
+        ByteBuf unsent = rest;
+        return (long) out.writerIndex() - start + (unsent == null ? 0 : unsent.readableBytes());
+    }
+}

@@ -1,0 +1,418 @@
+package io.millrace.proxy.http2;
+
+import io.netty.buffer.ByteBuf;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Cuts a client's bytes into frames and checks what a frame alone can tell (RFC 9113 s4, s6).
+ *
+ * <p>The payload of DATA is handed on as it comes; every other frame when it is whole.
+ *
+ * <p>Confined to one event loop.
+ */
+final class FrameReader {
+    /** Frames of one field block beside those that are full. */
+    private static final int SMALL_FRAMES_MAX = 16;
+
+    private static final byte[] NOTHING = {};
+
+    /** What frames mean. Positions are those of the buffer that is being read. */
+    interface Receiver {
+        /** A DATA frame begins; {@code length} counts for flow control. */
+        void onData(int streamId, int length, boolean endStream) throws Http2Exception;
+
+        /** Content of the DATA frame that began last; borrowed. */
+        void onContent(int streamId, ByteBuf in, int index, int length) throws Http2Exception;
+
+        /** The DATA frame is over. */
+        void onDataEnd(int streamId, boolean endStream) throws Http2Exception;
+
+        /**
+         * A whole field block; borrowed.
+         *
+         * @param error an error of the stream that was found already; null for none
+         */
+        void onHeaders(int streamId, byte[] block, int length, boolean endStream, @Nullable Http2Exception error)
+                throws Http2Exception;
+
+        /** A reset. */
+        void onReset(int streamId, long code) throws Http2Exception;
+
+        /** A setting; {@link #onSettingsEnd} follows the last. */
+        void onSetting(int identifier, long value) throws Http2Exception;
+
+        /** The settings are to be acknowledged. */
+        void onSettingsEnd() throws Http2Exception;
+
+        /** A ping that is to be answered. */
+        void onPing(long opaque) throws Http2Exception;
+
+        /** A larger window for a stream or, with 0, the connection. */
+        void onWindowUpdate(int streamId, int increment) throws Http2Exception;
+
+        /** The client begins no more requests, and goes on with those that there are. */
+        void onGoAway();
+
+        /** A priority (RFC 9218 s7.1). */
+        void onPriorityUpdate(int streamId, ByteBuf in, int index, int length) throws Http2Exception;
+
+        /** A frame that asks for nothing: an unknown one, PRIORITY, or an acknowledgement. */
+        void onIdleFrame() throws Http2Exception;
+
+        /** An error of one stream. */
+        void onStreamError(Http2Exception error) throws Http2Exception;
+    }
+
+    private final Receiver receiver;
+    private final BlockBuffer block;
+
+    private boolean anyFrame;
+    /** The DATA frame under way: bytes of content and of padding that are still to come. */
+    private boolean inData;
+
+    private boolean dataDropped;
+    private int dataStream;
+    private int dataLeft;
+    private int paddingLeft;
+    private boolean dataEndsStream;
+
+    /** The stream of the field block under way; 0 for none. */
+    private int blockStream;
+
+    private boolean blockEndsStream;
+    private byte[] blockBytes = NOTHING;
+    private int blockLength;
+    private int smallFrames;
+    private @Nullable Http2Exception blockError;
+
+    /** Where a field block is put that comes in one frame. One per event loop. */
+    static final class BlockBuffer {
+        private final byte[] bytes = new byte[Frames.PAYLOAD_BYTES_MAX];
+    }
+
+    FrameReader(Receiver receiver, BlockBuffer block) {
+        this.receiver = receiver;
+        this.block = block;
+    }
+
+    /** Whether the client is in the middle of a field block. */
+    boolean isInBlock() {
+        return blockStream != 0;
+    }
+
+    /** Whether the client is in the middle of a DATA frame. */
+    boolean isInData() {
+        return inData;
+    }
+
+    /**
+     * Takes the next frame, or a part of a DATA frame.
+     *
+     * @param in borrowed; its reader index moves behind what is taken
+     * @param blockBytesMax longest field block as it is sent
+     * @return false when more bytes are needed
+     * @throws Http2Exception of the connection
+     */
+    boolean next(ByteBuf in, int blockBytesMax) throws Http2Exception {
+        if (inData) {
+            return content(in);
+        }
+        if (in.readableBytes() < Frames.HEADER_BYTES) {
+            return false;
+        }
+        int at = in.readerIndex();
+        int length = in.getUnsignedMedium(at);
+        int type = in.getUnsignedByte(at + 3);
+        int flags = in.getUnsignedByte(at + 4);
+        int streamId = in.getInt(at + 5) & Integer.MAX_VALUE;
+        check(length, type, streamId);
+        int whole = type == Frames.DATA ? ((flags & Frames.PADDED) == 0 || length == 0 ? 0 : 1) : length;
+        if (in.readableBytes() < Frames.HEADER_BYTES + whole) {
+            return false;
+        }
+        anyFrame = true;
+        in.skipBytes(Frames.HEADER_BYTES);
+        int end = in.readerIndex() + whole;
+        try {
+            if (type == Frames.DATA) {
+                beginData(in, length, flags, streamId);
+            } else {
+                frame(in, length, type, flags, streamId, blockBytesMax);
+            }
+        } catch (Http2Exception e) {
+            if (e.streamId() == Http2Exception.CONNECTION) {
+                throw e;
+            }
+            dataDropped = true;
+            receiver.onStreamError(e);
+        } finally {
+            in.readerIndex(end);
+        }
+        return true;
+    }
+
+    private void check(int length, int type, int streamId) throws Http2Exception {
+        if (length > Frames.PAYLOAD_BYTES_MAX) {
+            throw size("a frame above SETTINGS_MAX_FRAME_SIZE");
+        }
+        if (!anyFrame && type != Frames.SETTINGS) {
+            throw protocol("a first frame that is not SETTINGS");
+        }
+        if (blockStream != 0 && (type != Frames.CONTINUATION || streamId != blockStream)) {
+            throw protocol("a frame within a field block");
+        }
+    }
+
+    private void beginData(ByteBuf in, int length, int flags, int streamId) throws Http2Exception {
+        if (streamId == 0) {
+            throw protocol("DATA on stream 0");
+        }
+        boolean padded = (flags & Frames.PADDED) != 0;
+        int padding = 0;
+        if (padded) {
+            if (length == 0) {
+                throw size("DATA without the length of its padding");
+            }
+            padding = in.getUnsignedByte(in.readerIndex());
+            if (padding >= length) {
+                throw protocol("padding longer than its frame");
+            }
+        }
+        inData = true;
+        dataDropped = false;
+        dataStream = streamId;
+        dataEndsStream = (flags & Frames.END_STREAM) != 0;
+        paddingLeft = padding;
+        dataLeft = length - padding - (padded ? 1 : 0);
+        receiver.onData(streamId, length, dataEndsStream);
+    }
+
+    private boolean content(ByteBuf in) throws Http2Exception {
+        int taken = Math.min(dataLeft, in.readableBytes());
+        if (taken > 0) {
+            int index = in.readerIndex();
+            in.skipBytes(taken);
+            dataLeft -= taken;
+            if (!dataDropped) {
+                try {
+                    receiver.onContent(dataStream, in, index, taken);
+                } catch (Http2Exception e) {
+                    streamError(e);
+                }
+            }
+        }
+        int skipped = Math.min(paddingLeft, in.readableBytes());
+        in.skipBytes(skipped);
+        paddingLeft -= skipped;
+        if (dataLeft > 0 || paddingLeft > 0) {
+            return false;
+        }
+        inData = false;
+        if (!dataDropped) {
+            try {
+                receiver.onDataEnd(dataStream, dataEndsStream);
+            } catch (Http2Exception e) {
+                streamError(e);
+            }
+        }
+        return true;
+    }
+
+    private void streamError(Http2Exception e) throws Http2Exception {
+        if (e.streamId() == Http2Exception.CONNECTION) {
+            throw e;
+        }
+        dataDropped = true;
+        receiver.onStreamError(e);
+    }
+
+    private void frame(ByteBuf in, int length, int type, int flags, int streamId, int blockBytesMax)
+            throws Http2Exception {
+        int at = in.readerIndex();
+        switch (type) {
+            case Frames.HEADERS -> headers(in, at, length, flags, streamId, blockBytesMax);
+            case Frames.CONTINUATION -> continuation(in, at, length, flags, streamId, blockBytesMax);
+            case Frames.PRIORITY -> priority(in, at, length, streamId);
+            case Frames.RST_STREAM -> {
+                requireStream(streamId, "RST_STREAM on stream 0");
+                requireLength(length, 4, "RST_STREAM");
+                receiver.onReset(streamId, in.getUnsignedInt(at));
+            }
+            case Frames.SETTINGS -> settings(in, at, length, flags, streamId);
+            case Frames.PUSH_PROMISE -> throw protocol("PUSH_PROMISE of a client");
+            case Frames.PING -> ping(in, at, length, flags, streamId);
+            case Frames.GOAWAY -> {
+                requireConnection(streamId, "GOAWAY on a stream");
+                if (length < 8) {
+                    throw size("GOAWAY of another length");
+                }
+                receiver.onGoAway();
+            }
+            case Frames.WINDOW_UPDATE -> windowUpdate(in, at, length, streamId);
+            case Frames.PRIORITY_UPDATE -> {
+                requireConnection(streamId, "PRIORITY_UPDATE on a stream");
+                if (length < 4) {
+                    throw size("PRIORITY_UPDATE of another length");
+                }
+                int prioritized = in.getInt(at) & Integer.MAX_VALUE;
+                requireStream(prioritized, "PRIORITY_UPDATE for stream 0");
+                receiver.onPriorityUpdate(prioritized, in, at + 4, length - 4);
+            }
+            default -> receiver.onIdleFrame();
+        }
+    }
+
+    private void headers(ByteBuf in, int at, int length, int flags, int streamId, int blockBytesMax)
+            throws Http2Exception {
+        requireStream(streamId, "HEADERS on stream 0");
+        int from = at;
+        int left = length;
+        int padding = 0;
+        if ((flags & Frames.PADDED) != 0) {
+            if (left < 1) {
+                throw size("HEADERS without the length of its padding");
+            }
+            padding = in.getUnsignedByte(from);
+            from++;
+            left--;
+        }
+        Http2Exception error = null;
+        if ((flags & Frames.WITH_PRIORITY) != 0) {
+            if (left < 5) {
+                throw size("HEADERS without its priority");
+            }
+            if ((in.getInt(from) & Integer.MAX_VALUE) == streamId) {
+                error = Http2Exception.stream(
+                        streamId, ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, "a stream that depends on itself");
+            }
+            from += 5;
+            left -= 5;
+        }
+        if (padding > left) {
+            throw protocol("padding longer than its frame");
+        }
+        left -= padding;
+        boolean endsStream = (flags & Frames.END_STREAM) != 0;
+        if ((flags & Frames.END_HEADERS) != 0) {
+            in.getBytes(from, block.bytes, 0, left);
+            receiver.onHeaders(streamId, block.bytes, left, endsStream, error);
+            return;
+        }
+        blockStream = streamId;
+        blockEndsStream = endsStream;
+        blockError = error;
+        blockLength = 0;
+        smallFrames = 0;
+        append(in, from, left, blockBytesMax);
+    }
+
+    private void continuation(ByteBuf in, int at, int length, int flags, int streamId, int blockBytesMax)
+            throws Http2Exception {
+        if (blockStream == 0) {
+            throw protocol("CONTINUATION without HEADERS");
+        }
+        if (length < Frames.PAYLOAD_BYTES_MAX && ++smallFrames > SMALL_FRAMES_MAX) {
+            throw Http2Exception.connection(
+                    ErrorCode.ENHANCE_YOUR_CALM, Http2Fault.CONTINUATION, "a field block in too many frames");
+        }
+        append(in, at, length, blockBytesMax);
+        if ((flags & Frames.END_HEADERS) != 0) {
+            byte[] bytes = blockBytes;
+            blockBytes = NOTHING;
+            blockStream = 0;
+            receiver.onHeaders(streamId, bytes, blockLength, blockEndsStream, blockError);
+        }
+    }
+
+    private void append(ByteBuf in, int from, int length, int blockBytesMax) throws Http2Exception {
+        if (blockLength + length > blockBytesMax) {
+            throw Http2Exception.connection(
+                    ErrorCode.ENHANCE_YOUR_CALM, Http2Fault.CONTINUATION, "a field block over its limit");
+        }
+        if (blockLength + length > blockBytes.length) {
+            blockBytes = Arrays.copyOf(blockBytes, Math.max(blockLength + length, 2 * blockBytes.length));
+        }
+        in.getBytes(from, blockBytes, blockLength, length);
+        blockLength += length;
+    }
+
+    private void priority(ByteBuf in, int at, int length, int streamId) throws Http2Exception {
+        requireStream(streamId, "PRIORITY on stream 0");
+        if (length != 5) {
+            throw Http2Exception.stream(
+                    streamId, ErrorCode.FRAME_SIZE_ERROR, Http2Fault.FRAME_SIZE, "PRIORITY of another length");
+        }
+        if ((in.getInt(at) & Integer.MAX_VALUE) == streamId) {
+            throw Http2Exception.stream(
+                    streamId, ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, "a stream that depends on itself");
+        }
+        receiver.onIdleFrame();
+    }
+
+    private void settings(ByteBuf in, int at, int length, int flags, int streamId) throws Http2Exception {
+        requireConnection(streamId, "SETTINGS on a stream");
+        if ((flags & Frames.ACK) != 0) {
+            if (length != 0) {
+                throw size("an acknowledgement of SETTINGS with content");
+            }
+            receiver.onIdleFrame();
+            return;
+        }
+        if (length % 6 != 0) {
+            throw size("SETTINGS of another length");
+        }
+        for (int i = at; i < at + length; i += 6) {
+            receiver.onSetting(in.getUnsignedShort(i), in.getUnsignedInt(i + 2));
+        }
+        receiver.onSettingsEnd();
+    }
+
+    private void ping(ByteBuf in, int at, int length, int flags, int streamId) throws Http2Exception {
+        requireConnection(streamId, "PING on a stream");
+        requireLength(length, 8, "PING");
+        if ((flags & Frames.ACK) == 0) {
+            receiver.onPing(in.getLong(at));
+        } else {
+            receiver.onIdleFrame();
+        }
+    }
+
+    private void windowUpdate(ByteBuf in, int at, int length, int streamId) throws Http2Exception {
+        requireLength(length, 4, "WINDOW_UPDATE");
+        int increment = in.getInt(at) & Integer.MAX_VALUE;
+        if (increment == 0) {
+            String what = "WINDOW_UPDATE by 0";
+            throw streamId == 0
+                    ? protocol(what)
+                    : Http2Exception.stream(streamId, ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, what);
+        }
+        receiver.onWindowUpdate(streamId, increment);
+    }
+
+    private static void requireStream(int streamId, String otherwise) throws Http2Exception {
+        if (streamId == 0) {
+            throw protocol(otherwise);
+        }
+    }
+
+    private static void requireConnection(int streamId, String otherwise) throws Http2Exception {
+        if (streamId != 0) {
+            throw protocol(otherwise);
+        }
+    }
+
+    private static void requireLength(int actual, int expected, String frame) throws Http2Exception {
+        if (actual != expected) {
+            throw size(frame.concat(" of another length"));
+        }
+    }
+
+    private static Http2Exception protocol(String what) {
+        return Http2Exception.connection(ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, what);
+    }
+
+    private static Http2Exception size(String what) {
+        return Http2Exception.connection(ErrorCode.FRAME_SIZE_ERROR, Http2Fault.FRAME_SIZE, what);
+    }
+}

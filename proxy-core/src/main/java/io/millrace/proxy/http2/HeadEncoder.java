@@ -1,0 +1,330 @@
+package io.millrace.proxy.http2;
+
+import io.millrace.proxy.http.FieldLexer;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.OutboundHead;
+import io.netty.buffer.ByteBuf;
+import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Encodes response heads as field blocks (RFC 7541 s6) and keeps the encoded fields of stored responses.
+ *
+ * <p>The dynamic table is not used: so a block is good for every connection. One per event loop.
+ *
+ * <p>Confined to one event loop.
+ */
+final class HeadEncoder {
+    /** Stored heads whose encoding is kept; a power of two. */
+    private static final int KEPT = 1024;
+    /** Longer stored heads are encoded anew each time. */
+    private static final int KEPT_BYTES_MAX = 4096;
+
+    private static final int STATUS_LINE_MIN = 15;
+    private static final byte[] CACHE_STATUS = "cache-status".getBytes(StandardCharsets.US_ASCII);
+
+    private static final FieldName[] OF_CONNECTIONS = {
+        FieldName.CONNECTION,
+        FieldName.PROXY_CONNECTION,
+        FieldName.KEEP_ALIVE,
+        FieldName.TRANSFER_ENCODING,
+        FieldName.UPGRADE
+    };
+
+    private static final int NAMES_KEPT = 512;
+
+    private byte[] block = new byte[2048];
+    private int length;
+    private int start;
+
+    /** The heads, by identity, and their encoding; a head that was met once has none yet. */
+    private final byte[] @Nullable [] keptHeads = new byte[KEPT][];
+
+    private final byte[] @Nullable [] keptBlocks = new byte[KEPT][];
+
+    /** Names in lower case by their hash, as they were met; with their index in the static table. */
+    private final byte[] @Nullable [] names = new byte[NAMES_KEPT][];
+
+    private final int[] nameIndices = new int[NAMES_KEPT];
+
+    /** The encoded block; borrowed, and good until the next call. */
+    byte[] block() {
+        return block;
+    }
+
+    /** Its length. */
+    int length() {
+        return length;
+    }
+
+    /**
+     * Encodes a head.
+     *
+     * @param withoutTable whether the block begins by giving the dynamic table up, which a client has made smaller
+     */
+    void encode(OutboundHead head, boolean withoutTable) {
+        begin(withoutTable);
+        status(head.status());
+        byte[] wire = head.wire();
+        if (wire != null) {
+            stored(wire);
+        } else {
+            fields(head.fields());
+        }
+        if (head.ageSeconds() >= 0) {
+            number(StaticTable.AGE, head.ageSeconds());
+        }
+        AsciiString via = head.via();
+        if (via != null) {
+            value(StaticTable.VIA, via.array(), via.arrayOffset(), via.length());
+        }
+        cacheStatus(head.cacheStatus());
+        AsciiString range = head.contentRange();
+        if (range != null) {
+            value(StaticTable.CONTENT_RANGE, range.array(), range.arrayOffset(), range.length());
+        }
+        if (head.contentLength() >= 0 && !head.isLengthInWire() && head.status() != 204) {
+            number(StaticTable.CONTENT_LENGTH, head.contentLength());
+        }
+    }
+
+    /** Encodes an interim head: status and fields only. */
+    void encodeInterim(OutboundHead head, boolean withoutTable) {
+        begin(withoutTable);
+        status(head.status());
+        fields(head.fields());
+    }
+
+    /** Encodes a trailer section. */
+    void encodeTrailers(FieldSection trailers, boolean withoutTable) {
+        begin(withoutTable);
+        fields(trailers);
+    }
+
+    private void begin(boolean withoutTable) {
+        length = 0;
+        if (withoutTable) {
+            block[length++] = 0x20;
+        }
+    }
+
+    private void status(int status) {
+        int index =
+                switch (status) {
+                    case 200 -> 8;
+                    case 204 -> 9;
+                    case 206 -> 10;
+                    case 304 -> 11;
+                    case 400 -> 12;
+                    case 404 -> 13;
+                    case 500 -> 14;
+                    default -> 0;
+                };
+        if (index > 0) {
+            block[length++] = (byte) (0x80 | index);
+        } else {
+            number(StaticTable.STATUS, status);
+        }
+    }
+
+    private void number(int nameIndex, long value) {
+        ensure(32);
+        integer(0, 4, nameIndex);
+        int digits = 1;
+        for (long rest = value; rest >= 10; rest /= 10) {
+            digits++;
+        }
+        block[length++] = (byte) digits;
+        long rest = value;
+        for (int i = digits - 1; i >= 0; i--) {
+            block[length + i] = (byte) ('0' + rest % 10);
+            rest /= 10;
+        }
+        length += digits;
+    }
+
+    private void value(int nameIndex, byte[] bytes, int from, int count) {
+        ensure(count + 16);
+        integer(0, 4, nameIndex);
+        integer(0, 7, count);
+        System.arraycopy(bytes, from, block, length, count);
+        length += count;
+    }
+
+    private void cacheStatus(ByteBuf value) {
+        int count = value.readableBytes();
+        if (count > 0) {
+            ensure(CACHE_STATUS.length + count + 16);
+            name(CACHE_STATUS);
+            integer(0, 7, count);
+            value.getBytes(value.readerIndex(), block, length, count);
+            length += count;
+        }
+    }
+
+    private void name(byte[] name) {
+        block[length++] = 0;
+        integer(0, 7, name.length);
+        System.arraycopy(name, 0, block, length, name.length);
+        length += name.length;
+    }
+
+    /** Appends an integer with a prefix (RFC 7541 s5.1). */
+    private void integer(int flags, int prefix, int value) {
+        int max = (1 << prefix) - 1;
+        if (value < max) {
+            block[length++] = (byte) (flags | value);
+            return;
+        }
+        block[length++] = (byte) (flags | max);
+        int rest = value - max;
+        while (rest >= 0x80) {
+            block[length++] = (byte) (rest | 0x80);
+            rest >>>= 7;
+        }
+        block[length++] = (byte) rest;
+    }
+
+    private void ensure(int more) {
+        if (length + more > block.length) {
+            block = Arrays.copyOf(block, Math.max(2 * block.length, length + more));
+        }
+    }
+
+    /** Appends the fields of a stored head. Its encoding is kept from the second time on: most heads of parts come once. */
+    private void stored(byte[] wire) {
+        if (wire.length > KEPT_BYTES_MAX) {
+            wireFields(wire, false);
+            return;
+        }
+        int slot = System.identityHashCode(wire) & (KEPT - 1);
+        if (keptHeads[slot] != wire) {
+            keptHeads[slot] = wire;
+            keptBlocks[slot] = null;
+            wireFields(wire, false);
+            return;
+        }
+        byte[] kept = keptBlocks[slot];
+        if (kept == null) {
+            start = length;
+            wireFields(wire, true);
+            keptBlocks[slot] = Arrays.copyOfRange(block, start, length);
+            return;
+        }
+        ensure(kept.length);
+        System.arraycopy(kept, 0, block, length, kept.length);
+        length += kept.length;
+    }
+
+    /** Encodes the field lines behind the status line of a head of HTTP/1.1. */
+    private void wireFields(byte[] wire, boolean huffman) {
+        int at = STATUS_LINE_MIN - 2;
+        while (wire[at] != '\r') {
+            at++;
+        }
+        at += 2;
+        while (at < wire.length) {
+            int nameEnd = at;
+            while (wire[nameEnd] != ':') {
+                nameEnd++;
+            }
+            int valueEnd = nameEnd + 1;
+            while (wire[valueEnd] != '\r') {
+                valueEnd++;
+            }
+            int valueStart = FieldLexer.skipSpace(wire, nameEnd + 1, valueEnd);
+            field(wire, at, nameEnd, valueStart, FieldLexer.trimEnd(wire, valueStart, valueEnd), huffman);
+            at = valueEnd + 2;
+        }
+    }
+
+    private void fields(FieldSection fields) {
+        boolean filtered = containsAny(fields);
+        byte[] bytes = fields.bytes();
+        for (int line = 0; line < fields.size(); line++) {
+            if (!filtered || !isOfConnection(fields, line)) {
+                field(
+                        bytes,
+                        fields.nameStart(line),
+                        fields.nameEnd(line),
+                        fields.valueStart(line),
+                        fields.valueEnd(line),
+                        false);
+            }
+        }
+    }
+
+    private static boolean containsAny(FieldSection fields) {
+        for (FieldName name : OF_CONNECTIONS) {
+            if (fields.contains(name)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isOfConnection(FieldSection fields, int line) {
+        for (FieldName name : OF_CONNECTIONS) {
+            if (fields.isNamed(line, name)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void field(byte[] bytes, int nameStart, int nameEnd, int valueStart, int valueEnd, boolean huffman) {
+        int count = valueEnd - valueStart;
+        ensure(nameEnd - nameStart + count + 24);
+        int slot = nameSlot(bytes, nameStart, nameEnd);
+        if (slot >= 0 && nameIndices[slot] > 0) {
+            integer(0, 4, nameIndices[slot]);
+        } else {
+            block[length++] = 0;
+            integer(0, 7, nameEnd - nameStart);
+            for (int i = nameStart; i < nameEnd; i++) {
+                block[length++] = (byte) FieldLexer.lower(bytes[i] & 0xff);
+            }
+        }
+        int encoded = huffman ? HuffmanCode.encodedLength(bytes, valueStart, valueEnd) : count;
+        if (encoded < count) {
+            integer(0x80, 7, encoded);
+            length = HuffmanCode.encode(bytes, valueStart, valueEnd, block, length);
+        } else {
+            integer(0, 7, count);
+            System.arraycopy(bytes, valueStart, block, length, count);
+            length += count;
+        }
+    }
+
+    /** The place of a name that is known by now. */
+    private int nameSlot(byte[] bytes, int from, int to) {
+        int hash = to - from;
+        for (int i = from; i < to; i++) {
+            hash = 31 * hash + FieldLexer.lower(bytes[i] & 0xff);
+        }
+        int slot = (hash ^ (hash >>> 9)) & (NAMES_KEPT - 1);
+        byte[] known = names[slot];
+        if (known == null || !isName(known, bytes, from, to)) {
+            String name = new String(bytes, from, to - from, StandardCharsets.ISO_8859_1).toLowerCase(Locale.ROOT);
+            names[slot] = name.getBytes(StandardCharsets.ISO_8859_1);
+            nameIndices[slot] = StaticTable.find(name);
+        }
+        return slot;
+    }
+
+    private static boolean isName(byte[] known, byte[] bytes, int from, int to) {
+        if (known.length != to - from) {
+            return false;
+        }
+        for (int i = 0; i < known.length; i++) {
+            if (known[i] != FieldLexer.lower(bytes[from + i] & 0xff)) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

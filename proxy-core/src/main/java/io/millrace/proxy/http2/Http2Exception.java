@@ -1,0 +1,47 @@
+package io.millrace.proxy.http2;
+
+/**
+ * A violation of the protocol, with the narrowest scope that the RFC allows. Without a stack trace.
+ *
+ * <p>Immutable.
+ */
+final class Http2Exception extends Exception {
+    private static final long serialVersionUID = 1;
+
+    /** The stream of an error that ends the connection. */
+    static final int CONNECTION = 0;
+
+    private final int streamId;
+    private final ErrorCode code;
+    private final Http2Fault fault;
+
+    private Http2Exception(int streamId, ErrorCode code, Http2Fault fault, String message) {
+        super(message, null, false, false);
+        this.streamId = streamId;
+        this.code = code;
+        this.fault = fault;
+    }
+
+    /** An error that ends the connection. */
+    static Http2Exception connection(ErrorCode code, Http2Fault fault, String message) {
+        return new Http2Exception(CONNECTION, code, fault, message);
+    }
+
+    /** An error of one stream. */
+    static Http2Exception stream(int streamId, ErrorCode code, Http2Fault fault, String message) {
+        return new Http2Exception(streamId, code, fault, message);
+    }
+
+    /** The stream that ends, or {@link #CONNECTION}. */
+    int streamId() {
+        return streamId;
+    }
+
+    ErrorCode code() {
+        return code;
+    }
+
+    Http2Fault fault() {
+        return fault;
+    }
+}

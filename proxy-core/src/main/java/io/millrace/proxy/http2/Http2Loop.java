@@ -1,0 +1,78 @@
+package io.millrace.proxy.http2;
+
+import io.millrace.proxy.memory.LoopMemory;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.net.ClientProtocol;
+import io.millrace.proxy.net.ConnectionSet;
+import io.millrace.proxy.net.DirectReceiver;
+import io.millrace.proxy.net.RequestReceiver;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
+import java.util.function.Supplier;
+
+/**
+ * HTTP/2 on one event loop: what its connections share.
+ *
+ * <p>Confined to its event loop.
+ */
+public final class Http2Loop implements ClientProtocol {
+    /**
+     * What the connections work with, all of it their event loop's own.
+     *
+     * @param settings asked whenever one counts
+     * @param answersDirectly whether hits in RAM may be answered without an exchange; asked for each connection
+     * @param receiver takes the requests
+     * @param direct takes the requests that may be answered without an exchange
+     * @param connections all connections, of whatever protocol
+     * @param memory the loop's view of the budget for bytes in flight
+     * @param events told of what happens
+     */
+    public record Parts(
+            EventLoop loop,
+            ByteBufAllocator allocator,
+            Supplier<Http2Settings> settings,
+            Supplier<Boolean> answersDirectly,
+            RequestReceiver receiver,
+            DirectReceiver direct,
+            ConnectionSet connections,
+            LoopMemory memory,
+            Http2Events events) {}
+
+    private final Parts parts;
+    private final HeadEncoder encoder = new HeadEncoder();
+    private final RequestFields fields = new RequestFields();
+    private final FrameReader.BlockBuffer block = new FrameReader.BlockBuffer();
+    private final DirectStream directStream;
+
+    public Http2Loop(Parts parts) {
+        this.parts = parts;
+        this.directStream = new DirectStream(parts.loop(), parts.allocator(), encoder);
+    }
+
+    @Override
+    public void serve(Channel channel, ClientConnection facts) {
+        parts.events().onConnection();
+        channel.pipeline().addLast(new Http2Connection(this, facts));
+    }
+
+    Parts parts() {
+        return parts;
+    }
+
+    HeadEncoder encoder() {
+        return encoder;
+    }
+
+    RequestFields fields() {
+        return fields;
+    }
+
+    FrameReader.BlockBuffer block() {
+        return block;
+    }
+
+    DirectStream directStream() {
+        return directStream;
+    }
+}

@@ -1,0 +1,176 @@
+package io.millrace.proxy.http2;
+
+/**
+ * The Huffman code of HPACK (RFC 7541 s5.2, appendix B). The code is canonical, so that the lengths say all of it.
+ *
+ * <p>Thread-safe: no state after class initialisation.
+ */
+final class HuffmanCode {
+    /** What {@link #decode} returns for bytes that are no encoded text. */
+    static final int MALFORMED = -1;
+
+    private static final int EOS = 256;
+    private static final int LONGEST = 30;
+    private static final int STATES = 256;
+
+    private static final byte[] LENGTHS = {
+        13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28,
+        28, 28, 28, 28, 28, 28, 28, 28, 6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6,
+        5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7, 8, 15, 6, 12, 10, 13, 6, 7, 7, 7, 7, 7, 7,
+        7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 8, 7, 8, 13, 19, 13, 14, 6,
+        15, 5, 6, 5, 6, 5, 6, 6, 6, 5, 7, 7, 6, 6, 6, 5, 6, 7, 6, 5, 5, 6, 7, 7,
+        7, 7, 7, 15, 11, 14, 13, 28, 20, 22, 20, 20, 22, 22, 22, 23, 22, 23, 23, 23, 23, 23, 24, 23,
+        24, 24, 22, 23, 24, 23, 23, 23, 23, 21, 22, 23, 22, 23, 23, 24, 22, 21, 20, 22, 22, 23, 23, 21,
+        23, 22, 22, 24, 21, 22, 23, 23, 21, 21, 22, 21, 23, 22, 23, 23, 20, 22, 22, 22, 23, 22, 22, 23,
+        26, 26, 20, 19, 22, 23, 22, 25, 26, 26, 26, 27, 27, 26, 24, 25, 19, 21, 26, 27, 27, 26, 27, 24,
+        21, 21, 26, 26, 28, 27, 27, 27, 20, 24, 20, 21, 22, 21, 21, 23, 22, 22, 25, 25, 24, 24, 26, 23,
+        26, 27, 26, 26, 27, 27, 27, 27, 27, 28, 27, 27, 27, 27, 27, 26, 30
+    };
+
+    private static final int[] CODES = new int[EOS + 1];
+
+    private static final int EMITS = 1 << 16;
+    private static final int FAILS = 1 << 17;
+
+    /**
+     * For each state and each four bits: the next state in the low byte, the decoded byte above it, and the two flags.
+     * Four bits complete at most one symbol, since the shortest code has five.
+     */
+    private static final int[] STEPS = new int[STATES * 16];
+
+    /** Whether a text may end in a state: the bits since the last symbol are at most seven ones. */
+    private static final boolean[] ENDS = new boolean[STATES];
+
+    static {
+        int code = 0;
+        for (int length = 1; length <= LONGEST; length++) {
+            for (int symbol = 0; symbol <= EOS; symbol++) {
+                if (LENGTHS[symbol] == length) {
+                    CODES[symbol] = code++;
+                }
+            }
+            code <<= 1;
+        }
+        new Tree().fillSteps();
+    }
+
+    private HuffmanCode() {}
+
+    /** The binary tree of the code: inner nodes are states. */
+    private static final class Tree {
+        /** Children of node n at 2n and 2n+1: another node, or a symbol as its complement. */
+        private final int[] children = new int[2 * STATES];
+
+        private int nodes = 1;
+
+        Tree() {
+            for (int symbol = 0; symbol <= EOS; symbol++) {
+                int node = 0;
+                for (int bit = LENGTHS[symbol] - 1; bit > 0; bit--) {
+                    int at = 2 * node + ((CODES[symbol] >>> bit) & 1);
+                    if (children[at] == 0) {
+                        children[at] = nodes++;
+                    }
+                    node = children[at];
+                }
+                children[2 * node + (CODES[symbol] & 1)] = ~symbol;
+            }
+            int node = 0;
+            for (int ones = 0; ones < 8; ones++) {
+                ENDS[node] = true;
+                node = children[2 * node + 1];
+                if (node <= 0) {
+                    break;
+                }
+            }
+        }
+
+        void fillSteps() {
+            for (int state = 0; state < nodes; state++) {
+                for (int bits = 0; bits < 16; bits++) {
+                    STEPS[state * 16 + bits] = step(state, bits);
+                }
+            }
+        }
+
+        private int step(int state, int bits) {
+            int node = state;
+            int emitted = 0;
+            for (int bit = 3; bit >= 0; bit--) {
+                int child = children[2 * node + ((bits >>> bit) & 1)];
+                if (child >= 0) {
+                    node = child;
+                } else if (child == ~EOS) {
+                    return FAILS;
+                } else {
+                    emitted = EMITS | (~child << 8);
+                    node = 0;
+                }
+            }
+            return node | emitted;
+        }
+    }
+
+    /**
+     * Decodes a range.
+     *
+     * @param out has room for 8/5 of the range
+     * @return position after the decoded bytes in {@code out}, or {@link #MALFORMED}
+     */
+    static int decode(byte[] in, int from, int to, byte[] out, int at) {
+        int state = 0;
+        int end = at;
+        for (int i = from; i < to; i++) {
+            int high = STEPS[state * 16 + ((in[i] >>> 4) & 0xf)];
+            if ((high & (EMITS | FAILS)) != 0) {
+                if ((high & FAILS) != 0) {
+                    return MALFORMED;
+                }
+                out[end++] = (byte) (high >>> 8);
+            }
+            int low = STEPS[(high & 0xff) * 16 + (in[i] & 0xf)];
+            if ((low & (EMITS | FAILS)) != 0) {
+                if ((low & FAILS) != 0) {
+                    return MALFORMED;
+                }
+                out[end++] = (byte) (low >>> 8);
+            }
+            state = low & 0xff;
+        }
+        return ENDS[state] ? end : MALFORMED;
+    }
+
+    /** Room that the decoding of so many bytes needs at most. */
+    static int decodedMax(int length) {
+        return length * 8 / 5 + 1;
+    }
+
+    /** Bytes that the encoding of a range has. */
+    static int encodedLength(byte[] in, int from, int to) {
+        long bits = 0;
+        for (int i = from; i < to; i++) {
+            bits += LENGTHS[in[i] & 0xff];
+        }
+        return (int) ((bits + 7) >>> 3);
+    }
+
+    /** Encodes a range; returns the position after it in {@code out}, which has {@link #encodedLength} of room. */
+    static int encode(byte[] in, int from, int to, byte[] out, int at) {
+        long bits = 0;
+        int count = 0;
+        int end = at;
+        for (int i = from; i < to; i++) {
+            int symbol = in[i] & 0xff;
+            bits = (bits << LENGTHS[symbol]) | CODES[symbol];
+            count += LENGTHS[symbol];
+            while (count >= 8) {
+                count -= 8;
+                out[end++] = (byte) (bits >>> count);
+            }
+        }
+        if (count > 0) {
+            out[end++] = (byte) ((bits << (8 - count)) | (0xff >>> count));
+        }
+        return end;
+    }
+}

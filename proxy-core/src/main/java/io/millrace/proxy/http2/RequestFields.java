@@ -1,0 +1,475 @@
+package io.millrace.proxy.http2;
+
+import io.millrace.proxy.http.FieldLexer;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.RecentHost;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.TargetProblem;
+import io.millrace.proxy.http.TargetResult;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.net.BadRequest;
+import io.millrace.proxy.net.RequestReceiver;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns the fields of one block into a request head, under the rules of RFC 9113 s8.2 and s8.3 (s8.1 for trailers).
+ *
+ * <p>Fields are laid out as lines of HTTP/1.1, each encoded anew: the authority as Host, cookies joined into one line. A
+ * head that this gives is a view, good until the next {@link #begin}. One per event loop.
+ *
+ * <p>Confined to one event loop.
+ */
+final class RequestFields {
+    /** Octets that count for each field beside its name and value (RFC 9113 s10.5.1). */
+    private static final int FIELD_OVERHEAD = 32;
+
+    private static final int LINES_MAX = 128;
+
+    private static final FieldName[] OF_CONNECTIONS = {
+        FieldName.CONNECTION,
+        FieldName.PROXY_CONNECTION,
+        FieldName.KEEP_ALIVE,
+        FieldName.TRANSFER_ENCODING,
+        FieldName.UPGRADE
+    };
+
+    private static final long OF_CONNECTIONS_SET = FieldSection.setOf(OF_CONNECTIONS);
+
+    /** Fields with which a request is not answered before an exchange has begun. */
+    private static final FieldName[] NOT_IN_PLAIN = {
+        FieldName.CONTENT_LENGTH, FieldName.EXPECT, FieldName.TRAILER, FieldName.RANGE
+    };
+
+    private static final long NOT_IN_PLAIN_SET = FieldSection.setOf(NOT_IN_PLAIN);
+
+    /** Bytes of a name: small letters, digits and the other token bytes. */
+    private static final boolean[] NAME = new boolean[256];
+
+    static {
+        for (int c = 0; c < 128; c++) {
+            NAME[c] = FieldLexer.isTokenByte((byte) c) && !(c >= 'A' && c <= 'Z');
+        }
+    }
+
+    // The pseudo-fields of requests.
+    private static final int UNKNOWN = -1;
+    private static final int METHOD = 0;
+    private static final int SCHEME = 1;
+    private static final int AUTHORITY = 2;
+    private static final int PATH = 3;
+    private static final int PROTOCOL = 4;
+    private static final int PSEUDO_FIELDS = 5;
+
+    private static final byte[] HOST_LINE = "host: ".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] COOKIE_LINE = "cookie: ".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] COOKIE = "cookie".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] HOST = "host".getBytes(StandardCharsets.US_ASCII);
+
+    private final RecentHost plainHost = new RecentHost(false);
+    private final RecentHost secureHost = new RecentHost(true);
+    private final FieldSection fields = FieldSection.reusable(32);
+    private byte[] lines = new byte[4096];
+    private int length;
+    private byte[] pseudo = new byte[1024];
+    private int pseudoLength;
+    private final int[] pseudoStart = new int[PSEUDO_FIELDS];
+    private final int[] pseudoEnd = new int[PSEUDO_FIELDS];
+    private byte[] cookies = new byte[1024];
+    private int cookiesLength;
+    private byte[] text = new byte[4096];
+
+    private int listBytes;
+    private int listBytesMax;
+    private boolean trailers;
+    private boolean regular;
+    private boolean tooLarge;
+    private @Nullable String malformed;
+    private @Nullable BadRequest refused;
+    private boolean plain;
+
+    /**
+     * The next block.
+     *
+     * @param bytesMax largest field section, each field counted with 32 bytes more (RFC 9113 s6.5.2)
+     * @param ofTrailers whether the block is a trailer section
+     */
+    void begin(int bytesMax, boolean ofTrailers) {
+        fields.reset(lines);
+        length = 0;
+        pseudoLength = 0;
+        Arrays.fill(pseudoStart, -1);
+        cookiesLength = 0;
+        listBytes = 0;
+        listBytesMax = bytesMax;
+        trailers = ofTrailers;
+        regular = false;
+        tooLarge = false;
+        malformed = null;
+        refused = null;
+        plain = false;
+    }
+
+    /** An array for decoded text, of at least that size; good until the next call. */
+    byte[] text(int size) {
+        if (text.length < size) {
+            text = new byte[Math.max(size, 2 * text.length)];
+        }
+        return text;
+    }
+
+    /** Takes a field; borrows both arrays. */
+    void add(byte[] name, int nameStart, int nameLength, byte[] value, int valueStart, int valueLength) {
+        listBytes += nameLength + valueLength + FIELD_OVERHEAD;
+        if (listBytes > listBytesMax) {
+            // Counts no further: the block may be long enough to overflow the sum.
+            listBytes = listBytesMax + 1;
+            tooLarge = true;
+        }
+        if (tooLarge || malformed != null) {
+            return;
+        }
+        if (!isValue(value, valueStart, valueLength)) {
+            malformed = "a byte in a field value that is not allowed there";
+        } else if (nameLength > 0 && name[nameStart] == ':') {
+            addPseudo(name, nameStart, nameLength, value, valueStart, valueLength);
+        } else if (!isName(name, nameStart, nameLength)) {
+            malformed = "a field name with a capital or another byte that is not allowed there";
+        } else {
+            addRegular(name, nameStart, nameLength, value, valueStart, valueLength);
+        }
+    }
+
+    private void addPseudo(byte[] name, int nameStart, int nameLength, byte[] value, int valueStart, int valueLength) {
+        int which = pseudo(name, nameStart, nameLength);
+        if (which == UNKNOWN || regular || trailers) {
+            malformed = "a pseudo-field that is unknown, in a trailer section, or behind other fields";
+        } else if (pseudoStart[which] >= 0) {
+            malformed = "a pseudo-field twice";
+        } else {
+            if (pseudoLength + valueLength > pseudo.length) {
+                pseudo = Arrays.copyOf(pseudo, Math.max(2 * pseudo.length, pseudoLength + valueLength));
+            }
+            System.arraycopy(value, valueStart, pseudo, pseudoLength, valueLength);
+            pseudoStart[which] = pseudoLength;
+            pseudoLength += valueLength;
+            pseudoEnd[which] = pseudoLength;
+        }
+    }
+
+    private static int pseudo(byte[] name, int start, int length) {
+        int end = start + length;
+        return switch (length) {
+            case 5 -> FieldLexer.equals(name, start, end, ":path") ? PATH : UNKNOWN;
+            case 7 -> {
+                if (FieldLexer.equals(name, start, end, ":method")) {
+                    yield METHOD;
+                }
+                yield FieldLexer.equals(name, start, end, ":scheme") ? SCHEME : UNKNOWN;
+            }
+            case 9 -> FieldLexer.equals(name, start, end, ":protocol") ? PROTOCOL : UNKNOWN;
+            case 10 -> FieldLexer.equals(name, start, end, ":authority") ? AUTHORITY : UNKNOWN;
+            default -> UNKNOWN;
+        };
+    }
+
+    private void addRegular(byte[] name, int nameStart, int nameLength, byte[] value, int valueStart, int valueLength) {
+        if (!regular) {
+            regular = true;
+            addHost();
+        }
+        if (equals(COOKIE, name, nameStart, nameLength)) {
+            addCookie(value, valueStart, valueLength);
+        } else if (has(AUTHORITY) && equals(HOST, name, nameStart, nameLength)) {
+            if (!isAuthority(value, valueStart, valueLength)) {
+                malformed = "a Host that differs from :authority";
+            }
+        } else {
+            ensure(nameLength + valueLength + 4);
+            int at = length;
+            System.arraycopy(name, nameStart, lines, at, nameLength);
+            int nameEnd = at + nameLength;
+            lines[nameEnd] = ':';
+            lines[nameEnd + 1] = ' ';
+            System.arraycopy(value, valueStart, lines, nameEnd + 2, valueLength);
+            endLine(at, nameEnd, nameEnd + 2 + valueLength);
+        }
+    }
+
+    private static boolean equals(byte[] wanted, byte[] name, int start, int nameLength) {
+        return nameLength == wanted.length && Arrays.equals(wanted, 0, wanted.length, name, start, start + nameLength);
+    }
+
+    private void addHost() {
+        if (has(AUTHORITY)) {
+            int start = start(AUTHORITY);
+            addLine(HOST_LINE, pseudo, start, end(AUTHORITY) - start);
+        }
+    }
+
+    private void addLine(byte[] line, byte[] value, int valueStart, int valueLength) {
+        ensure(line.length + valueLength + 2);
+        int at = length;
+        System.arraycopy(line, 0, lines, at, line.length);
+        System.arraycopy(value, valueStart, lines, at + line.length, valueLength);
+        endLine(at, at + line.length - 2, at + line.length + valueLength);
+    }
+
+    private void endLine(int nameStart, int nameEnd, int valueEnd) {
+        lines[valueEnd] = '\r';
+        lines[valueEnd + 1] = '\n';
+        fields.addLine(nameStart, nameEnd, nameEnd + 2, valueEnd);
+        length = valueEnd + 2;
+    }
+
+    /** Cookies that came apart, to be compressed better, are one line for everybody else (RFC 9113 s8.2.3). */
+    private void addCookie(byte[] value, int valueStart, int valueLength) {
+        if (cookiesLength + valueLength + 2 > cookies.length) {
+            cookies = Arrays.copyOf(cookies, Math.max(2 * cookies.length, cookiesLength + valueLength + 2));
+        }
+        if (cookiesLength > 0) {
+            cookies[cookiesLength++] = ';';
+            cookies[cookiesLength++] = ' ';
+        }
+        System.arraycopy(value, valueStart, cookies, cookiesLength, valueLength);
+        cookiesLength += valueLength;
+    }
+
+    private boolean isAuthority(byte[] value, int valueStart, int valueLength) {
+        int start = start(AUTHORITY);
+        int authorityLength = end(AUTHORITY) - start;
+        if (authorityLength != valueLength) {
+            return false;
+        }
+        for (int i = 0; i < valueLength; i++) {
+            if (FieldLexer.lower(value[valueStart + i] & 0xff) != FieldLexer.lower(pseudo[start + i] & 0xff)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void ensure(int more) {
+        if (length + more > lines.length) {
+            byte[] larger = Arrays.copyOf(lines, Math.max(2 * lines.length, length + more));
+            lines = larger;
+            fields.moveTo(larger);
+        }
+    }
+
+    private static boolean isName(byte[] name, int start, int length) {
+        for (int i = start; i < start + length; i++) {
+            if (!NAME[name[i] & 0xff]) {
+                return false;
+            }
+        }
+        return length > 0;
+    }
+
+    /** Neither CR, LF nor NUL anywhere, nor white space at an end (RFC 9113 s8.2.1). */
+    private static boolean isValue(byte[] value, int start, int length) {
+        for (int i = start; i < start + length; i++) {
+            byte b = value[i];
+            if (b == '\r' || b == '\n' || b == 0) {
+                return false;
+            }
+        }
+        return length == 0 || !(FieldLexer.isSpace(value[start]) || FieldLexer.isSpace(value[start + length - 1]));
+    }
+
+    private boolean has(int which) {
+        return pseudoStart[which] >= 0;
+    }
+
+    private int start(int which) {
+        return pseudoStart[which];
+    }
+
+    private int end(int which) {
+        return pseudoEnd[which];
+    }
+
+    /** Whether the section was larger than allowed: what is missing is not known. */
+    boolean isTooLarge() {
+        return tooLarge;
+    }
+
+    /** What is wrong with the block; null where it is well-formed, as far as is known. */
+    @Nullable
+    String malformed() {
+        return malformed;
+    }
+
+    /** Why a well-formed request is answered with an error; null where it is not. After {@link #head}. */
+    @Nullable
+    BadRequest refused() {
+        return refused;
+    }
+
+    /** Whether the request may be answered before an exchange has begun: GET or HEAD without content. After {@link #head}. */
+    boolean isPlain() {
+        return plain;
+    }
+
+    /**
+     * Reads the request.
+     *
+     * @param secure whether the connection is secured
+     * @return null for a malformed or a refused one
+     */
+    @Nullable
+    RequestHead head(boolean secure) {
+        if (!regular) {
+            addHost();
+        }
+        if (cookiesLength > 0) {
+            addLine(COOKIE_LINE, cookies, 0, cookiesLength);
+        }
+        if (malformed == null) {
+            malformed = problem();
+        }
+        if (malformed != null) {
+            return null;
+        }
+        if (fields.size() > LINES_MAX) {
+            plain = false;
+        }
+        int from = start(METHOD);
+        int to = end(METHOD);
+        Method method = methodOf(from, to);
+        TargetResult target = target(method, secure);
+        if (!(target instanceof TargetUri uri)) {
+            refused = hostProblem((TargetProblem) target) ? BadRequest.HOST : BadRequest.TARGET;
+            return null;
+        }
+        plain = (method == Method.GET || method == Method.HEAD)
+                && fields.size() <= LINES_MAX
+                && !(fields.mayContainAny(NOT_IN_PLAIN_SET) && containsAny(NOT_IN_PLAIN));
+        return method == Method.OTHER
+                ? RequestHead.ofHttp2(new String(pseudo, from, to - from, StandardCharsets.US_ASCII), uri, fields)
+                : RequestHead.ofHttp2(method, uri, fields);
+    }
+
+    private Method methodOf(int from, int to) {
+        // The two that most requests have.
+        if (FieldLexer.equals(pseudo, from, to, "GET")) {
+            return Method.GET;
+        }
+        return FieldLexer.equals(pseudo, from, to, "HEAD")
+                ? Method.HEAD
+                : Method.of(new String(pseudo, from, to - from, StandardCharsets.US_ASCII));
+    }
+
+    private @Nullable String problem() {
+        boolean hasMethod = has(METHOD) && FieldLexer.isToken(pseudo, start(METHOD), end(METHOD));
+        if (!hasMethod) {
+            return "no :method, or one that is no token";
+        }
+        if (has(PROTOCOL)) {
+            return "a :protocol that this proxy did not offer";
+        }
+        if (isConnect()) {
+            return has(SCHEME) || has(PATH) || !has(AUTHORITY)
+                    ? "CONNECT with :scheme or :path, or without :authority"
+                    : fieldProblem();
+        }
+        if (!has(SCHEME) || !has(PATH) || start(PATH) == end(PATH)) {
+            return "no :scheme or no :path";
+        }
+        byte first = pseudo[start(PATH)];
+        if (first != '/' && first != '*') {
+            return "a :path that is no path";
+        }
+        return fieldProblem();
+    }
+
+    private boolean isConnect() {
+        return FieldLexer.equals(pseudo, start(METHOD), end(METHOD), "CONNECT");
+    }
+
+    private @Nullable String fieldProblem() {
+        if (fields.mayContainAny(OF_CONNECTIONS_SET) && containsAny(OF_CONNECTIONS)) {
+            return "a field of HTTP/1.1 connections";
+        }
+        int te = fields.find(FieldName.TE);
+        if (te >= 0 && (!fields.valueEqualsIgnoreCase(te, "trailers") || fields.next(FieldName.TE, te) >= 0)) {
+            return "TE other than trailers";
+        }
+        int contentLength = fields.find(FieldName.CONTENT_LENGTH);
+        if (contentLength >= 0
+                && (contentLength(contentLength) < 0 || fields.next(FieldName.CONTENT_LENGTH, contentLength) >= 0)) {
+            return "Content-Length that is no number, or twice";
+        }
+        return null;
+    }
+
+    private boolean containsAny(FieldName[] names) {
+        for (FieldName name : names) {
+            if (fields.contains(name)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private long contentLength(int line) {
+        int from = fields.valueStart(line);
+        int to = fields.valueEnd(line);
+        return to - from > 18 ? -1 : FieldLexer.number(fields.bytes(), from, to);
+    }
+
+    /** Content-Length of the request, or {@link RequestReceiver#CHUNKED} without one. */
+    long contentLength() {
+        int line = fields.find(FieldName.CONTENT_LENGTH);
+        return line < 0 ? RequestReceiver.CHUNKED : contentLength(line);
+    }
+
+    private TargetResult target(Method method, boolean secure) {
+        if (method == Method.CONNECT) {
+            return TargetUri.parse(method, pseudo, start(AUTHORITY), end(AUTHORITY), fields, 1, secure);
+        }
+        int from = start(PATH);
+        int to = end(PATH);
+        boolean sameScheme = FieldLexer.equalsIgnoreCase(pseudo, start(SCHEME), end(SCHEME), secure ? "https" : "http");
+        if (sameScheme) {
+            return TargetUri.parse(method, pseudo, from, to, fields, 1, secure ? secureHost : plainHost);
+        }
+        return otherScheme(method, from, to, secure);
+    }
+
+    /** A scheme that is not the connection's is what an absolute target would be in HTTP/1.1, and treated so. */
+    private TargetResult otherScheme(Method method, int pathFrom, int pathTo, boolean secure) {
+        int from = start(SCHEME);
+        int to = end(SCHEME);
+        if (!FieldLexer.equalsIgnoreCase(pseudo, from, to, secure ? "http" : "https")) {
+            return TargetProblem.SCHEME;
+        }
+        int host = fields.find(FieldName.HOST);
+        if (host < 0) {
+            return TargetProblem.HOST_MISSING;
+        }
+        String absolute = (secure ? "http" : "https")
+                + "://"
+                + fields.value(host)
+                + new String(pseudo, pathFrom, pathTo - pathFrom, StandardCharsets.ISO_8859_1);
+        return TargetUri.parse(method, absolute, fields, 1, secure);
+    }
+
+    /** The same head over bytes of its own. */
+    RequestHead owned(RequestHead view) {
+        FieldSection own = fields.over(Arrays.copyOf(lines, length), 0, 0, length);
+        return view.method() == Method.OTHER
+                ? RequestHead.ofHttp2(view.methodName(), view.target(), own)
+                : RequestHead.ofHttp2(view.method(), view.target(), own);
+    }
+
+    private static boolean hostProblem(TargetProblem problem) {
+        return switch (problem) {
+            case HOST_MISSING, HOST_REPEATED, HOST, PORT -> true;
+            case FORM, SCHEME, BYTE, USERINFO -> false;
+        };
+    }
+}

@@ -1,0 +1,77 @@
+package io.millrace.proxy.http2;
+
+import io.netty.buffer.ByteBuf;
+
+/**
+ * The priority of a response (RFC 9218 s4): urgency and whether parts of it are of use.
+ *
+ * <p>Confined to one event loop.
+ */
+final class StreamPriority {
+    /** Number of urgencies; 0 comes first. */
+    static final int URGENCIES = 8;
+
+    private static final int URGENCY_DEFAULT = 3;
+
+    private int urgency = URGENCY_DEFAULT;
+    private boolean incremental;
+
+    int urgency() {
+        return urgency;
+    }
+
+    /** Whether the response is of use in parts, so that it shares the connection with others of its urgency. */
+    boolean isIncremental() {
+        return incremental;
+    }
+
+    /** Takes the value of a Priority field; what it lacks or has in another form is the default. */
+    void read(byte[] bytes, int from, int to) {
+        int wanted = URGENCY_DEFAULT;
+        boolean parts = false;
+        int at = from;
+        while (at < to) {
+            int end = at;
+            while (end < to && bytes[end] != ',') {
+                end++;
+            }
+            while (at < end && bytes[at] == ' ') {
+                at++;
+            }
+            int length = memberLength(bytes, at, end);
+            if (length == 3 && bytes[at] == 'u' && bytes[at + 1] == '=') {
+                int value = bytes[at + 2] - '0';
+                wanted = value >= 0 && value < URGENCIES ? value : wanted;
+            } else if (length >= 1 && bytes[at] == 'i') {
+                boolean isTrue = length == 1 || (length == 4 && bytes[at + 1] == '=' && bytes[at + 3] == '1');
+                boolean isFalse = length == 4 && bytes[at + 1] == '=' && bytes[at + 3] == '0';
+                parts = isTrue || (parts && !isFalse);
+            }
+            at = end + 1;
+        }
+        urgency = wanted;
+        incremental = parts;
+    }
+
+    /** Takes the value of a PRIORITY_UPDATE frame; borrows the buffer. */
+    void read(ByteBuf in, int index, int length) {
+        byte[] bytes = new byte[length];
+        in.getBytes(index, bytes);
+        read(bytes, 0, length);
+    }
+
+    /** Takes over another priority. */
+    void set(StreamPriority other) {
+        urgency = other.urgency;
+        incremental = other.incremental;
+    }
+
+    /** Length of a member of the dictionary without its parameters. */
+    private static int memberLength(byte[] bytes, int from, int to) {
+        int end = from;
+        while (end < to && bytes[end] != ';' && bytes[end] != ' ') {
+            end++;
+        }
+        return end - from;
+    }
+}

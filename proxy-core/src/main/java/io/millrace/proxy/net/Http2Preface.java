@@ -1,0 +1,31 @@
+package io.millrace.proxy.net;
+
+import io.netty.buffer.ByteBuf;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The bytes with which a client of HTTP/2 begins a connection (RFC 9113 s3.4).
+ *
+ * <p>Immutable: no state.
+ */
+public final class Http2Preface {
+    private static final byte[] BYTES = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+
+    private Http2Preface() {}
+
+    /** Number of bytes. */
+    public static int length() {
+        return BYTES.length;
+    }
+
+    /** Whether the readable bytes, as far as they go, are those of the preface; borrows the buffer. */
+    public static boolean isBegun(ByteBuf in) {
+        int length = Math.min(in.readableBytes(), BYTES.length);
+        for (int i = 0; i < length; i++) {
+            if (in.getByte(in.readerIndex() + i) != BYTES[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,167 @@
+package io.millrace.proxy.net;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.codec.ByteToMessageDecoder;
+import java.util.List;
+import java.util.function.LongSupplier;
+
+/**
+ * Tells HTTP/2 by prior knowledge from HTTP/1.1 by the first bytes of a connection (RFC 9113 s3.3), then leaves the pipeline.
+ *
+ * <p>Confined to the channel's event loop.
+ */
+public final class PrefaceChoice extends ByteToMessageDecoder implements ConnectionSet.Member {
+    /** What stands before the last digit of a request line. */
+    private static final byte[] VERSION = {'H', 'T', 'T', 'P', '/', '1', '.'};
+
+    private final ConnectionSet connections;
+    private final ClientConnection facts;
+    private final LongSupplier timeoutNanos;
+    private final ClientProtocol http1;
+    private final ClientProtocol http2;
+    private final long startNanos = System.nanoTime();
+
+    private int slot = -1;
+    private boolean over;
+
+    @SuppressWarnings("NullAway.Init") // set by handlerAdded, before anything else
+    private ChannelHandlerContext ctx;
+
+    /**
+     * @param connections has this connection until its protocol is known
+     * @param timeoutNanos from the connection's start to its first bytes; asked whenever it counts
+     */
+    public PrefaceChoice(
+            ConnectionSet connections,
+            ClientConnection facts,
+            LongSupplier timeoutNanos,
+            ClientProtocol http1,
+            ClientProtocol http2) {
+        this.connections = connections;
+        this.facts = facts;
+        this.timeoutNanos = timeoutNanos;
+        this.http1 = http1;
+        this.http2 = http2;
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext context) {
+        ctx = context;
+        if (context.channel().isActive()) {
+            begin();
+        }
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext context) {
+        begin();
+    }
+
+    private void begin() {
+        if (slot < 0 && !over && !connections.add(this)) {
+            over = true;
+            ctx.close();
+        }
+    }
+
+    @Override
+    protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
+        if (over) {
+            in.skipBytes(in.readableBytes());
+        } else if (!Http2Preface.isBegun(in)) {
+            if (isOfNeither(in)) {
+                onClose();
+            } else {
+                goOn(http1);
+            }
+        } else if (in.readableBytes() >= Http2Preface.length()) {
+            goOn(http2);
+        }
+    }
+
+    /** Whether the first line is whole and is no request line of HTTP/1: an invalid preface gets no answer (RFC 9113 s3.4). */
+    private static boolean isOfNeither(ByteBuf in) {
+        int lineEnd = in.indexOf(in.readerIndex(), in.writerIndex(), (byte) '\n');
+        int version =
+                lineEnd - VERSION.length - (lineEnd > in.readerIndex() && in.getByte(lineEnd - 1) == '\r' ? 2 : 1);
+        if (lineEnd < 0 || lineEnd - in.readerIndex() <= 1) {
+            return false;
+        }
+        if (version < in.readerIndex()) {
+            return true;
+        }
+        for (int i = 0; i < VERSION.length; i++) {
+            if (in.getByte(version + i) != VERSION[i]) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void goOn(ClientProtocol protocol) {
+        leave();
+        protocol.serve(ctx.channel(), facts);
+        ctx.pipeline().remove(this);
+    }
+
+    private void leave() {
+        over = true;
+        if (slot >= 0) {
+            connections.remove(this);
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) throws Exception {
+        leave();
+        super.channelInactive(context);
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) throws Exception {
+        if (event instanceof ChannelInputShutdownEvent && !over) {
+            context.close();
+        } else {
+            super.userEventTriggered(context, event);
+        }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        context.close();
+    }
+
+    @Override
+    public void onTick(long nowNanos) {
+        if (nowNanos - startNanos > timeoutNanos.getAsLong()) {
+            onClose();
+        }
+    }
+
+    /** A request may be on its way. */
+    @Override
+    public void onDrain(boolean idleToo) {}
+
+    @Override
+    public void onClose() {
+        over = true;
+        ctx.close();
+    }
+
+    @Override
+    public ClientConnection client() {
+        return facts;
+    }
+
+    @Override
+    public int slot() {
+        return slot;
+    }
+
+    @Override
+    public void slot(int place) {
+        slot = place;
+    }
+}
