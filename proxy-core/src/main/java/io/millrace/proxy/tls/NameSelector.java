@@ -80,7 +80,7 @@ final class NameSelector extends SniHandler {
                 outer.setSuccess(done.getNow());
             } else if (!refused) {
                 refused = true;
-                onFailure.run();
+                told.failed(HandshakeListener.Failure.UNKNOWN_NAME);
                 ctx.close();
             }
         };
