@@ -18,7 +18,9 @@ class VolumeHealthTest {
     private static final Map<VolumeState, Set<VolumeState>> MOVES = Map.of(
             VolumeState.OPENING,
                     EnumSet.of(VolumeState.ONLINE, VolumeState.OFFLINE, VolumeState.SUSPENDED, VolumeState.CLOSED),
-            VolumeState.ONLINE, EnumSet.of(VolumeState.OFFLINE, VolumeState.SUSPENDED, VolumeState.CLOSED),
+            VolumeState.ONLINE,
+                    EnumSet.of(VolumeState.OFFLINE, VolumeState.RELEASED, VolumeState.SUSPENDED, VolumeState.CLOSED),
+            VolumeState.RELEASED, EnumSet.of(VolumeState.SUSPENDED, VolumeState.CLOSED),
             VolumeState.OFFLINE, EnumSet.of(VolumeState.SUSPENDED, VolumeState.CLOSED),
             VolumeState.SUSPENDED, EnumSet.of(VolumeState.CLOSED),
             VolumeState.CLOSED, EnumSet.noneOf(VolumeState.class));
