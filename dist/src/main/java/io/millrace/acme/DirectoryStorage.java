@@ -83,7 +83,7 @@ final class DirectoryStorage implements AcmeStorage {
     @Override
     public List<String> list(String directory) throws IOException {
         try (Stream<Path> entries = Files.list(root.resolve(directory))) {
-            return entries.map(entry -> entry.getFileName().toString())
+            return entries.map(entry -> String.valueOf(entry.getFileName()))
                     .filter(name -> !name.startsWith("."))
                     .sorted()
                     .toList();

@@ -202,7 +202,7 @@ class PebbleTest {
     private static Path program(String name) {
         String path = System.getenv("PATH") + File.pathSeparator + System.getenv("GOBIN") + File.pathSeparator
                 + System.getProperty("user.home") + "/go/bin";
-        for (String each : path.split(File.pathSeparator)) {
+        for (String each : path.split(File.pathSeparator, -1)) {
             Path file = Path.of(each, name);
             if (Files.isExecutable(file)) {
                 return file;

@@ -108,7 +108,7 @@ public record AcmeRecord(
             throw new IllegalArgumentException("the record has no name");
         }
         List<Long> orders = new ArrayList<>();
-        for (String each : fields.getProperty("orders", "").split(" ")) {
+        for (String each : fields.getProperty("orders", "").split(" ", -1)) {
             if (!each.isEmpty()) {
                 orders.add(Long.parseLong(each));
             }
@@ -138,7 +138,7 @@ public record AcmeRecord(
         }
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(files.records(), "*" + SUFFIX)) {
             for (Path entry : entries) {
-                if (!entry.getFileName().toString().startsWith(".")) {
+                if (!String.valueOf(entry.getFileName()).startsWith(".")) {
                     try {
                         all.add(parse(Files.readString(entry)));
                     } catch (NoSuchFileException | IllegalArgumentException e) {
