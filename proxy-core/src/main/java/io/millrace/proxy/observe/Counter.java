@@ -52,8 +52,8 @@ public enum Counter {
             MetricFamily.CONNECTIONS_REFUSED, "no whole PROXY header within timeouts.client_header", "proxy-timeout"),
     CLIENT_CONNECTIONS_REFUSED_TLS(MetricFamily.CONNECTIONS_REFUSED, "TLS handshake failed", "tls"),
 
-    TLS_HANDSHAKES_1_2(MetricFamily.TLS_HANDSHAKES, "TLS 1.2", "TLSv1.2"),
-    TLS_HANDSHAKES_1_3(MetricFamily.TLS_HANDSHAKES, "TLS 1.3", "TLSv1.3"),
+    TLS_HANDSHAKES_1_2(MetricFamily.TLS_HANDSHAKES, "TLS 1.2", "1.2"),
+    TLS_HANDSHAKES_1_3(MetricFamily.TLS_HANDSHAKES, "TLS 1.3", "1.3"),
     TLS_FAILURES_UNKNOWN_NAME(
             MetricFamily.TLS_HANDSHAKE_FAILURES,
             "no certificate for the name that the client asked for",
