@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * What clients notice of a roll: latency, from when a request was due, stays near that of before, and RAM answers as before
+ * The effect of a roll on clients: latency, from when a request was due, stays near that of before, and RAM answers as before
  * after ten seconds. Each load runs three times; a target may be missed once.
  */
 @Tag("nightly")

@@ -58,7 +58,7 @@ final class ChangeRelay {
         }
     }
 
-    /** What is held is not wanted any more: the worker that passed it on has its store again. */
+    /** Drops held changes: the worker that passed them on has its store again. */
     void drop() {
         held.clear();
     }

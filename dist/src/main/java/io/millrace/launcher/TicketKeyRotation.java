@@ -30,7 +30,7 @@ final class TicketKeyRotation {
         return message();
     }
 
-    /** What a worker is told. */
+    /** The message for a worker. */
     ControlMessage message() {
         return new ControlMessage.TicketKeys(Base64.getEncoder().encodeToString(keys.bytes()));
     }

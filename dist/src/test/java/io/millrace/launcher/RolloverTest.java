@@ -76,7 +76,11 @@ class RolloverTest {
 
         ControlMessage told() {
             onLoop(() -> {});
-            return control.readOutbound();
+            ControlMessage message;
+            do {
+                message = control.readOutbound();
+            } while (message instanceof ControlMessage.TicketKeys);
+            return message;
         }
     }
 

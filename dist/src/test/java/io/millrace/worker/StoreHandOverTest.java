@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a worker does with its store when it is told to, and when nobody tells it anything any more. */
+/** A worker hands its store over when it is told to, and keeps or closes it when nobody tells it anything any more. */
 @Timeout(60)
 class StoreHandOverTest {
     private static final ControlMessage RELEASE = new ControlMessage.Release();

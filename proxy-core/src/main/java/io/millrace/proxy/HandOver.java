@@ -36,7 +36,7 @@ public final class HandOver {
     }
 
     /**
-     * Takes the storage back from a successor that has served nothing. What was removed meanwhile is removed durably when
+     * Takes the storage back from a successor that has served nothing. A removal of that time is durable when
      * this returns.
      *
      * @throws IOException when another process still has it

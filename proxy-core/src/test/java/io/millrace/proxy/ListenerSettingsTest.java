@@ -74,7 +74,7 @@ class ListenerSettingsTest {
         proxy.start();
     }
 
-    /** What openssl says of a handshake with the address of that number. */
+    /** The output of openssl for a handshake with the address of that number. */
     private String openssl(int listener, String... options) throws Exception {
         ProcessBuilder builder = new ProcessBuilder(
                 "openssl",

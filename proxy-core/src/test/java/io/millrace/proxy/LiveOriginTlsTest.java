@@ -67,7 +67,7 @@ class LiveOriginTlsTest {
         return group(tls, "pristine_host_hdr: true");
     }
 
-    /** What the origin says of the connection; the status of the answer where there was none. */
+    /** The origin's report of the connection; the status of the answer where there was none. */
     private String seen() throws IOException {
         RawClient.Response response = live.get(live.fresh());
         return response.status() == 200 ? response.text() : String.valueOf(response.status());

@@ -80,6 +80,27 @@ class LiveSettingsTest {
             Map.entry(
                     "listen[].tls.key",
                     "listen: [{address: '127.0.0.1:1', tls: {certificate: one.pem, key: <one|two>.pem}}]"),
+            Map.entry(
+                    "listen[].tls.min_version",
+                    "listen: [{address: '127.0.0.1:1', tls: {certificate: one.pem, key: key.pem, min_version: <TLSv1.2|TLSv1.3>}}]"),
+            Map.entry(
+                    "listen[].tls.max_version",
+                    "listen: [{address: '127.0.0.1:1', tls: {certificate: one.pem, key: key.pem, max_version: <TLSv1.2|TLSv1.3>}}]"),
+            Map.entry(
+                    "listen[].tls.ciphers",
+                    "listen: [{address: '127.0.0.1:1', tls: {certificate: one.pem, key: key.pem, ciphers: [TLS_ECDHE_RSA_WITH_AES_<128_GCM_SHA256|256_GCM_SHA384>]}}]"),
+            Map.entry(
+                    "listen[].tls.groups",
+                    "listen: [{address: '127.0.0.1:1', tls: {certificate: one.pem, key: key.pem, groups: [<x25519|P-256>]}}]"),
+            Map.entry(
+                    "listen[].tls.client_certificates",
+                    "listen: [{address: '127.0.0.1:1', tls: {certificate: one.pem, key: key.pem, client_ca_file: ca.pem, client_certificates: <request|require>}}]"),
+            Map.entry(
+                    "listen[].tls.client_ca_file",
+                    "listen: [{address: '127.0.0.1:1', tls: {certificate: one.pem, key: key.pem, client_ca_file: <one|two>.pem, client_certificates: require}}]"),
+            Map.entry(
+                    "listen[].tls.client_revocation_file",
+                    "listen: [{address: '127.0.0.1:1', tls: {certificate: one.pem, key: key.pem, client_ca_file: ca.pem, client_revocation_file: <one|two>.pem, client_certificates: require}}]"),
             Map.entry("storage[].path", "storage: [{path: <one|two>, size: 1GiB}]"),
             Map.entry("storage[].size", "storage: [{path: one, size: <1|2>GiB}]"),
             Map.entry("storage[].index_path", "storage: [{path: one, size: 1GiB, index_path: <two|three>}]"),

@@ -29,7 +29,7 @@ public sealed interface ControlMessage {
     record Hello(int protocolVersion, List<ListenerSockets> listeners) implements ControlMessage {}
 
     /**
-     * What a fresh worker shall serve. The descriptors themselves wait on the descriptor socket, in this order.
+     * The sockets and the configuration of a fresh worker. The descriptors themselves wait on the descriptor socket, in this order.
      *
      * @param listeners the sockets it will fetch; empty when the worker binds by itself
      * @param standby whether to get ready but to leave store and sockets alone until {@link Serve}

@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the JIT compilers of this JVM do, and whether they have become quiet. Confined to one thread.
+ * Watches the JIT compilers of this JVM, and tells whether they have become quiet. Confined to one thread.
  *
  * <p>They are quiet when they have used little CPU time in each of the last windows, in which there was enough load.
  */

@@ -161,7 +161,7 @@ final class WarmUpClient {
         withoutBody.clear();
     }
 
-    /** Closes the connection for good; thread-safe. What is under way on it fails. */
+    /** Closes the connection for good; thread-safe. A request under way on it fails. */
     void cut() {
         cut = true;
         cutSocket();

@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>A path is {@code /KIND/SIZE/NUMBER}; the kinds are those of {@link Kind}. Each connection has a thread.
  */
 final class WarmUpOrigin implements AutoCloseable {
-    /** What comes back for a path. */
+    /** The response for a path. */
     enum Kind {
         /** A response to be stored for an hour. */
         STORED,

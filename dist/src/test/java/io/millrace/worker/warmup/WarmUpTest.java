@@ -96,7 +96,7 @@ class WarmUpTest {
 
     @Test
     void givesBackFilesThreadsDescriptorsAndMemory() throws IOException {
-        // What the JVM loads once stays.
+        // Classes and files that the JVM loads once stay.
         try (WarmUp first = WarmUp.start(plan(LONG, ProxyConfig.defaults()))) {
             awaitLoad(first);
         }

@@ -14,7 +14,7 @@ public final class OpenFilesLimit {
 
     private OpenFilesLimit() {}
 
-    /** What is wrong with that many connections in this process; null when nothing is, or the limit is not known. */
+    /** The problem with that many connections in this process; null when there is none, or the limit is not known. */
     public static @Nullable String warning(int connections) {
         try {
             return warning(connections, Files.readAllLines(LIMITS, StandardCharsets.ISO_8859_1));

@@ -40,7 +40,7 @@ public record OriginTlsConfig(
     }
 
     /**
-     * What a TLS context is made of. Immutable.
+     * The settings that a TLS context is made of. Immutable.
      *
      * @param caFile PEM file of authorities; null for the system's trust store
      * @param certificate PEM file with the chain that origins are shown; null for none

@@ -77,7 +77,7 @@ public record RemapRuleConfig(
         return List.copyOf(rules);
     }
 
-    /** What a rule has of keys that hold for all requests where no rule sets them. */
+    /** A rule's values of keys that hold for all requests where no rule sets them. */
     private record Settings(
             boolean pristineHostHdr,
             List<String> upgrade,

@@ -91,7 +91,7 @@ final class ConnectAttempt {
                 sslContext = pool.client().sslContext(tls);
             } catch (SSLException e) {
                 String problem = "TLS settings: " + e.getMessage();
-                // Whoever starts an attempt does not expect its end meanwhile.
+                // The caller that starts an attempt does not expect its end meanwhile.
                 pool.eventLoop().execute(() -> fail(OriginFailure.Reason.TLS, problem));
                 return;
             }

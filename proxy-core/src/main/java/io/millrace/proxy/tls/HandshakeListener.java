@@ -14,7 +14,7 @@ public interface HandshakeListener {
         CLIENT,
         /** It was not done within the time for it. */
         TIMEOUT,
-        /** What came is not TLS, or breaks its rules. */
+        /** The received bytes are not TLS, or break its rules. */
         PROTOCOL
     }
 

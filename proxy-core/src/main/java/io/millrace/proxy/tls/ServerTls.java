@@ -124,7 +124,7 @@ public final class ServerTls implements AutoCloseable {
 
     private ServerContexts contexts(ScheduledExecutorService executor, ListenerConfig.Tls tls, boolean http2)
             throws SSLException {
-        // What is wrong with the settings is found now, and not at the first handshake.
+        // Wrong settings are found now, and not at the first handshake.
         ServerContexts.check(tls.settings());
         ServerContexts made = new ServerContexts(executor, tls.settings(), http2, ticketKeys.keys());
         contexts.add(made);

@@ -40,8 +40,11 @@ final class ConfigCatalogTest {
                     ConfigCatalog.keys().stream().filter(constants::contains).toList());
             rest.removeAll(constants);
         }
-        for (OriginTlsKeys.Section section : List.of(OriginTlsKeys.GENERAL, OriginTlsKeys.GROUP)) {
-            List<ConfigKey<?>> keys = section.all();
+        for (List<ConfigKey<?>> keys : List.of(
+                OriginTlsKeys.GENERAL.all(),
+                OriginTlsKeys.GROUP.all(),
+                ServerTlsKeys.GENERAL.all(),
+                ServerTlsKeys.LISTEN.all())) {
             assertEquals(
                     keys, ConfigCatalog.keys().stream().filter(keys::contains).toList());
             rest.removeAll(keys);

@@ -41,7 +41,7 @@ public final class ServerCommands {
             return ExitCode.OK;
         }
 
-        /** What the launcher knows of its processes; empty without a launcher. */
+        /** The launcher's report of its processes; empty without a launcher. */
         private static JsonObject launcherPart(AdminClient client) throws AdminClientException {
             AdminResponse status = client.get("/v1/status");
             return status.isSuccess() ? status.json().object("process") : JsonObject.empty();
