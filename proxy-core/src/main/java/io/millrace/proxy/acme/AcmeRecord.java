@@ -143,7 +143,6 @@ public record AcmeRecord(
                         all.add(parse(Files.readString(entry)));
                     } catch (NoSuchFileException | IllegalArgumentException e) {
                         // Replaced just now, or written by hand; the launcher writes it anew.
-                        continue;
                     }
                 }
             }
