@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.KeyStore;
 import java.security.MessageDigest;
 import java.security.cert.CRL;
 import java.security.cert.CRLException;
@@ -20,7 +19,6 @@ import java.security.cert.PKIXBuilderParameters;
 import java.security.cert.PKIXRevocationChecker;
 import java.security.cert.PKIXRevocationChecker.Option;
 import java.security.cert.X509CertSelector;
-import java.security.cert.X509Certificate;
 import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
@@ -79,13 +77,8 @@ final class ClientTrust {
                 return new ClientTrust(null, digest.digest());
             }
             digest.update(Files.readAllBytes(authorities));
-            KeyStore store = KeyStore.getInstance("PKCS12");
-            store.load(null, null);
-            int number = 0;
-            for (X509Certificate authority : CertificateReader.authorities(authorities)) {
-                store.setCertificateEntry("authority " + number++, authority);
-            }
-            PKIXBuilderParameters parameters = new PKIXBuilderParameters(store, new X509CertSelector());
+            PKIXBuilderParameters parameters =
+                    new PKIXBuilderParameters(CertificateReader.trustStore(authorities), new X509CertSelector());
             parameters.setRevocationEnabled(false);
             Path revoked = config.crlFile();
             if (revoked != null) {
