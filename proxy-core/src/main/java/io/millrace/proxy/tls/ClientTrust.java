@@ -4,6 +4,7 @@ import io.millrace.proxy.config.ServerTlsConfig;
 import io.millrace.proxy.config.ServerTlsConfig.ClientCertificates;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -71,7 +72,8 @@ final class ClientTrust {
     static ClientTrust of(ServerTlsConfig config) throws SSLException {
         try {
             MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            digest.update((byte) config.clientCertificates().name().charAt(2));
+            digest.update(config.clientCertificates().name().getBytes(StandardCharsets.US_ASCII));
+            digest.update((byte) 0);
             Path authorities = config.caFile();
             if (config.clientCertificates() == ClientCertificates.OFF || authorities == null) {
                 return new ClientTrust(null, digest.digest());
