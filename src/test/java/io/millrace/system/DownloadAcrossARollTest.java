@@ -43,7 +43,7 @@ class DownloadAcrossARollTest {
         Path file = product.newDirectory().resolve("millrace.yaml");
         Path storage = product.newDirectory();
         Files.writeString(file, configuration(storage, "32MiB"));
-        MillraceProcess proxy = product.launch().config(file).start();
+        MillraceProcess proxy = product.launch().config(file).shortWarmUp().start();
 
         for (int i = 0; i < 2; i++) {
             assertArrayEquals(expected, RawClient.fetch(proxy.port(), "/long").body());

@@ -42,6 +42,11 @@ final class Launch {
         return with("--set", key + "=" + value);
     }
 
+    /** For tests of a roll that are not about the warm-up of the new worker. */
+    Launch shortWarmUp() {
+        return set("worker.warm_up_limit", "500ms");
+    }
+
     /** Runs on the state of an earlier launcher. */
     Launch state(Path directory) {
         state = directory;

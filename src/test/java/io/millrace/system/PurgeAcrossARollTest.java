@@ -34,7 +34,7 @@ class PurgeAcrossARollTest {
 
     @Test
     void noPurgeThatWasAnsweredIsLost() throws Exception {
-        proxy = product.launch().origin(origin.url()).start();
+        proxy = product.launch().origin(origin.url()).shortWarmUp().start();
         CompletableFuture<Command> roll = new CompletableFuture<>();
         int version = 0;
         int after = 0;

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,6 +36,7 @@ class RecordedArchiveTest {
 
     @ParameterizedTest
     @MethodSource("jdks")
+    @Tag("nightly")
     void theFirstWorkerMapsWhatItRecords(Path jdk) throws Exception {
         String recorded = archive("--java-home", jdk.toString()).succeeds().out();
         Path archive = Path.of(recorded.substring(0, recorded.indexOf(": recorded, ")));

@@ -34,7 +34,8 @@ class ServerRestartTest {
     void refusesNobodySaysWhatItDidAndLosesNoChangeMadeBesideIt() throws Exception {
         System.out.println("millrace.seed=" + SEED);
         Random random = new Random(SEED);
-        MillraceProcess proxy = product.launch().origin(nginx.url()).start();
+        MillraceProcess proxy =
+                product.launch().origin(nginx.url()).shortWarmUp().start();
         try (LoadDuringKill load = new LoadDuringKill(proxy.port(), plant(random), random)) {
             load.start();
             load.awaitMoreAnswers(ANSWERS_BETWEEN);

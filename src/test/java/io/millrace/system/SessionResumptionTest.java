@@ -59,8 +59,11 @@ class SessionResumptionTest {
                 "listen: [{address: '127.0.0.1:" + port + "', tls: {}}]\ntls: {certificates: [{certificate: "
                         + certificate + ", key: " + key
                         + "}]}\nremap: [{redirect: /, to: 'http://www.example.com/'}]\n");
-        MillraceProcess proxy =
-                product.launch().listeningByFile(port).config(config).start();
+        MillraceProcess proxy = product.launch()
+                .listeningByFile(port)
+                .config(config)
+                .shortWarmUp()
+                .start();
         SSLContext client = client(certificate);
         assertEquals(false, isResumed(client, port), "the first connection");
         proxy.millctl("server", "restart").succeeds();

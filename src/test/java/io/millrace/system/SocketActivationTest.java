@@ -49,6 +49,7 @@ class SocketActivationTest {
         MillraceProcess proxy = product.launch()
                 .command(manager(port, "nonblocking"))
                 .origin(nginx.url())
+                .shortWarmUp()
                 .set("worker.event_loops", "3")
                 .port(port)
                 .start();
@@ -64,6 +65,7 @@ class SocketActivationTest {
         assertServes(port);
         MillraceProcess next = product.launch()
                 .origin(nginx.url())
+                .shortWarmUp()
                 .port(port)
                 .state(proxy.state())
                 .start();

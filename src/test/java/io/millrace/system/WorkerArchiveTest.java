@@ -17,6 +17,8 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -51,9 +53,19 @@ class WorkerArchiveTest {
         return matcher.find() ? Integer.parseInt(matcher.group(1)) : 0;
     }
 
+    @Test
+    void isUsedOnceItIsThereAndStopsNoStartWhenItIsBroken() throws Exception {
+        isUsedAndStopsNoStart(Path.of(System.getProperty("java.home")).toRealPath());
+    }
+
     @ParameterizedTest
     @MethodSource("jdks")
-    void isUsedOnceItIsThereAndStopsNoStartWhenItIsBroken(Path jdk) throws Exception {
+    @Tag("nightly")
+    void isSoWithEveryJdkOfThisMachine(Path jdk) throws Exception {
+        isUsedAndStopsNoStart(jdk);
+    }
+
+    private void isUsedAndStopsNoStart(Path jdk) throws Exception {
         MillraceProcess proxy = product.launch()
                 .demo()
                 .set("worker.java_home", jdk.toString())

@@ -151,7 +151,10 @@ final class ClassArchive {
         return true;
     }
 
-    /** It belongs to a package or to another user. One that is recorded anew has another time, and is used again. */
+    /**
+     * Notes that this archive is not used, where it cannot be deleted because a package or another user owns it. The note holds
+     * the time of the archive, so a newly recorded one is used again.
+     */
     private boolean refuse(String why, IOException obstacle) {
         try {
             Files.writeString(refusal, stamp(file));

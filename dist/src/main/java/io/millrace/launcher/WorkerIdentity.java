@@ -59,7 +59,7 @@ final class WorkerIdentity {
         writeLines(line(worker));
     }
 
-    /** Writes the worker that serves, and the successor that is told to. */
+    /** Writes the serving worker, and the successor that has been told to serve beside it. */
     void write(WorkerProcess worker, WorkerProcess successor) {
         writeLines(line(worker) + line(successor));
     }

@@ -18,6 +18,9 @@ final class PassedChanges implements Successor {
         boolean send(ControlMessage message);
     }
 
+    /** Changes that may wait for their answers. The launcher holds as many for a worker that is not ready. */
+    static final int WAITING_MAX = 1 << 16;
+
     private final Link link;
     private final AtomicLong numbers = new AtomicLong();
     private final Map<Long, Consumer<@Nullable IOException>> waiting = new ConcurrentHashMap<>();
@@ -28,6 +31,10 @@ final class PassedChanges implements Successor {
 
     @Override
     public void apply(byte[] change, Consumer<@Nullable IOException> reply) {
+        if (waiting.size() >= WAITING_MAX) {
+            reply.accept(new IOException("changes wait for the successor's answer: limit=" + WAITING_MAX));
+            return;
+        }
         long number = numbers.incrementAndGet();
         waiting.put(number, reply);
         if (!link.send(new ControlMessage.Change(number, change))) {

@@ -5,15 +5,7 @@ import io.millrace.worker.control.ControlPaths;
 import io.millrace.worker.warmup.WarmUp;
 import io.millrace.worker.warmup.WarmUpPlan;
 import io.millrace.worker.warmup.WarmUpReport;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.concurrent.CompletionStage;
-import java.util.stream.Stream;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Warms up with the workload of {@link WarmUp}, in a directory of the launcher's.
@@ -22,8 +14,6 @@ import org.slf4j.LoggerFactory;
  * @param generation of the worker
  */
 public record WarmUpStarter(ControlPaths paths, long generation) implements Warming.Starter {
-    private static final Logger LOG = LoggerFactory.getLogger(WarmUpStarter.class);
-
     @Override
     public long limitNanos(ProxyConfig config) {
         return config.worker().warmUpLimit().toNanos();
@@ -38,14 +28,7 @@ public record WarmUpStarter(ControlPaths paths, long generation) implements Warm
 
     /** Removes what a warm-up has left that was killed. Blocks. */
     public static void clear(ControlPaths paths, long generation) {
-        Path directory = paths.warmUp(generation);
-        try (Stream<Path> files = Files.exists(directory) ? Files.walk(directory) : Stream.empty()) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(file);
-            }
-        } catch (IOException | UncheckedIOException e) {
-            LOG.warn("{} stays behind after a warm-up: {}; it may be removed", directory, e.getMessage());
-        }
+        WarmUp.clear(paths.warmUp(generation));
     }
 
     private record Running(WarmUp warmUp) implements Warming {

@@ -233,15 +233,19 @@ class ListenerSettingsTest {
         }
     }
 
-    /** CVE-2025-23419: a session of an address without client certificates opens none that requires them. */
+    /** CVE-2025-23419: a session without a client certificate opens no address that requires one. */
     @ParameterizedTest
     @ValueSource(strings = {"TLSv1.2", "TLSv1.3"})
     void aSessionIsNotResumedPastTheClientCertificate(String protocol) throws Exception {
-        start(", client_ca_file: ca.pem", "", "client_certificates: require", "");
+        start(", client_ca_file: ca.pem", "", "client_certificates: require", "", "client_certificates: request");
         SSLContext client = AUTHORITY.clientContext(null);
         connect(0, client, protocol);
         assertTrue(connect(2, client, protocol), "resumed where the policy is the same");
         assertThrows(SSLException.class, () -> connect(1, client, protocol));
+        SSLContext asked = AUTHORITY.clientContext(null);
+        connect(3, asked, protocol);
+        assertTrue(connect(3, asked, protocol), "resumed where a certificate is only asked for");
+        assertThrows(SSLException.class, () -> connect(1, asked, protocol));
         SSLContext known = AUTHORITY.clientContext(CLIENT);
         connect(1, known, protocol);
         assertTrue(connect(1, known, protocol), "resumed with a certificate");

@@ -31,8 +31,8 @@ final class VolumeEnding {
     /**
      * Writes what is queued, forces it and gives the lease back. Once only.
      *
-     * @param last the state to end in. RELEASED: the next owner is told that all segments in use are read. SUSPENDED: it is
-     *     told which ones are pinned. Or CLOSED
+     * @param last the state to end in: RELEASED, SUSPENDED or CLOSED. The list of readers for the next owner names every
+     *     segment with records for RELEASED, and the pinned segments for SUSPENDED
      * @param stopping runs on the volume's thread when nothing is appended any more
      */
     void end(VolumeState last, Runnable stopping) throws IOException {
@@ -94,7 +94,7 @@ final class VolumeEnding {
         }
     }
 
-    /** Finds no more records after {@link VolumeState#RELEASED}; the next owner is told of the pins that are left. */
+    /** Moves from RELEASED to SUSPENDED: lookups find nothing, and the list of readers names only pinned segments. */
     void endReads() {
         if (health.end(VolumeState.SUSPENDED) == VolumeState.RELEASED) {
             shortenReaderList();

@@ -140,7 +140,7 @@ final class StoreJournal implements Journal {
         return false;
     }
 
-    /** The volumes are another store's from now on, which is told of entries. */
+    /** Sends every later entry to the store that has taken the volumes over, and appends none here. */
     void passOnTo(Successor next) {
         successor = next;
     }

@@ -186,17 +186,21 @@ public final class WarmUp implements AutoCloseable {
         origin = null;
         // Buffers outside the heap are freed with the objects that own them, and those may have become old by now.
         System.gc();
+        clear(plan.directory());
+    }
+
+    /** Removes the files of a warm-up, also of one that was killed. Blocks. */
+    public static void clear(Path directory) {
         try {
-            remove(plan.directory());
+            if (Files.exists(directory)) {
+                remove(directory);
+            }
         } catch (IOException e) {
-            LOG.warn("{} stays behind after the warm-up: {}; it may be removed", plan.directory(), e.getMessage());
+            LOG.warn("{} stays behind after a warm-up: {}; it may be removed", directory, e.getMessage());
         }
     }
 
     private static void remove(Path directory) throws IOException {
-        if (!Files.exists(directory)) {
-            return;
-        }
         Files.walkFileTree(directory, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {

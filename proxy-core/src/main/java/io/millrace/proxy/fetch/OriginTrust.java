@@ -52,15 +52,7 @@ final class OriginTrust extends X509ExtendedTrustManager {
 
     private static X509ExtendedTrustManager chains(@Nullable Path authorities) throws SSLException {
         try {
-            KeyStore store = null;
-            if (authorities != null) {
-                store = KeyStore.getInstance("PKCS12");
-                store.load(null, null);
-                int number = 0;
-                for (X509Certificate authority : CertificateReader.authorities(authorities)) {
-                    store.setCertificateEntry("authority " + number++, authority);
-                }
-            }
+            KeyStore store = authorities == null ? null : CertificateReader.trustStore(authorities);
             TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
             factory.init(store);
             for (TrustManager manager : factory.getTrustManagers()) {

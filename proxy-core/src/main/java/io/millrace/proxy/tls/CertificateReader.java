@@ -13,6 +13,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
+import java.security.KeyStore;
 import java.security.MessageDigest;
 import java.security.PrivateKey;
 import java.security.PublicKey;
@@ -84,6 +85,17 @@ public final class CertificateReader {
     /** Reads every certificate of a PEM file, such as one of authorities, in the order of the file. */
     public static List<X509Certificate> authorities(Path file) throws CertificateFault {
         return certificates(file, blocks(file));
+    }
+
+    /** Makes a key store that trusts every certificate of a PEM file of authorities. */
+    public static KeyStore trustStore(Path file) throws CertificateFault, GeneralSecurityException, IOException {
+        KeyStore store = KeyStore.getInstance("PKCS12");
+        store.load(null, null);
+        int number = 0;
+        for (X509Certificate authority : authorities(file)) {
+            store.setCertificateEntry("authority " + number++, authority);
+        }
+        return store;
     }
 
     private byte[] shared(byte[] issuer) {

@@ -4,11 +4,11 @@ import io.millrace.proxy.config.ServerTlsConfig;
 import io.millrace.proxy.config.ServerTlsConfig.ClientCertificates;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.KeyStore;
 import java.security.MessageDigest;
 import java.security.cert.CRL;
 import java.security.cert.CRLException;
@@ -20,7 +20,6 @@ import java.security.cert.PKIXBuilderParameters;
 import java.security.cert.PKIXRevocationChecker;
 import java.security.cert.PKIXRevocationChecker.Option;
 import java.security.cert.X509CertSelector;
-import java.security.cert.X509Certificate;
 import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
@@ -73,19 +72,15 @@ final class ClientTrust {
     static ClientTrust of(ServerTlsConfig config) throws SSLException {
         try {
             MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            digest.update((byte) config.clientCertificates().name().charAt(2));
+            digest.update(config.clientCertificates().name().getBytes(StandardCharsets.US_ASCII));
+            digest.update((byte) 0);
             Path authorities = config.caFile();
             if (config.clientCertificates() == ClientCertificates.OFF || authorities == null) {
                 return new ClientTrust(null, digest.digest());
             }
             digest.update(Files.readAllBytes(authorities));
-            KeyStore store = KeyStore.getInstance("PKCS12");
-            store.load(null, null);
-            int number = 0;
-            for (X509Certificate authority : CertificateReader.authorities(authorities)) {
-                store.setCertificateEntry("authority " + number++, authority);
-            }
-            PKIXBuilderParameters parameters = new PKIXBuilderParameters(store, new X509CertSelector());
+            PKIXBuilderParameters parameters =
+                    new PKIXBuilderParameters(CertificateReader.trustStore(authorities), new X509CertSelector());
             parameters.setRevocationEnabled(false);
             Path revoked = config.crlFile();
             if (revoked != null) {

@@ -1,0 +1,34 @@
+package io.millrace.worker;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class PassedChangesTest {
+    private final List<String> failures = new ArrayList<>();
+
+    private void note(IOException failure) {
+        failures.add(failure == null ? "" : String.valueOf(failure.getMessage()));
+    }
+
+    /** A successor that never answers lets no more than the limit wait; each change is answered once. */
+    @Test
+    void changesThatWaitAreBounded() {
+        PassedChanges changes = new PassedChanges(message -> true);
+        for (int i = 0; i < PassedChanges.WAITING_MAX; i++) {
+            changes.apply(new byte[1], this::note);
+        }
+        assertEquals(List.of(), failures);
+        changes.apply(new byte[1], this::note);
+        assertEquals(1, failures.size());
+        assertTrue(failures.get(0).contains("limit=" + PassedChanges.WAITING_MAX), failures.get(0));
+        changes.answerAll(null);
+        assertEquals(PassedChanges.WAITING_MAX + 1, failures.size());
+        changes.apply(new byte[1], this::note);
+        assertEquals(PassedChanges.WAITING_MAX + 1, failures.size(), "there is room again");
+    }
+}
