@@ -216,10 +216,8 @@ class AutomaticCertificatesTest {
     }
 
     private static SSLSocket unconnectedTo(InetSocketAddress address) throws IOException {
-        SSLSocket socket = (SSLSocket) AUTHORITY
-                .clientContext(null)
-                .getSocketFactory()
-                .createSocket(address.getAddress(), address.getPort());
+        SSLSocket socket = (SSLSocket)
+                AUTHORITY.clientContext(null).getSocketFactory().createSocket(address.getAddress(), address.getPort());
         SSLParameters parameters = socket.getSSLParameters();
         parameters.setServerNames(List.of(new SNIHostName(NEW)));
         socket.setSSLParameters(parameters);
