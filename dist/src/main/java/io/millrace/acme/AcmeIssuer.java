@@ -90,7 +90,7 @@ final class AcmeIssuer implements CertificateIssuer {
             certificate.writeCertificate(pem);
             return new Issued(
                     pem + IssuerSession.pem(key),
-                    certificate.getCertificate().getNotAfter().getTime() / 1000);
+                    certificate.getCertificate().getNotAfter().toInstant().getEpochSecond());
         } catch (AcmeException | IOException | RuntimeException e) {
             throw failure(issuer, ordered, e);
         }

@@ -218,20 +218,29 @@ public final class AcmeService implements AutoCloseable {
 
     /** Asks about one certificate. */
     private void advise(NameIssuance orders, AcmeConfig now, long nowSeconds) {
+        AcmeRecord record = unadvised(now, nowSeconds);
+        if (record == null) {
+            return;
+        }
+        NameIssuance.Advised advised = orders.advise(record, nowSeconds);
+        adviceSeconds.put(
+                record.name(), advised == null ? nowSeconds + ADVICE_RETRY_SECONDS : advised.askAgainSeconds());
+        if (advised != null) {
+            records.put(record.name(), advised.record());
+        }
+    }
+
+    /** A certificate whose issuer is to be asked for advice now; null for none. */
+    private @Nullable AcmeRecord unadvised(AcmeConfig now, long nowSeconds) {
         for (AcmeRecord record : records.values()) {
             boolean managed = now.onDemand() != null || now.names().contains(record.name());
             if (managed
                     && record.expirySeconds() > nowSeconds
                     && adviceSeconds.getOrDefault(record.name(), 0L) <= nowSeconds) {
-                NameIssuance.Advised advised = orders.advise(record, nowSeconds);
-                adviceSeconds.put(
-                        record.name(), advised == null ? nowSeconds + ADVICE_RETRY_SECONDS : advised.askAgainSeconds());
-                if (advised != null) {
-                    records.put(record.name(), advised.record());
-                }
-                return;
+                return record;
             }
         }
+        return null;
     }
 
     /** Takes the settings over when they changed; returns those that can be worked with. */

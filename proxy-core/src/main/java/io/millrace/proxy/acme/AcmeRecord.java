@@ -138,12 +138,9 @@ public record AcmeRecord(
         }
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(files.records(), "*" + SUFFIX)) {
             for (Path entry : entries) {
-                if (!String.valueOf(entry.getFileName()).startsWith(".")) {
-                    try {
-                        all.add(parse(Files.readString(entry)));
-                    } catch (NoSuchFileException | IllegalArgumentException e) {
-                        // Replaced just now, or written by hand; the launcher writes it anew.
-                    }
+                AcmeRecord record = String.valueOf(entry.getFileName()).startsWith(".") ? null : read(entry);
+                if (record != null) {
+                    all.add(record);
                 }
             }
         } catch (NoSuchFileException e) {
@@ -151,5 +148,14 @@ public record AcmeRecord(
         }
         all.sort(Comparator.comparing(AcmeRecord::name));
         return all;
+    }
+
+    /** Null where the file was replaced just now, or is damaged; the launcher writes it anew. */
+    private static @Nullable AcmeRecord read(Path file) throws IOException {
+        try {
+            return parse(Files.readString(file));
+        } catch (NoSuchFileException | IllegalArgumentException e) {
+            return null;
+        }
     }
 }

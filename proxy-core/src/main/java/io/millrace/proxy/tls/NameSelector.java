@@ -70,19 +70,18 @@ final class NameSelector extends SniHandler {
     }
 
     /**
-     * A promise for a wait. Its failure closes the connection and never completes the outer promise, whose failure would
-     * reach the end of the pipeline as an unhandled exception.
+     * A promise for a wait. Its failure closes the connection and completes the outer promise without a context: a failure
+     * of that one would reach the end of the pipeline as an unhandled exception.
      */
     private Promise<SslContext> waiting(ChannelHandlerContext ctx, Promise<SslContext> outer) {
         Promise<SslContext> inner = ctx.executor().newPromise();
         GenericFutureListener<Future<SslContext>> listener = done -> {
-            if (done.isSuccess()) {
-                outer.setSuccess(done.getNow());
-            } else if (!refused) {
+            if (!done.isSuccess() && !refused) {
                 refused = true;
                 told.failed(HandshakeListener.Failure.UNKNOWN_NAME);
                 ctx.close();
             }
+            outer.setSuccess(done.getNow());
         };
         inner.addListener(listener);
         return inner;
@@ -108,8 +107,17 @@ final class NameSelector extends SniHandler {
     }
 
     @Override
-    protected void replaceHandler(ChannelHandlerContext ctx, @Nullable String name, SslContext context)
+    protected void replaceHandler(ChannelHandlerContext ctx, @Nullable String name, @Nullable SslContext context)
             throws Exception {
+        if (context == null) {
+            // The connection is being closed.
+            return;
+        }
+        if (ctx.isRemoved()) {
+            // The client left while it waited.
+            ReferenceCountUtil.release(context);
+            return;
+        }
         try {
             super.replaceHandler(ctx, name, context);
         } finally {

@@ -103,6 +103,11 @@ class AdminApiReferenceTest {
     };
 
     private static final CertificatesSource CERTIFICATES = new CertificatesSource() {
+        @Override
+        public List<Automatic> automatic() {
+            return List.of(new Automatic("n", "valid", "https://issuer/", 1, 2, 3, 0, null, 0));
+        }
+
         private static final Certificate ONE = new Certificate(
                 "/f",
                 "/k",
@@ -338,7 +343,13 @@ class AdminApiReferenceTest {
                         "",
                         "{\"origin\":\"shop\",\"reason\":\"why\",\"seconds\":\"60\"}"),
                 new Documented("CertificatesReport", new CertificatesResource(CERTIFICATES), "", ""),
-                new Documented("CertificatesReport", new CertificateCheckResource(CERTIFICATES), "?file=/f", ""),
+                new Documented("CertificateCheckReport", new CertificateCheckResource(CERTIFICATES), "?file=/f", ""),
+                new Documented(
+                        "RenewReport",
+                        new RenewResource(name -> CompletableFuture.completedFuture(
+                                new RenewResource.Renewal(name, "https://issuer/", 1, "", 0))),
+                        "",
+                        "{\"name\":\"www.example.com\"}"),
                 new Documented("OriginsReport", OriginChangeResource.up(ORIGINS), "", "{\"origin\":\"shop\"}"),
                 new Documented("", new MetricsResource(() -> ""), "", ""),
                 new Documented("Live", new LivezResource(HEALTHY), "", ""),
