@@ -82,7 +82,7 @@ public final class TlsCommands {
                 "Waits until the issuer has decided. The limit of orders per hour still applies."
             },
             footer = {"", "Example: millctl tls renew www.example.com"})
-    static final class Renew extends ApiCommand {
+    public static final class Renew extends ApiCommand {
         @Parameters(paramLabel = "NAME", description = "A name of tls.acme.names, or one issued on demand.")
         private String name = "";
 
@@ -91,7 +91,7 @@ public final class TlsCommands {
         }
 
         @Override
-        int run(AdminClient client) throws AdminClientException, CommandFailure {
+        protected int run(AdminClient client) throws AdminClientException, CommandFailure {
             AdminResponse response = client.post("/v1/tls/renew", JsonText.object("name", name));
             JsonObject report = answered(response);
             String problem = report.text("problem");
