@@ -86,7 +86,7 @@ public final class TlsCommands {
         @Parameters(paramLabel = "NAME", description = "A name of tls.acme.names, or one issued on demand.")
         private String name = "";
 
-        Renew(Invocation invocation) {
+        public Renew(Invocation invocation) {
             super(invocation, RENEW_TIMEOUT);
         }
 
