@@ -42,9 +42,12 @@ class Http2ClientsTest {
         directory = product.newDirectory();
         Command.run(
                         directory,
-                        List.of("sh", "-c", "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes"
-                                + " -keyout key.pem -out cert.pem -subj /CN=localhost"
-                                + " -addext subjectAltName=DNS:localhost"))
+                        List.of(
+                                "sh",
+                                "-c",
+                                "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes"
+                                        + " -keyout key.pem -out cert.pem -subj /CN=localhost"
+                                        + " -addext subjectAltName=DNS:localhost"))
                 .succeeds();
         MillraceProcess site = product.launch().demo().start();
         int clearPort = PackedProduct.freePort();
@@ -56,7 +59,7 @@ class Http2ClientsTest {
                   - {address: "127.0.0.1:%d", tls: {certificate: %s, key: %s}}
                 remap: [{map: /, to: "http://127.0.0.1:%d/"}]
                 """.formatted(
-                        clearPort, securePort, directory.resolve("cert.pem"), directory.resolve("key.pem"), site.port()));
+                clearPort, securePort, directory.resolve("cert.pem"), directory.resolve("key.pem"), site.port()));
         product.launch().config(config).listeningByFile(clearPort).start();
         Files.writeString(directory.resolve("load.py"), LOAD);
         clear = "http://localhost:" + clearPort;
@@ -73,7 +76,12 @@ class Http2ClientsTest {
 
     static Stream<Client> clients() {
         return Stream.of(
-                new Client("curl", "curl", true, "curl -sk -o /dev/null -w %{http_version}-%{http_code} --http2 URL/", "2-200"),
+                new Client(
+                        "curl",
+                        "curl",
+                        true,
+                        "curl -sk -o /dev/null -w %{http_version}-%{http_code} --http2 URL/",
+                        "2-200"),
                 new Client(
                         "curl with prior knowledge",
                         "curl",
@@ -83,7 +91,12 @@ class Http2ClientsTest {
                 new Client("nghttp with assets", "nghttp", true, "nghttp -nas URL/", "200"),
                 new Client("nghttp with prior knowledge", "nghttp", false, "nghttp -nas URL/", "200"),
                 new Client("h2load", "h2load", true, "h2load -n2000 -c8 -m20 URL/", "2000 succeeded, 0 failed"),
-                new Client("h2load with prior knowledge", "h2load", false, "h2load -n2000 -c8 -m20 URL/", "2000 succeeded, 0 failed"),
+                new Client(
+                        "h2load with prior knowledge",
+                        "h2load",
+                        false,
+                        "h2load -n2000 -c8 -m20 URL/",
+                        "2000 succeeded, 0 failed"),
                 new Client("httpx", "python3", true, "venv/bin/python load.py URL", "loaded"),
                 new Client("httpx with prior knowledge", "python3", false, "venv/bin/python load.py URL", "loaded"));
     }

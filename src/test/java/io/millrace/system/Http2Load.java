@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Clients of HTTP/2 by prior knowledge, each with many requests at a time, that follow GOAWAY (RFC 9113 s6.8): a request above
@@ -88,10 +89,10 @@ final class Http2Load implements AutoCloseable {
     }
 
     /** Waits until so many more responses have come, whole and right. */
-    void awaitMoreAnswers(long more) throws InterruptedException {
+    void awaitMoreAnswers(long more) {
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(WAIT_MILLIS);
         for (long wanted = answers.get() + more; answers.get() < wanted && System.nanoTime() < end; ) {
-            TimeUnit.MILLISECONDS.sleep(5);
+            LockSupport.parkNanos(5_000_000);
         }
         if (System.nanoTime() >= end) {
             faults.add("fewer than " + more + " answers in " + WAIT_MILLIS + " ms");
@@ -151,8 +152,13 @@ final class Http2Load implements AutoCloseable {
             ByteArrayOutputStream out = new ByteArrayOutputStream();
             out.writeBytes("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
             // SETTINGS_INITIAL_WINDOW_SIZE and the connection's window.
-            out.writeBytes(frame(SETTINGS, 0, 0, ByteBuffer.allocate(6).putShort((short) 4).putInt(1 << 30).array()));
-            out.writeBytes(frame(WINDOW_UPDATE, 0, 0, ByteBuffer.allocate(4).putInt(1 << 30).array()));
+            out.writeBytes(frame(
+                    SETTINGS,
+                    0,
+                    0,
+                    ByteBuffer.allocate(6).putShort((short) 4).putInt(1 << 30).array()));
+            out.writeBytes(frame(
+                    WINDOW_UPDATE, 0, 0, ByteBuffer.allocate(4).putInt(1 << 30).array()));
             send(out.toByteArray());
         }
 
@@ -182,7 +188,7 @@ final class Http2Load implements AutoCloseable {
                 if (first < 0) {
                     throw new IOException("closed with " + open.keySet() + " unanswered, last id " + lastId);
                 }
-                int length = first << 16 | in.readUnsignedShort();
+                int length = (first << 16) | in.readUnsignedShort();
                 int type = in.readUnsignedByte();
                 int flags = in.readUnsignedByte();
                 int streamId = in.readInt();
@@ -190,7 +196,11 @@ final class Http2Load implements AutoCloseable {
                 in.readFully(payload);
                 content += type == DATA ? length : 0;
                 if (content > 1 << 29) {
-                    send(frame(WINDOW_UPDATE, 0, 0, ByteBuffer.allocate(4).putInt(content).array()));
+                    send(frame(
+                            WINDOW_UPDATE,
+                            0,
+                            0,
+                            ByteBuffer.allocate(4).putInt(content).array()));
                     content = 0;
                 }
                 onFrame(type, flags, streamId, payload);
@@ -208,13 +218,16 @@ final class Http2Load implements AutoCloseable {
                     ending = true;
                     lastId = ByteBuffer.wrap(payload).getInt();
                     if (ByteBuffer.wrap(payload).getInt(4) != 0) {
-                        throw new IOException("GOAWAY with error " + ByteBuffer.wrap(payload).getInt(4));
+                        throw new IOException(
+                                "GOAWAY with error " + ByteBuffer.wrap(payload).getInt(4));
                     }
                     int before = open.size();
                     open.keySet().removeIf(id -> id > lastId);
                     retried.addAndGet(before - open.size());
                 }
-                case RST_STREAM -> throw new IOException("RST_STREAM " + ByteBuffer.wrap(payload).getInt());
+                case RST_STREAM ->
+                    throw new IOException(
+                            "RST_STREAM " + ByteBuffer.wrap(payload).getInt());
                 case HEADERS -> {
                     if ((payload[0] & 0xff) != STATUS_200) {
                         throw new IOException("another status than 200");

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -87,7 +88,7 @@ class Http2RollTest {
             for (int i = 0; i < kills; i++) {
                 kill(proxy, load);
             }
-            assertEquals(java.util.List.of(), load.stop(), load::toString);
+            assertEquals(List.of(), load.stop(), load::toString);
             System.out.println(load);
         }
     }

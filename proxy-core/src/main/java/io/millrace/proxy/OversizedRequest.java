@@ -28,7 +28,8 @@ record OversizedRequest(BadRequest problem, String text, String key) {
     private static final int PSEUDO_FIELDS_BYTES = ":method:scheme:path".length() + 3 * FIELD_OVERHEAD;
 
     /** Null when it is within the limits, as far as its fields are known: a client may send more of them. */
-    static @Nullable OversizedRequest of(ProxyConfig config, Question question, RequestHead request, long contentLength) {
+    static @Nullable OversizedRequest of(
+            ProxyConfig config, Question question, RequestHead request, long contentLength) {
         Limits limits = config.limits();
         if (question.http2()) {
             long list = listBytes(question, request);

@@ -489,12 +489,16 @@ class ExplainTest {
     void requestsOfHttp2HaveLimitsOfTheirOwn() throws Exception {
         start("", config -> config.set("http2.header_list", "1KiB").set("limits.request_header", "32KiB"));
         int rest = 1024 - (":methodGET:schemehttp:path/a:authoritytest.examplex".length() + 5 * 32);
-        assertEquals("fetch", overHttp2("http://test.example/a", new Field("X", "v".repeat(rest))).outcome());
+        assertEquals(
+                "fetch",
+                overHttp2("http://test.example/a", new Field("X", "v".repeat(rest)))
+                        .outcome());
         Explanation refused = overHttp2("http://test.example/a", new Field("X", "v".repeat(rest + 1)));
         assertEquals("deny", refused.outcome());
         assertEquals(431, refused.status());
         assertEquals("http2.header_list", refused.steps().get(0).by());
-        assertEquals("fetch", explain("/a", new Field("X", "v".repeat(rest + 1))).outcome());
+        assertEquals(
+                "fetch", explain("/a", new Field("X", "v".repeat(rest + 1))).outcome());
         Throwable problem = assertThrows(
                         ExecutionException.class,
                         () -> overHttp2("http://test.example/a", new Field("Connection", "close")))

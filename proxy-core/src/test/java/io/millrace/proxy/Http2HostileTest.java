@@ -145,27 +145,45 @@ class Http2HostileTest {
         byte[] none = {};
         return Stream.of(
                 // CVE-2025-8671: each makes the server reset a request that it works on.
-                madeYouReset("WINDOW_UPDATE of 0", id -> join(
-                        get(id, request("GET", "/slow")), frame(WINDOW_UPDATE, 0, id, number(0)))),
-                madeYouReset("a window above 2^31-1", id -> join(
-                        get(id, request("GET", "/slow")), frame(WINDOW_UPDATE, 0, id, number(Integer.MAX_VALUE)))),
-                madeYouReset("HEADERS behind the end", id -> join(
-                        get(id, request("GET", "/slow")), get(id, "a", "b"))),
-                madeYouReset("DATA behind the end", id -> join(
-                        get(id, request("GET", "/slow")), frame(DATA, 0, id, (byte) 1))),
-                madeYouReset("PRIORITY of another length", id -> join(
-                        get(id, request("GET", "/slow")), frame(PRIORITY, 0, id, new byte[4]))),
-                madeYouReset("PRIORITY on itself", id -> join(
-                        get(id, request("GET", "/slow")),
-                        frame(PRIORITY, 0, id, join(number(id), new byte[1])))),
-                madeYouReset("more content than its length", id -> join(
-                        post(id, "content-length", "1"), frame(DATA, END_STREAM, id, new byte[2]))),
+                madeYouReset(
+                        "WINDOW_UPDATE of 0",
+                        id -> join(get(id, request("GET", "/slow")), frame(WINDOW_UPDATE, 0, id, number(0)))),
+                madeYouReset(
+                        "a window above 2^31-1",
+                        id -> join(
+                                get(id, request("GET", "/slow")),
+                                frame(WINDOW_UPDATE, 0, id, number(Integer.MAX_VALUE)))),
+                madeYouReset("HEADERS behind the end", id -> join(get(id, request("GET", "/slow")), get(id, "a", "b"))),
+                madeYouReset(
+                        "DATA behind the end",
+                        id -> join(get(id, request("GET", "/slow")), frame(DATA, 0, id, (byte) 1))),
+                madeYouReset(
+                        "PRIORITY of another length",
+                        id -> join(get(id, request("GET", "/slow")), frame(PRIORITY, 0, id, new byte[4]))),
+                madeYouReset(
+                        "PRIORITY on itself",
+                        id -> join(
+                                get(id, request("GET", "/slow")),
+                                frame(PRIORITY, 0, id, join(number(id), new byte[1])))),
+                madeYouReset(
+                        "more content than its length",
+                        id -> join(post(id, "content-length", "1"), frame(DATA, END_STREAM, id, new byte[2]))),
                 madeYouReset("a pseudo-field in trailers", id -> join(post(id), get(id, ":path", "/"))),
                 // CVE-2023-44487.
-                new Flood("rapid reset", "http2.resets", Counter.HTTP2_FAULT_RESETS, none, round -> join(
-                        get(2 * round + 1, request("GET", "/slow")), frame(RST_STREAM, 0, 2 * round + 1, number(8)))),
-                new Flood("rapid reset of uploads", "http2.resets", Counter.HTTP2_FAULT_RESETS, none, round -> join(
-                        post(2 * round + 1), frame(RST_STREAM, 0, 2 * round + 1, number(8)))),
+                new Flood(
+                        "rapid reset",
+                        "http2.resets",
+                        Counter.HTTP2_FAULT_RESETS,
+                        none,
+                        round -> join(
+                                get(2 * round + 1, request("GET", "/slow")),
+                                frame(RST_STREAM, 0, 2 * round + 1, number(8)))),
+                new Flood(
+                        "rapid reset of uploads",
+                        "http2.resets",
+                        Counter.HTTP2_FAULT_RESETS,
+                        none,
+                        round -> join(post(2 * round + 1), frame(RST_STREAM, 0, 2 * round + 1, number(8)))),
                 // CVE-2019-9512, 9515 and 9518, and their relatives.
                 control("PING", none, round -> frame(PING, 0, 0, new byte[8])),
                 control("acknowledged PING", none, round -> frame(PING, 1, 0, new byte[8])),
@@ -175,8 +193,9 @@ class Http2HostileTest {
                 control("acknowledged SETTINGS", none, round -> frame(SETTINGS, 1, 0)),
                 control("PRIORITY", none, round -> frame(PRIORITY, 0, 2 * round + 1, number(0), (byte) 1)),
                 control("GOAWAY", none, round -> frame(GOAWAY, 0, 0, new byte[8])),
-                control("RST_STREAM of a stream that is over", join(
-                        get(1, request("GET", "/slow")), frame(RST_STREAM, 0, 1, number(8))),
+                control(
+                        "RST_STREAM of a stream that is over",
+                        join(get(1, request("GET", "/slow")), frame(RST_STREAM, 0, 1, number(8))),
                         round -> frame(RST_STREAM, 0, 1, number(8))),
                 control("empty DATA", post(1), round -> frame(DATA, 0, 1)),
                 control("DATA with padding alone", post(1), round -> frame(DATA, 8, 1, (byte) 2, (byte) 0, (byte) 0)),
@@ -300,7 +319,9 @@ class Http2HostileTest {
         assertEquals(100, proxy.counted(Counter.HTTP2_FAULT_STALLED));
         ProxyExtension.await("the bytes are given back", () -> proxy.usedBytes() < 4 << 20);
         client.frame(SETTINGS, 0, 0, setting(4, 65_535));
-        assertEquals(200, client.headers(201, true, request("OPTIONS", "*")).response(201).status());
+        assertEquals(
+                200,
+                client.headers(201, true, request("OPTIONS", "*")).response(201).status());
     }
 
     /** Content in frames of one byte is copied together while the origin does not read, and arrives in order. */

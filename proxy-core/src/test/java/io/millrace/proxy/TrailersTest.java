@@ -57,9 +57,11 @@ class TrailersTest {
                 id += 2;
             }
             // The store keeps none.
-            assertEquals("", client.get(id, "/stored", "te", "trailers").response(id).trailers());
+            assertEquals(
+                    "", client.get(id, "/stored", "te", "trailers").response(id).trailers());
         }
-        assertEquals(List.of("TE", "TE", "TE"), heads.stream().map(TrailersTest::te).toList());
+        assertEquals(
+                List.of("TE", "TE", "TE"), heads.stream().map(TrailersTest::te).toList());
     }
 
     @Test
@@ -72,7 +74,9 @@ class TrailersTest {
             assertEquals("", client.response(3).trailers());
         }
         assertEquals("hello", proxy.get("/a").text());
-        assertEquals(List.of("none", "TE", "none"), heads.stream().map(TrailersTest::te).toList());
+        assertEquals(
+                List.of("none", "TE", "none"),
+                heads.stream().map(TrailersTest::te).toList());
     }
 
     @Test
@@ -95,7 +99,8 @@ class TrailersTest {
     @Test
     void aTrailerInAnotherFormIsWrittenAnew() throws Exception {
         try (Http2Client client = http2()) {
-            Http2Client.Response response = client.get(1, "/faulty", "te", "trailers").response(1);
+            Http2Client.Response response =
+                    client.get(1, "/faulty", "te", "trailers").response(1);
             assertEquals("hello", response.text());
             assertEquals("x-sum: 5\ngrpc-status: 0\nx-a: 1\n", response.trailers());
         }

@@ -56,6 +56,7 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
     private @Nullable OriginCall call;
     /** Early Hints that came last, for those that join behind them. */
     private @Nullable ResponseHead hints;
+
     private long requestMillis;
     private long requestNanos;
     private boolean fetchAgain;

@@ -410,6 +410,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     /** The tunnel is over: what it has sent to its end leaves, anything else breaks off (RFC 9113 s8.5). */
     void closeTunnel() {
         tunnel = null;
+        dropHeld();
         if (!gone && !(requestEnded && responseEnded)) {
             connection.reset(this, ErrorCode.CONNECT_ERROR);
         }

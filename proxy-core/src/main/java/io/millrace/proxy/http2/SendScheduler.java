@@ -31,14 +31,13 @@ final class SendScheduler<S extends SendScheduler.Entry<S>> {
         abstract boolean isSendable();
     }
 
-    private final @Nullable S[] heads = queues();
-    private final @Nullable S[] tails = queues();
-    private boolean prioritized;
+    @SuppressWarnings("unchecked") // private, and takes streams only
+    private final @Nullable S[] heads = (S[]) new Entry<?>[2 * StreamPriority.URGENCIES];
 
-    @SuppressWarnings("unchecked") // the arrays are private, and take streams only
-    private static <S> @Nullable S[] queues() {
-        return (S[]) new Entry<?>[2 * StreamPriority.URGENCIES];
-    }
+    @SuppressWarnings("unchecked") // private, and takes streams only
+    private final @Nullable S[] tails = (S[]) new Entry<?>[2 * StreamPriority.URGENCIES];
+
+    private boolean prioritized;
 
     /** The client has told a priority. */
     void prioritized() {

@@ -42,8 +42,12 @@ class TrailerFieldsTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {"trailers | true", "gzip, Trailers | true", "gzip | false", "trailers-x | false"})
+    @CsvSource(
+            delimiter = '|',
+            value = {"trailers | true", "gzip, Trailers | true", "gzip | false", "trailers-x | false"})
     void clientsSayThatTheyTakeTrailers(String te, boolean wanted) {
-        assertEquals(wanted, TrailerFields.areWanted(FieldSection.builder().add("TE", te).build()));
+        assertEquals(
+                wanted,
+                TrailerFields.areWanted(FieldSection.builder().add("TE", te).build()));
     }
 }

@@ -52,7 +52,7 @@ class FieldBlockFuzzTest {
         try {
             int at = 0;
             while (at + 2 <= bytes.length) {
-                int length = Math.min((bytes[at] & 0xff) << 8 | bytes[at + 1] & 0xff, bytes.length - at - 2);
+                int length = Math.min(((bytes[at] & 0xff) << 8) | (bytes[at + 1] & 0xff), bytes.length - at - 2);
                 at += 2;
                 RequestHead head = decode(hpack, fields, bytes, at, at + length);
                 if (head != null) {

@@ -83,7 +83,8 @@ class FloodGuardTest {
         assertThrows(Http2Exception.class, () -> {
             for (int tick = 0; tick < 10 * WINDOW_TICKS; tick++) {
                 // One and a half of the allowed rate.
-                int due = 3 * level.max() * (tick + 1) / (2 * WINDOW_TICKS) - 3 * level.max() * tick / (2 * WINDOW_TICKS);
+                int due =
+                        3 * level.max() * (tick + 1) / (2 * WINDOW_TICKS) - 3 * level.max() * tick / (2 * WINDOW_TICKS);
                 for (int i = 0; i < due; i++) {
                     level.event().happen(guard, SETTINGS);
                 }

@@ -119,7 +119,8 @@ class FrameFuzzTest {
         }
 
         @Override
-        public void onHeaders(int streamId, byte[] block, int length, boolean endStream, @Nullable Http2Exception error) {
+        public void onHeaders(
+                int streamId, byte[] block, int length, boolean endStream, @Nullable Http2Exception error) {
             assertTrue(length <= Math.max(BLOCK_BYTES_MAX, Frames.PAYLOAD_BYTES_MAX), "a block over its limit");
             events.add("headers " + streamId + " " + HexFormat.of().formatHex(Arrays.copyOf(block, length)) + endStream
                     + (error == null ? "" : error.code()));

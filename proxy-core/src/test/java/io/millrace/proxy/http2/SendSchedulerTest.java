@@ -53,25 +53,29 @@ class SendSchedulerTest {
 
     /** Streams as {@code id:priority:frames} in the order in which they are added. */
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {
-        "false | 1::3 3::3 5::1                 | 1 3 5 1 3 1 3",
-        "true  | 1::3 3::3 5::1                 | 1 1 1 3 3 3 5",
-        "true  | 5::2 1::2 3::2                 | 1 1 3 3 5 5",
-        "true  | 1:i:2 3:i:2                    | 1 3 1 3",
-        "true  | 1:i:2 3::2 5:i:1               | 3 3 1 5 1",
-        "true  | 1:u=5:2 3:u=0:2 5:u=3:1        | 3 3 5 1 1",
-        "false | 1:u=5:2 3:u=0:2 5:u=0:1        | 3 5 3 1 1",
-        "true  | 1:u=7 i:1 3:u=7:1 5:u=6:1      | 5 3 1",
-        "true  | 1:u=1:0 3:u=2:1                | 3",
-        "true  | 1:u=9:1 3:u=2:1                | 3 1",
-    })
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "false | 1::3 3::3 5::1                 | 1 3 5 1 3 1 3",
+                "true  | 1::3 3::3 5::1                 | 1 1 1 3 3 3 5",
+                "true  | 5::2 1::2 3::2                 | 1 1 3 3 5 5",
+                "true  | 1:i:2 3:i:2                    | 1 3 1 3",
+                "true  | 1:i:2 3::2 5:i:1               | 3 3 1 5 1",
+                "true  | 1:u=5:2 3:u=0:2 5:u=3:1        | 3 3 5 1 1",
+                "false | 1:u=5:2 3:u=0:2 5:u=0:1        | 3 5 3 1 1",
+                "true  | 1:u=7 i:1 3:u=7:1 5:u=6:1      | 5 3 1",
+                "true  | 1:u=1:0 3:u=2:1                | 3",
+                "true  | 1:u=9:1 3:u=2:1                | 3 1",
+            })
     void sendsByUrgencyAndThenInTurn(boolean prioritized, String streams, String expected) {
         if (prioritized) {
             scheduler.prioritized();
         }
         for (String stream : streams.replace(" i:", ",i:").split(" +", -1)) {
             String[] parts = stream.split(":", -1);
-            scheduler.add(new Stream(Integer.parseInt(parts[0]), parts[1].replace(',', ' ').replace(" i", ", i"),
+            scheduler.add(new Stream(
+                    Integer.parseInt(parts[0]),
+                    parts[1].replace(',', ' ').replace(" i", ", i"),
                     Integer.parseInt(parts[2])));
         }
         assertEquals(expected, order());

@@ -51,7 +51,10 @@ class StreamTableTest {
                 fresh.begin(id);
                 opened.add(id);
                 if (random.nextInt(3) == 0) {
-                    int of = opened.stream().skip(random.nextInt(opened.size())).findFirst().orElseThrow();
+                    int of = opened.stream()
+                            .skip(random.nextInt(opened.size()))
+                            .findFirst()
+                            .orElseThrow();
                     fresh.markReset(of);
                     reset.add(of);
                 }
