@@ -69,7 +69,7 @@ record OversizedRequest(BadRequest problem, String text, String key) {
     /** Fields and pseudo-fields, each with 32 bytes more (RFC 9113 s6.5.2); Host stands for :authority. */
     private static long listBytes(Question question, RequestHead request) {
         FieldSection fields = request.fields();
-        long bytes = PSEUDO_FIELDS_BYTES
+        long bytes = (long) PSEUDO_FIELDS_BYTES
                 + question.method().length()
                 + request.target().scheme().length()
                 + targetBytes(question, request)
