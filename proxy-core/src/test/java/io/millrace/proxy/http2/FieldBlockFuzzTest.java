@@ -56,9 +56,11 @@ class FieldBlockFuzzTest {
                 at += 2;
                 RequestHead head = decode(hpack, fields, bytes, at, at + length);
                 if (head != null) {
-                    checkFields(head);
+                    checkFields(head, fields.isExtendedConnect());
                     checkOwned(fields, head);
-                    checkRoundTrip(head);
+                    if (!fields.isExtendedConnect()) {
+                        checkRoundTrip(head);
+                    }
                 }
                 at += length;
             }
@@ -75,7 +77,7 @@ class FieldBlockFuzzTest {
         return fields.isTooLarge() ? null : fields.head(false);
     }
 
-    private static void checkFields(RequestHead head) {
+    private static void checkFields(RequestHead head, boolean handshake) {
         FieldSection fields = head.fields();
         for (int line = 0; line < fields.size(); line++) {
             String text = fields.name(line) + ": " + fields.value(line);
@@ -89,7 +91,8 @@ class FieldBlockFuzzTest {
                 FieldName.KEEP_ALIVE,
                 FieldName.PROXY_CONNECTION,
                 FieldName.UPGRADE)) {
-            assertEquals(0, count(fields, name), fields::toString);
+            boolean ofHandshake = handshake && (name == FieldName.CONNECTION || name == FieldName.UPGRADE);
+            assertEquals(ofHandshake ? 1 : 0, count(fields, name), fields::toString);
         }
         String target = head.target().toString();
         assertTrue(target.chars().allMatch(c -> c > ' ' && c != 0x7f), target);
