@@ -335,7 +335,7 @@ public final class ConfigCatalog {
         SECTIONS.put("include", "Rules in files of their own.");
         SECTIONS.put("limits.per_client", "What one client may take at the same time; see docs/guide/access.md.");
         SECTIONS.put("listen", "Where clients connect.");
-        SECTIONS.put("http2", "Limits of clients' HTTP/2 connections, see [https.md](https.md#http2).");
+        SECTIONS.put("http2", "Limits of clients' HTTP/2 connections, see [https.md](../guide/https.md#http2).");
         SECTIONS.put(
                 "listen[].tls",
                 "TLS on this address; `tls: {}` uses `tls.certificates`, and without tls the address speaks plain HTTP.");
