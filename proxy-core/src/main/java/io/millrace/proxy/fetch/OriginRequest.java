@@ -33,6 +33,7 @@ public final class OriginRequest {
     private final @Nullable AddressCheck addresses;
     private final boolean tunnel;
     private final byte @Nullable [] preface;
+    private final boolean trailersWanted;
 
     private OriginRequest(Builder builder) {
         origin = builder.origin;
@@ -48,6 +49,7 @@ public final class OriginRequest {
         addresses = builder.addresses;
         tunnel = builder.tunnel;
         preface = builder.preface;
+        trailersWanted = builder.trailersWanted;
     }
 
     /** Starts a request: {@code GET /} without content and with default settings until told otherwise. */
@@ -165,6 +167,11 @@ public final class OriginRequest {
         return tunnel || upgrade != null || preface != null || isConnect();
     }
 
+    /** Whether the origin is told that trailers reach the client: {@code TE: trailers} (RFC 9110 s10.1.4). */
+    boolean isTrailersWanted() {
+        return trailersWanted;
+    }
+
     /** What begins the connection, before TLS; null for nothing. Borrowed: not to be written to. */
     byte @Nullable [] preface() {
         return preface;
@@ -196,6 +203,7 @@ public final class OriginRequest {
         private @Nullable AddressCheck addresses;
         private boolean tunnel;
         private byte @Nullable [] preface;
+        private boolean trailersWanted;
 
         private Builder(Origin origin) {
             this.origin = Objects.requireNonNull(origin, "origin");
@@ -284,6 +292,12 @@ public final class OriginRequest {
         /** The origin may switch to one of these protocols: the request gets a connection that serves no other. */
         public Builder upgrade(@Nullable String protocols) {
             upgrade = protocols;
+            return this;
+        }
+
+        /** Trailers of the response reach the client. */
+        public Builder trailersWanted(boolean wanted) {
+            trailersWanted = wanted;
             return this;
         }
 

@@ -52,7 +52,7 @@ final class FrameReader {
         void onWindowUpdate(int streamId, int increment) throws Http2Exception;
 
         /** The client begins no more requests, and goes on with those that there are. */
-        void onGoAway();
+        void onGoAway() throws Http2Exception;
 
         /** A priority (RFC 9218 s7.1). */
         void onPriorityUpdate(int streamId, ByteBuf in, int index, int length) throws Http2Exception;
