@@ -412,7 +412,7 @@ final class FrameProcessor implements FrameReader.Receiver {
     }
 
     @Override
-    public void onGoAway() {
+    public void onGoAway(int lastStreamId, long code) {
         // What it has begun is answered; it begins nothing more by itself.
     }
 
