@@ -38,7 +38,9 @@ public final class HeadEncoder {
     };
 
     /** Fields of requests that must not reach a table of another hop (RFC 7541 s7.1.3). */
-    private static final FieldName[] SENSITIVE = {FieldName.AUTHORIZATION, FieldName.COOKIE, FieldName.PROXY_AUTHORIZATION};
+    private static final FieldName[] SENSITIVE = {
+        FieldName.AUTHORIZATION, FieldName.COOKIE, FieldName.PROXY_AUTHORIZATION
+    };
 
     private static final int NAMES_KEPT = 512;
 
