@@ -29,7 +29,8 @@ class LiveOriginHttp2Test {
     }
 
     private LiveProxy general(String settings) {
-        return live.file("origin: {" + settings + "}\nremap: [{map: /, to: 'http://127.0.0.1:" + origin.port() + "/'}]");
+        return live.file(
+                "origin: {" + settings + "}\nremap: [{map: /, to: 'http://127.0.0.1:" + origin.port() + "/'}]");
     }
 
     private String seen() throws IOException {

@@ -42,8 +42,8 @@ public final class Http2Keys {
             .defaultsTo(3000)
             .like("proxy.config.http2.max_settings_frames_per_minute, proxy.config.http2.max_ping_frames_per_minute,"
                     + " proxy.config.http2.max_priority_frames_per_minute")
-            .says("SETTINGS, PING, PRIORITY, empty DATA, unknown frames and WINDOW_UPDATE without a response of one"
-                    + " connection in 30 s; one more ends it (ENHANCE_YOUR_CALM).");
+            .says("SETTINGS, PING, PRIORITY, GOAWAY, DATA without content, unknown frames and WINDOW_UPDATE without"
+                    + " a response of one connection in 30 s; one more ends it (ENHANCE_YOUR_CALM).");
     public static final ConfigKey<Long> STREAM_WINDOW = draft("http2.stream_window", ValueType.SIZE)
             .within(65_535L, 16L * 1024 * 1024)
             .defaultsTo(256L * 1024)

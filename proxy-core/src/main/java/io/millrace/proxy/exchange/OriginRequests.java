@@ -18,6 +18,7 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.HopByHop;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.TrailerFields;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.RequestReceiver;
 import io.millrace.proxy.observe.ViaCodes;
@@ -137,7 +138,7 @@ final class OriginRequests {
                 .target(plan.mapped().originTarget(plan.originUrl()))
                 .fields(fields.buildLast())
                 .upgrade(plan.upgrade())
-                .trailersWanted(request.fields().hasToken(FieldName.TE, "trailers"))
+                .trailersWanted(TrailerFields.areWanted(request.fields()))
                 .settings(settings.fetch());
         if (plan.contentLength() == RequestReceiver.CHUNKED) {
             builder.chunkedContent();

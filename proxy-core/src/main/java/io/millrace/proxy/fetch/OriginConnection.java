@@ -503,13 +503,17 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         }
     }
 
-    private static @Nullable FieldSection trailers(HttpHeaders received) {
+    private @Nullable FieldSection trailers(HttpHeaders received) {
         if (received.isEmpty()) {
             return null;
         }
         FieldSection.Builder fields = FieldSection.builder();
         for (Map.Entry<String, String> line : received) {
-            fields.add(line.getKey(), line.getValue());
+            try {
+                fields.add(line.getKey(), line.getValue());
+            } catch (IllegalArgumentException e) {
+                LOG.debug("{}: trailer dropped: {}", channel, e.getMessage());
+            }
         }
         return fields.build();
     }

@@ -170,6 +170,11 @@ public final class OriginRequest {
         return tunnel || upgrade != null || preface != null || isConnect();
     }
 
+    /** Whether the origin is told that trailers reach the client: {@code TE: trailers} (RFC 9110 s10.1.4). */
+    boolean isTrailersWanted() {
+        return trailersWanted;
+    }
+
     /** What begins the connection, before TLS; null for nothing. Borrowed: not to be written to. */
     byte @Nullable [] preface() {
         return preface;
@@ -179,11 +184,6 @@ public final class OriginRequest {
     OriginConfig.Http2 http2() {
         boolean chosen = http2 == OriginConfig.Http2.ALPN && !origin.isSecure();
         return chosen || isAlone() ? OriginConfig.Http2.OFF : http2;
-    }
-
-    /** Whether the origin is told that trailers reach the client: {@code TE: trailers} (RFC 9110 s10.1.4). */
-    boolean isTrailersWanted() {
-        return trailersWanted;
     }
 
     /** The request target as it is sent. Borrowed: not to be written to. */
@@ -305,6 +305,12 @@ public final class OriginRequest {
             return this;
         }
 
+        /** Trailers of the response reach the client. */
+        public Builder trailersWanted(boolean wanted) {
+            trailersWanted = wanted;
+            return this;
+        }
+
         /** It may go to these addresses only, and else fails with {@link OriginFailure.Reason#DESTINATION}. */
         public Builder addresses(AddressCheck check) {
             addresses = check;
@@ -323,12 +329,6 @@ public final class OriginRequest {
         /** Whether HTTP/2 is spoken. */
         public Builder http2(OriginConfig.Http2 mode) {
             http2 = mode;
-            return this;
-        }
-
-        /** Trailers of the response reach the client. */
-        public Builder trailersWanted(boolean wanted) {
-            trailersWanted = wanted;
             return this;
         }
 

@@ -56,7 +56,7 @@ public final class FrameReader {
          *
          * @param lastStreamId the last stream of this side that the peer has processed or may process
          */
-        void onGoAway(int lastStreamId, long code);
+        void onGoAway(int lastStreamId, long code) throws Http2Exception;
 
         /** A priority (RFC 9218 s7.1). */
         void onPriorityUpdate(int streamId, ByteBuf in, int index, int length) throws Http2Exception;

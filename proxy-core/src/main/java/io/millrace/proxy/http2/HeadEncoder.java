@@ -42,6 +42,7 @@ public final class HeadEncoder {
         FieldName.AUTHORIZATION, FieldName.COOKIE, FieldName.PROXY_AUTHORIZATION
     };
 
+    private static final FieldName ACCEPT = FieldName.of("Sec-WebSocket-Accept");
     private static final int NAMES_KEPT = 512;
 
     private byte[] block = new byte[2048];
@@ -174,6 +175,30 @@ public final class HeadEncoder {
             }
         }
         return false;
+    }
+
+    /**
+     * Encodes the head that opens a tunnel: status 200 (RFC 8441 s5), whatever HTTP/1.1 has for it, without the answer to a key
+     * that the client did not send.
+     */
+    void encodeSwitched(OutboundHead head, boolean withoutTable) {
+        begin(withoutTable);
+        status(200);
+        FieldSection fields = head.fields();
+        if (fields.contains(ACCEPT)) {
+            FieldSection.Builder kept = FieldSection.builderLike(fields);
+            for (int line = 0; line < fields.size(); line++) {
+                if (!fields.isNamed(line, ACCEPT)) {
+                    kept.addLine(fields, line);
+                }
+            }
+            fields = kept.build();
+        }
+        fields(fields);
+        AsciiString via = head.via();
+        if (via != null) {
+            value(StaticTable.VIA, via.array(), via.arrayOffset(), via.length());
+        }
     }
 
     /** Encodes a trailer section. */

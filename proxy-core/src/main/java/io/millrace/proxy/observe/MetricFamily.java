@@ -239,7 +239,7 @@ public enum MetricFamily {
             "millrace_origin_http2_not_processed_total",
             Kind.COUNTER,
             "requests",
-            "HTTP/2 requests that origins said they had not processed; they are sent again. A few come with each restart"
+            "HTTP/2 requests that origins said they had not processed; they are sent again; a few come with each restart"
                     + " of an origin."),
     ORIGIN_TRIES(
             "millrace_origin_tries_total",
