@@ -32,7 +32,7 @@ class GrpcTest {
             trailers-only NOT_FOUND no such thing
             unknown UNIMPLEMENTED Method not found!
             cancelled (b'begun', b'yes')
-            late DEADLINE_EXCEEDED Deadline Exceeded
+            late DEADLINE_EXCEEDED
             deadline True
             many 200
             """;

@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
  * <ul>
  *   <li>{@code /hold…} waits for a probe;
  *   <li>{@code /probe…} says whether it came on the connection of the one that waits: {@code same} or {@code other};
+ *   <li>{@code /echo…} answers each piece of content with the same, as it comes, and ends with trailers;
  *   <li>anything else says {@code version=V window=W}.
  * </ul>
  */
@@ -50,12 +51,28 @@ public final class Http2Origin implements AutoCloseable {
         } else if (request.path().startsWith("/probe")) {
             h2.respond(request.stream(), "other");
             probed.countDown();
+        } else if (request.path().startsWith("/echo")) {
+            echo(h2, request.stream());
         } else {
             Integer window = h2.settings.get(Frames.SETTING_INITIAL_WINDOW_SIZE);
             h2.respond(request.stream(), "version=2 window=" + window);
         }
         h2.goAway(request.stream(), 0);
         peer.readToEnd();
+    }
+
+    private static void echo(Http2Peer h2, int stream) throws IOException {
+        h2.headers(stream, false, ":status", "200", "content-type", "application/grpc");
+        Http2Peer.Frame frame;
+        do {
+            frame = h2.next(Frames.DATA);
+            if (frame != null) {
+                h2.frame(Frames.DATA, 0, stream, frame.payload());
+            }
+        } while (frame != null && !frame.endsStream());
+        if (frame != null) {
+            h2.headers(stream, true, "grpc-status", "0");
+        }
     }
 
     private void hold(Http2Peer h2, Http2Peer.Request request) throws Exception {
