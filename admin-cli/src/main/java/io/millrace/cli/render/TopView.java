@@ -9,6 +9,7 @@ import java.util.List;
 public final class TopView {
     private static final String REQUESTS = "millrace_requests_total";
     private static final String HTTP2_REQUESTS = "millrace_http2_requests_total";
+    private static final String ORIGIN_HTTP2_REQUESTS = "millrace_origin_http2_requests_total";
     private static final String HTTP2_FAULTS = "millrace_http2_faults_total";
     private static final String RESPONSES = "millrace_responses_total";
     private static final String DURATION = "millrace_request_duration_seconds";
@@ -57,6 +58,14 @@ public final class TopView {
                 "in " + bytes(rates.rate("millrace_received_bytes_total", "side", "origin")) + "/s, connections "
                         + count(rates.value("millrace_connections", "side", "origin", "state", "active")) + " active, "
                         + count(rates.value("millrace_connections", "side", "origin", "state", "idle")) + " idle"));
+        if (rates.value(ORIGIN_HTTP2_REQUESTS) > 0) {
+            lines.add(row(
+                    "HTTP/2",
+                    perSecond(rates.rate(ORIGIN_HTTP2_REQUESTS)),
+                    count(rates.value("millrace_origin_http2_streams")) + " active",
+                    "to origins, connections " + count(rates.value("millrace_origin_http2_connections")) + " open, "
+                            + perSecond(rates.rate("millrace_origin_http2_not_processed_total")) + " sent again"));
+        }
         lines.add(row(
                 "time",
                 "cache " + mean(rates, DURATION, "served_from", "cache"),

@@ -57,6 +57,24 @@ final class TopViewTest {
     }
 
     @Test
+    void showsHttp2ToOriginsOnceItWasUsed() {
+        String before = BEFORE + "millrace_origin_http2_requests_total 10\n";
+        String after = AFTER + """
+                millrace_origin_http2_requests_total 60
+                millrace_origin_http2_streams 7
+                millrace_origin_http2_connections 2
+                millrace_origin_http2_not_processed_total 4
+                """;
+        MetricRates rates = new MetricRates(MetricSample.parse(before), MetricSample.parse(after), 2);
+        List<String> lines = TopView.frame(rates, "title", 100, 24, new Paint(false));
+        assertEquals(
+                "HTTP/2    25.0/s          7 active        to origins, connections 2 open, 2.0/s sent again",
+                lines.get(5));
+        assertTrue(TopView.frame(rates(), "title", 80, 24, new Paint(false)).stream()
+                .noneMatch(l -> l.startsWith("HTTP/2")));
+    }
+
+    @Test
     void showsHttp2OnceAClientHasUsedIt() {
         String before = BEFORE + """
                 millrace_http2_requests_total 10

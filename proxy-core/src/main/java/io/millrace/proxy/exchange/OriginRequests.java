@@ -5,8 +5,10 @@ import io.millrace.proxy.access.AnnouncedClient;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.Validation;
 import io.millrace.proxy.caching.Variance;
+import io.millrace.proxy.config.OriginConfig;
 import io.millrace.proxy.config.OriginTlsConfig;
 import io.millrace.proxy.config.ProxyProtocolVersion;
+import io.millrace.proxy.config.RemapRuleConfig;
 import io.millrace.proxy.fetch.Origin;
 import io.millrace.proxy.fetch.OriginRequest;
 import io.millrace.proxy.http.FieldLexer;
@@ -58,7 +60,9 @@ final class OriginRequests {
     /** To the host of the rule. */
     static OriginRequest compose(LegPlan plan, ExchangeSettings settings) {
         OriginRequest.Builder builder = builder(plan, settings, origin(plan.mapped()));
-        tls(builder, plan.mapped().rule().config().originTls(), plan);
+        RemapRuleConfig rule = plan.mapped().rule().config();
+        tls(builder, rule.originTls(), plan);
+        builder.http2(rule.originHttp2());
         if (plan.mapped().rule().isForwarding()) {
             builder.addresses(settings.forward());
         }
@@ -74,7 +78,10 @@ final class OriginRequests {
             builder.tlsName(plan.mapped().originHost());
         }
         boolean own = group.config().ownTls();
-        tls(builder, own ? group.config().tls() : plan.mapped().rule().config().originTls(), plan);
+        RemapRuleConfig rule = plan.mapped().rule().config();
+        tls(builder, own ? group.config().tls() : rule.originTls(), plan);
+        OriginConfig.Http2 http2 = group.config().http2();
+        builder.http2(http2 == null ? rule.originHttp2() : http2);
         if (group.config().parentIsProxy()) {
             builder.target(plan.mapped().originUrlBytes(plan.originUrl()));
         }

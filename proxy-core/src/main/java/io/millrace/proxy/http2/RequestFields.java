@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to one event loop.
  */
-final class RequestFields {
+final class RequestFields implements HpackDecoder.Receiver {
     /** Octets that count for each field beside its name and value (RFC 9113 s10.5.1). */
     private static final int FIELD_OVERHEAD = 32;
 
@@ -124,16 +124,16 @@ final class RequestFields {
         extended = false;
     }
 
-    /** An array for decoded text, of at least that size; good until the next call. */
-    byte[] text(int size) {
+    @Override
+    public byte[] text(int size) {
         if (text.length < size) {
             text = new byte[Math.max(size, 2 * text.length)];
         }
         return text;
     }
 
-    /** Takes a field; borrows both arrays. */
-    void add(byte[] name, int nameStart, int nameLength, byte[] value, int valueStart, int valueLength) {
+    @Override
+    public void add(byte[] name, int nameStart, int nameLength, byte[] value, int valueStart, int valueLength) {
         listBytes += nameLength + valueLength + FIELD_OVERHEAD;
         if (listBytes > listBytesMax) {
             // Counts no further: the block may be long enough to overflow the sum.

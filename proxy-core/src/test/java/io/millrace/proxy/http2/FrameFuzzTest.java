@@ -153,7 +153,7 @@ class FrameFuzzTest {
         }
 
         @Override
-        public void onGoAway() {
+        public void onGoAway(int lastStreamId, long code) {
             events.add("goaway");
         }
 
