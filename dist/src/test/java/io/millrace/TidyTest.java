@@ -48,20 +48,22 @@ class TidyTest {
             case "proxy-core" ->
                 Map.of(
                         "io.millrace.proxy",
-                        36,
+                        37,
                         "io.millrace.proxy.admin",
-                        73,
+                        74,
                         "io.millrace.proxy.caching",
                         45,
                         "io.millrace.proxy.config",
-                        100,
+                        105,
                         "io.millrace.proxy.exchange",
                         57,
                         "io.millrace.proxy.fetch",
                         27,
                         "io.millrace.proxy.http",
+                        26,
+                        "io.millrace.proxy.net",
                         26);
-            case "dist" -> Map.of("io.millrace.launcher", 56, "io.millrace.launcher.ats", 49);
+            case "dist" -> Map.of("io.millrace.launcher", 57, "io.millrace.launcher.ats", 49);
             default -> Map.of();
         };
     }

@@ -185,7 +185,7 @@ final class NameIssuance {
         }
     }
 
-    /** What an issuer's advice leads to. */
+    /** Result of an issuer's advice. */
     record Advised(AcmeRecord record, long askAgainSeconds) {}
 
     private AcmeRecord storageFailed(AcmeRecord record, long nowSeconds, IOException e) {

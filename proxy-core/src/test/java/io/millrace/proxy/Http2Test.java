@@ -137,7 +137,7 @@ class Http2Test {
         assertArrayEquals(content, response.content());
     }
 
-    /** What the origin gets is a request of HTTP/1.1 of which each part was encoded anew. */
+    /** The origin gets an HTTP/1.1 request of which each part was encoded anew. */
     @Test
     void originsGetOneUnambiguousRequest() throws Exception {
         start(request -> request.ok("Cache-Control: no-store\r\n", RawInput.latin1(request.head())));
@@ -213,7 +213,7 @@ class Http2Test {
         }
         assertEquals(0, left);
         client.frame(SETTINGS, 0, 0, setting(4, 1_000_000));
-        // What is left of the connection's window.
+        // The rest of the connection's window.
         int window = 65_535 - 20_000;
         client.get(3, "/w").get(5, "/w").get(7, "/w");
         while (window > 0) {
@@ -299,7 +299,7 @@ class Http2Test {
 
     // violations
 
-    /** What a client sends on a connection whose settings are through, and how that is answered. */
+    /** Frames that a client sends after the settings, and the expected outcome. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record Violation(String name, String outcome, Counter counter, byte[][] frames) {
         @Override

@@ -72,6 +72,10 @@ class LiveSettingsTest {
                     "listen[].proxy_protocol",
                     "listen: [{address: '127.0.0.1:1', proxy_protocol: <off|accept>}]\naccess: {proxy_protocol_allow: 10.0.0.1}"),
             Map.entry(
+                    "listen[].http2",
+                    "listen: [{address: '127.0.0.1:1', http2: <true|false>, tls: {certificate: one.pem, key: key.pem}}]"),
+            Map.entry("listen[].h2c", "listen: [{address: '127.0.0.1:1', h2c: <true|false>}]"),
+            Map.entry(
                     "listen[].tls.enabled",
                     "listen: [{address: '127.0.0.1:1', tls: {enabled: <true|false>, certificate: one.pem, key: key.pem}}]"),
             Map.entry(

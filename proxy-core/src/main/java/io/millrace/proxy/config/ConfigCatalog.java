@@ -335,11 +335,13 @@ public final class ConfigCatalog {
         SECTIONS.put("include", "Rules in files of their own.");
         SECTIONS.put("limits.per_client", "What one client may take at the same time; see docs/guide/access.md.");
         SECTIONS.put("listen", "Where clients connect.");
-        SECTIONS.put("http2", "Limits of clients' HTTP/2 connections, see [https.md](https.md#http2).");
+        SECTIONS.put("http2", "Limits of clients' HTTP/2 connections, see [https.md](../guide/https.md#http2).");
         SECTIONS.put(
                 "listen[].tls",
                 "TLS on this address; `tls: {}` uses `tls.certificates`, and without tls the address speaks plain HTTP.");
         SECTIONS.put("tls", "Certificates that addresses share, see [https.md](../guide/https.md).");
+        SECTIONS.put("tls.acme", "Certificates that issuers sign automatically, see [https.md](../guide/https.md).");
+        SECTIONS.put("tls.acme.on_demand", "Certificates for names that only the handshake tells.");
         SECTIONS.put("remap", "Which origin answers for which URLs.");
         SECTIONS.put(
                 "origins", "Groups of hosts that answer for the same URLs, see [origins.md](../guide/origins.md).");

@@ -150,7 +150,7 @@ final class FrameOutput {
         return watch.look(ctx.channel(), nowNanos);
     }
 
-    /** What is known of how the client takes bytes. */
+    /** Measures how fast the client takes bytes. */
     SendWatch watch() {
         return watch;
     }

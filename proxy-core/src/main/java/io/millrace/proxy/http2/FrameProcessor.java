@@ -9,7 +9,7 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client's frames mean: begins requests, feeds them with content, keeps windows and settings (RFC 9113 s5, s6, s8).
+ * Acts on a client's frames: begins requests, feeds them with content, keeps windows and settings (RFC 9113 s5, s6, s8).
  *
  * <p>Confined to the connection's event loop.
  */
@@ -272,7 +272,7 @@ final class FrameProcessor implements FrameReader.Receiver {
         }
         receiveWindow -= length;
         if (receiveWindow < receiveWindowMax / 2) {
-            // What a stream does not take is bounded by its own window.
+            // Each stream's own window bounds the content that it does not take.
             Frames.windowUpdate(connection.output().room(13), 0, receiveWindowMax - receiveWindow);
             receiveWindow = receiveWindowMax;
         }
@@ -413,7 +413,7 @@ final class FrameProcessor implements FrameReader.Receiver {
 
     @Override
     public void onGoAway() {
-        // What it has begun is answered; it begins nothing more by itself.
+        // Requests in progress are answered; the client begins no more by itself.
     }
 
     @Override

@@ -17,7 +17,7 @@ final class FrameReader {
 
     private static final byte[] NOTHING = {};
 
-    /** What frames mean. Positions are those of the buffer that is being read. */
+    /** Acts on frames. Positions are those of the buffer that is being read. */
     interface Receiver {
         /** A DATA frame begins; {@code length} counts for flow control. */
         void onData(int streamId, int length, boolean endStream) throws Http2Exception;

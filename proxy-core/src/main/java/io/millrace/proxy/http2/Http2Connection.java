@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A client's HTTP/2 connection: its life from the preface to GOAWAY, its deadlines, and the order in which it sends.
  *
- * <p>What frames mean is the {@link FrameProcessor}'s. Confined to one event loop.
+ * <p>The {@link FrameProcessor} acts on frames. Confined to one event loop.
  */
 final class Http2Connection extends ChannelInboundHandlerAdapter implements ConnectionSet.Member, SlowClients.Client {
     private static final Logger log = LoggerFactory.getLogger(Http2Connection.class);
@@ -526,7 +526,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     private boolean isTooSlow(Http2Settings settings, long nowNanos) {
         SlowReason reason = null;
         SlowClients slow = home.parts().connections().slowClients();
-        // What waits for a window is each stream's own affair.
+        // Each stream watches the bytes that wait for its window.
         if (output.unsent() > 0 && output.watch().isStuck(ctx.channel(), nowNanos, settings.sendTimeoutNanos())) {
             reason = SlowReason.TIMEOUT;
         } else if (slow != null && output.watch().isBelow(ctx.channel(), slow.rateMin(), nowNanos)) {

@@ -1,6 +1,6 @@
 package io.millrace.proxy.http2;
 
-/** What happens on HTTP/2 connections, to be counted. Called on the event loop. */
+/** Counts events of HTTP/2 connections. Called on the event loop. */
 public interface Http2Events {
     /** A connection speaks HTTP/2. */
     void onConnection();

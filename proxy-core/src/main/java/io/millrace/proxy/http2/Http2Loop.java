@@ -18,7 +18,7 @@ import java.util.function.Supplier;
  */
 public final class Http2Loop implements ClientProtocol {
     /**
-     * What the connections work with, all of it their event loop's own.
+     * Parts that connections of one event loop share.
      *
      * @param settings asked whenever one counts
      * @param answersDirectly whether hits in RAM may be answered without an exchange; asked for each connection

@@ -6,7 +6,7 @@ package io.millrace.proxy.http2;
  * <p>Thread-safe: no state after class initialisation.
  */
 final class HuffmanCode {
-    /** What {@link #decode} returns for bytes that are no encoded text. */
+    /** Result of {@link #decode} for bytes that are no encoded text. */
     static final int MALFORMED = -1;
 
     private static final int EOS = 256;

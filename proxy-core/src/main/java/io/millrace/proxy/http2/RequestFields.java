@@ -297,7 +297,7 @@ final class RequestFields {
         return tooLarge;
     }
 
-    /** What is wrong with the block; null where it is well-formed, as far as is known. */
+    /** First fault of the block; null where it is well-formed so far. */
     @Nullable
     String malformed() {
         return malformed;

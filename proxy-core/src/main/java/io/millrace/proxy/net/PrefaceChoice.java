@@ -13,7 +13,7 @@ import java.util.function.LongSupplier;
  * <p>Confined to the channel's event loop.
  */
 public final class PrefaceChoice extends ByteToMessageDecoder implements ConnectionSet.Member {
-    /** What stands before the last digit of a request line. */
+    /** Bytes before the last digit of a request line. */
     private static final byte[] VERSION = {'H', 'T', 'T', 'P', '/', '1', '.'};
 
     private final ConnectionSet connections;

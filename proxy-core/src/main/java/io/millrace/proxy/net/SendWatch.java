@@ -26,11 +26,11 @@ public final class SendWatch {
     private long progressNanos = UNSET;
     private long behindSinceNanos = UNSET;
     private long writtenBytes;
-    /** What the client had taken when the present window of its rate began. */
+    /** Bytes that the client had taken when the present window of its rate began. */
     private long windowTakenBytes;
 
     private long windowNanos;
-    /** What it had taken when it began to be behind. */
+    /** Bytes that it had taken when it began to be behind. */
     private long behindTakenBytes;
 
     /** Bytes that wait for the client before they go to the channel. */
@@ -92,7 +92,7 @@ public final class SendWatch {
     public long silentNanos(Channel channel, long nowNanos) {
         long own = nowNanos - progressNanos;
         if (own < ASK_KERNEL_NANOS || unsentBytes == heldBytes) {
-            // What waits for the client's window is not the kernel's.
+            // Bytes that wait for the client's window are not in the kernel.
             return own;
         }
         if (!kernelAsked) {

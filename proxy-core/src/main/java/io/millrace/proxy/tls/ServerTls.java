@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  * <p>Thread-safe. Threads exist only where an address speaks TLS.
  */
 public final class ServerTls implements AutoCloseable {
-    /** What addresses with the store's certificates share contexts by. */
+    /** Key of contexts that addresses with the store's certificates share. */
     private record ContextKey(ServerTlsConfig settings, boolean http2) {}
 
     private static final Logger log = LoggerFactory.getLogger(ServerTls.class);
@@ -264,12 +264,12 @@ public final class ServerTls implements AutoCloseable {
         }
     }
 
-    /** What is known of names with automatic certificates, as of the last look. */
+    /** Records of names with automatic certificates, as of the last look. */
     public List<AcmeRecord> automaticNames() {
         return automaticNames.all();
     }
 
-    /** What is known of every certificate, as of the last look. */
+    /** State of every certificate, as of the last look. */
     public TlsReport report() {
         List<TlsReport.Line> lines = new ArrayList<>();
         Map<Path, String> directories = new HashMap<>();

@@ -31,6 +31,7 @@ final class ConfigCatalogTest {
                 ForwardProxyKeys.class,
                 FileKeys.class,
                 TlsKeys.class,
+                AcmeKeys.class,
                 ClientLimitKeys.class,
                 Http2Keys.class,
                 ConfigKeys.class)) {

@@ -63,6 +63,7 @@ final class SampleConfigTest {
         String token = secret("token", "0123456789abcdef").toString();
         List<String> lines = new ArrayList<>(List.of(
                 "listen:",
+                "- address: ':8081'",
                 "- address: ':8080'",
                 "  tls:",
                 "    certificate: pom.xml",
@@ -115,6 +116,8 @@ final class SampleConfigTest {
             // The default is more than some machines let a process open, which is a warning.
             value = "100";
         }
+        value = key == AcmeKeys.ACCEPT_TERMS ? "true" : value;
+        value = key == AcmeKeys.CHALLENGE ? "dns-01" : value;
         if (value == null || key == ConfigKeys.CACHE_RAM_SIZE) {
             value = key == ConfigKeys.ADMIN_LISTEN ? "':1'" : key == ConfigKeys.CACHE_RAM_SIZE ? "1GiB" : "/some/path";
             value = key == ConfigKeys.ADMIN_TOKEN_FILE ? token : value;
@@ -123,6 +126,10 @@ final class SampleConfigTest {
             value = key == FileKeys.INCLUDE ? "none-*.yaml" : value;
             value = key == ConfigKeys.CACHE_VOLUME ? "default" : value;
             value = key == TlsKeys.DEFAULT_CERTIFICATE ? "www.example" : value;
+            value = key == AcmeKeys.NAMES ? "www.example.com" : value;
+            value = key == AcmeKeys.EMAIL ? "ops@example.com" : value;
+            value = key == AcmeKeys.PROFILE ? "shortlived" : value;
+            value = key == AcmeKeys.ASK ? "https://ask.example/" : value;
             value = key == CacheKeyKeys.HOST ? "shop.example" : value;
             value = key == ConfigKeys.NO_HOST_URL_REDIRECT ? "http://www.example/" : value;
             value = key == ConfigKeys.METHODS ? "GET, POST" : value;
