@@ -18,6 +18,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.jar.JarFile;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,11 +33,22 @@ class FirstRunTest {
     static final ScriptedOrigin origin = new ScriptedOrigin();
 
     @RegisterExtension
-    static final PackedProduct product = PackedProduct.unpackedAnew();
+    static final PackedProduct product = PackedProduct.asShipped();
+
+    @RegisterExtension
+    static final PackedProduct neverStarted = PackedProduct.unpackedAnew();
+
+    /** For tests that need no launcher of their own. */
+    private static MillraceProcess shared;
+
+    @BeforeAll
+    static void start() {
+        shared = product.launch().origin(origin.url()).start();
+    }
 
     @Test
     void demoSaysInTenLinesWhatItIsAndWhatToTry() throws Exception {
-        assertDemo(product.launch().demo().start());
+        assertDemo(neverStarted.launch().demo().start());
     }
 
     @Test
@@ -123,9 +135,8 @@ class FirstRunTest {
 
     @Test
     void secondLauncherOnTheSameStateIsRefusedWithThePidOfTheFirst() {
-        MillraceProcess proxy = product.launch().origin(origin.url()).start();
         Command second = Command.run(
-                proxy.state(),
+                shared.state(),
                 List.of(
                         product.home().resolve("bin/millrace").toString(),
                         "run",
@@ -134,27 +145,26 @@ class FirstRunTest {
                         "--listen",
                         "127.0.0.1:" + PackedProduct.freePort(),
                         "--state",
-                        proxy.state().toString()));
+                        shared.state().toString()));
         assertTrue(second.exitCode() != 0, second::toString);
-        assertTrue(second.err().contains(Long.toString(proxy.pid())), second::toString);
+        assertTrue(second.err().contains(Long.toString(shared.pid())), second::toString);
     }
 
     @Test
     void portInUseIsAnErrorAndNoSilentShare() {
-        MillraceProcess proxy = product.launch().origin(origin.url()).start();
         Command second = Command.run(
-                proxy.state(),
+                shared.state(),
                 List.of(
                         product.home().resolve("bin/millrace").toString(),
                         "run",
                         "--origin",
                         origin.url(),
                         "--listen",
-                        "127.0.0.1:" + proxy.port(),
+                        "127.0.0.1:" + shared.port(),
                         "--state",
                         product.newDirectory().toString()));
         assertTrue(second.exitCode() != 0, second::toString);
-        assertTrue(second.err().contains(Integer.toString(proxy.port())), second::toString);
+        assertTrue(second.err().contains(Integer.toString(shared.port())), second::toString);
     }
 
     @Test
@@ -257,36 +267,38 @@ class FirstRunTest {
     @Test
     void metricsCountRequests() throws Exception {
         origin.serves("/counted", "counted", FRESH);
-        MillraceProcess proxy = product.launch().origin(origin.url()).start();
-        RawClient.fetch(proxy.port(), "/counted");
-        RawClient.fetch(proxy.port(), "/counted");
-        await("two requests in the metrics").atMost(Duration.ofSeconds(20)).until(() -> {
-            AdminClient.Answer metrics = proxy.admin().get("/metrics");
-            assertEquals(200, metrics.status(), metrics::text);
-            double requests = metrics.text()
-                    .lines()
-                    .filter(line -> line.startsWith("millrace_requests_total"))
-                    .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
-                    .sum();
-            return requests >= 2;
-        });
-        assertEquals(200, proxy.admin().get("/livez").status());
-        assertEquals(200, proxy.admin().get("/readyz").status());
+        double before = requestsCounted();
+        RawClient.fetch(shared.port(), "/counted");
+        RawClient.fetch(shared.port(), "/counted");
+        await("two more requests in the metrics")
+                .atMost(Duration.ofSeconds(20))
+                .until(() -> requestsCounted() >= before + 2);
+        assertEquals(200, shared.admin().get("/livez").status());
+        assertEquals(200, shared.admin().get("/readyz").status());
+    }
+
+    private static double requestsCounted() throws IOException {
+        AdminClient.Answer metrics = shared.admin().get("/metrics");
+        assertEquals(200, metrics.status(), metrics::text);
+        return metrics.text()
+                .lines()
+                .filter(line -> line.startsWith("millrace_requests_total"))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+                .sum();
     }
 
     @Test
     void lookupExplainsAndPurgeMakesTheNextRequestAMiss() throws Exception {
         origin.on("/purged", exchange -> exchange.answer(200, "version " + exchange.number(), FRESH, "ETag: \"p\""));
-        MillraceProcess proxy = product.launch().origin(origin.url()).start();
-        String url = proxy.url("/purged");
+        String url = shared.url("/purged");
         Json unknown =
-                proxy.millctl("cache", "lookup", url, "-o", "json").succeeds().json();
+                shared.millctl("cache", "lookup", url, "-o", "json").succeeds().json();
         assertFalse(unknown.at("stored").isTrue(), unknown::toString);
-        assertEquals("version 1", RawClient.fetch(proxy.port(), "/purged").text());
-        assertEquals("version 1", RawClient.fetch(proxy.port(), "/purged").text());
+        assertEquals("version 1", RawClient.fetch(shared.port(), "/purged").text());
+        assertEquals("version 1", RawClient.fetch(shared.port(), "/purged").text());
 
         Json stored =
-                proxy.millctl("cache", "lookup", url, "-o", "json").succeeds().json();
+                shared.millctl("cache", "lookup", url, "-o", "json").succeeds().json();
         assertTrue(stored.at("stored").isTrue(), stored::toString);
         assertTrue(stored.at("fresh").isTrue(), stored::toString);
         assertEquals(200, stored.at("status").number());
@@ -294,11 +306,11 @@ class FirstRunTest {
         assertEquals("\"p\"", stored.at("etag").text());
         assertEquals(600, stored.at("freshness_lifetime_seconds").number());
         assertTrue(List.of("ram", "disk").contains(stored.at("tier").text()), stored::toString);
-        proxy.millctl("cache", "lookup", url).succeeds();
+        shared.millctl("cache", "lookup", url).succeeds();
 
-        Json purged = proxy.millctl("purge", url, "-o", "json").succeeds().json();
+        Json purged = shared.millctl("purge", url, "-o", "json").succeeds().json();
         assertEquals(url, purged.at("url").text(), purged::toString);
-        RawResponse next = RawClient.fetch(proxy.port(), "/purged");
+        RawResponse next = RawClient.fetch(shared.port(), "/purged");
         assertEquals("version 2", next.text());
         assertFalse(next.isHit(), next::toString);
     }
@@ -306,26 +318,24 @@ class FirstRunTest {
     @Test
     void purgedAnswerStaysGoneAfterKillOfTheWorker() throws Exception {
         origin.on("/purged-for-good", exchange -> exchange.answer(200, "version " + exchange.number(), FRESH));
-        MillraceProcess proxy = product.launch().origin(origin.url()).start();
         assertEquals(
-                "version 1", RawClient.fetch(proxy.port(), "/purged-for-good").text());
-        proxy.millctl("purge", proxy.url("/purged-for-good")).succeeds();
-        long worker = proxy.worker().pid();
-        proxy.killWorker();
-        proxy.awaitWorkerAfter(worker);
+                "version 1", RawClient.fetch(shared.port(), "/purged-for-good").text());
+        shared.millctl("purge", shared.url("/purged-for-good")).succeeds();
+        long worker = shared.worker().pid();
+        shared.killWorker();
+        shared.awaitWorkerAfter(worker);
         assertEquals(
-                "version 2", RawClient.fetch(proxy.port(), "/purged-for-good").text());
+                "version 2", RawClient.fetch(shared.port(), "/purged-for-good").text());
     }
 
     @Test
     void statusTellsProcessesAndCounts() throws Exception {
-        MillraceProcess proxy = product.launch().origin(origin.url()).start();
-        Json status = proxy.millctl("status", "-o", "json").succeeds().json();
+        Json status = shared.millctl("status", "-o", "json").succeeds().json();
         assertEquals("running", status.at("state").text(), status::toString);
-        assertEquals(proxy.pid(), status.at("process.launcher_pid").number());
-        assertTrue(status.at("listeners.0.address").text().endsWith(":" + proxy.port()), status::toString);
-        Command text = proxy.millctl("status").succeeds();
-        assertTrue(text.out().contains(Integer.toString(proxy.port())), text::toString);
+        assertEquals(shared.pid(), status.at("process.launcher_pid").number());
+        assertTrue(status.at("listeners.0.address").text().endsWith(":" + shared.port()), status::toString);
+        Command text = shared.millctl("status").succeeds();
+        assertTrue(text.out().contains(Integer.toString(shared.port())), text::toString);
     }
 
     @Test

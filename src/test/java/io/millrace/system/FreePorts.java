@@ -20,20 +20,28 @@ public final class FreePorts {
     private static final int OUTGOING_USUALLY = 32_768;
 
     private static final int END = firstOutgoing();
+
+    /** Test JVMs that run at the same time take their ports from different slices. Fork 0 runs alone. */
+    private static final int FORK = Integer.getInteger("millrace.test.fork", 0);
+
+    private static final int SLICES = 8;
+    private static final int SLICE_LENGTH = FORK == 0 ? END - FIRST : (END - FIRST) / SLICES;
+    private static final int SLICE_START = FORK == 0 ? FIRST : FIRST + FORK % SLICES * SLICE_LENGTH;
+    private static final int SLICE_END = SLICE_START + SLICE_LENGTH;
     private static final AtomicInteger next =
-            new AtomicInteger(ThreadLocalRandom.current().nextInt(FIRST, END));
+            new AtomicInteger(ThreadLocalRandom.current().nextInt(SLICE_START, SLICE_END));
 
     private FreePorts() {}
 
     /** A port that nobody has, and that was not given before by this until all others were. */
     public static int next() {
-        for (int tries = FIRST; tries < END; tries++) {
-            int port = next.getAndUpdate(last -> last + 1 < END ? last + 1 : FIRST);
+        for (int tries = 0; tries < SLICE_LENGTH; tries++) {
+            int port = next.getAndUpdate(last -> last + 1 < SLICE_END ? last + 1 : SLICE_START);
             if (isFree(port)) {
                 return port;
             }
         }
-        throw new IllegalStateException("no port of " + FIRST + " to " + (END - 1) + " is free");
+        throw new IllegalStateException("no port of " + SLICE_START + " to " + (SLICE_END - 1) + " is free");
     }
 
     private static boolean isFree(int port) {

@@ -13,6 +13,7 @@ import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +25,9 @@ final class LoadDuringKill implements AutoCloseable {
 
     private static final int NEW_CONNECTION_CLIENTS = 6;
     private static final int KEEP_ALIVE_CLIENTS = 3;
+    /** Between two requests of one client. Leaves processor time to the processes under test. */
+    private static final long PAUSE_NANOS = 5_000_000;
+
     private static final int WRONG_MAX = 100;
     private static final int PROBLEMS_SHOWN = 10;
 
@@ -135,6 +139,7 @@ final class LoadDuringKill implements AutoCloseable {
                     client.close();
                     client = null;
                 }
+                LockSupport.parkNanos(PAUSE_NANOS);
             } catch (IOException e) {
                 if (connecting) {
                     refused.incrementAndGet();

@@ -116,13 +116,18 @@ final class MillraceProcess {
         return product.millctl(all.toArray(String[]::new));
     }
 
-    /** The worker's process, as {@code millctl status} names it. */
+    /** The worker's process, as the admin API names it. */
     ProcessHandle worker() {
-        Json status = millctl("status", "-o", "json").succeeds().json();
-        ProcessHandle worker = ProcessHandle.of(status.at("process.worker_pid").number())
-                .orElseThrow(() -> new AssertionError("no such worker: " + status));
-        rememberProcesses();
-        return worker;
+        try {
+            Json status = status();
+            ProcessHandle worker = ProcessHandle.of(
+                            status.at("process.worker_pid").number())
+                    .orElseThrow(() -> new AssertionError("no such worker: " + status));
+            rememberProcesses();
+            return worker;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** SIGKILLs the worker and returns when it is gone. */

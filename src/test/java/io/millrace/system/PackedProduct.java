@@ -2,8 +2,11 @@ package io.millrace.system;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -19,8 +22,9 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
  * The product as it is shipped: unpacks {@code millrace-<version>.tar.gz} (system property {@code millrace.packed}) and
- * starts launchers from it. It is unpacked once for all classes and has been started before, as it has been on a server: the
- * archive of its workers' classes is there, and nothing is recorded beside a test. What a test starts ends with the test, what {@code @BeforeAll} starts ends with the class,
+ * starts launchers from it. It is unpacked once for all classes and test JVMs, beside the packed file, and has been started
+ * before, as it has been on a server: the archive of its workers' classes is there, and nothing is recorded beside a test.
+ * What a test starts ends with the test, what {@code @BeforeAll} starts ends with the class,
  * each by its own process id; a failed test shows the logs of all that ran. Register it as a static field.
  */
 final class PackedProduct
@@ -75,10 +79,31 @@ final class PackedProduct
         }
     }
 
+    /** The first test JVM that gets the lock unpacks and starts the product. The others use the result. */
     private void unpackForAll() throws IOException {
-        Path directory = Files.createTempDirectory("mr-");
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> deleteIfPossible(directory)));
-        home = unpack(directory);
+        Path packed = packed();
+        Path directory = packed.resolveSibling(leakDetection ? "unpacked-with-leak-detection" : "unpacked");
+        Path mark = directory.resolve("ready");
+        String version = Files.size(packed) + " bytes of " + Files.getLastModifiedTime(packed);
+        try (FileChannel channel = FileChannel.open(
+                        Path.of(directory + ".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                FileLock lock = channel.lock()) {
+            if (lock.isValid() && Files.exists(mark) && Files.readString(mark).equals(version)) {
+                home = onlyEntry(directory.resolve("product"));
+            } else {
+                if (Files.exists(directory)) {
+                    delete(directory);
+                }
+                home = unpack(Files.createDirectories(directory.resolve("product")));
+                startOnce();
+                Files.writeString(mark, version);
+            }
+        }
+        UNPACKED.put(leakDetection, home);
+    }
+
+    /** Brings the archive of the worker's classes, so that no later start records one. */
+    private void startOnce() throws IOException {
         if (leakDetection) {
             Path options = Files.createDirectories(home.resolve("conf/jvm.options.d"));
             Files.writeString(
@@ -87,25 +112,24 @@ final class PackedProduct
         MillraceProcess first = launch().demo().set("cache.ram_size", "32MiB").start();
         WorkerArchive.recordedBy(first, home);
         stop(ofClass);
-        UNPACKED.put(leakDetection, home);
     }
 
-    private static void deleteIfPossible(Path directory) {
-        try {
-            delete(directory);
-        } catch (IOException | UncheckedIOException e) {
-            System.err.println(directory + " stays behind: " + e);
-        }
-    }
-
-    private static Path unpack(Path into) throws IOException {
+    private static Path packed() {
         String packed = System.getProperty("millrace.packed", "");
         if (packed.isEmpty() || !Files.isRegularFile(Path.of(packed))) {
             throw new IllegalStateException("the packed product is not there: millrace.packed=" + packed
                     + " (run these tests with 'mvn verify', which packs it first)");
         }
-        Command.run(into, List.of("tar", "-xzf", packed)).succeeds();
-        try (Stream<Path> top = Files.list(into)) {
+        return Path.of(packed);
+    }
+
+    private static Path unpack(Path into) throws IOException {
+        Command.run(into, List.of("tar", "-xzf", packed().toString())).succeeds();
+        return onlyEntry(into);
+    }
+
+    private static Path onlyEntry(Path directory) throws IOException {
+        try (Stream<Path> top = Files.list(directory)) {
             List<Path> entries = top.toList();
             if (entries.size() != 1) {
                 throw new AssertionError("the archive should hold one directory, not " + entries);

@@ -6,9 +6,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 /** Threads that open a new connection for every request until they are closed. Thread-safe. */
 final class LoadLoop implements AutoCloseable {
+    /** Between two requests of one thread. Leaves processor time to the processes under test. */
+    private static final long PAUSE_NANOS = 1_000_000;
+
     private final Map<CannedClient.Outcome, AtomicLong> outcomes = new ConcurrentHashMap<>();
     private final List<Thread> threads = new ArrayList<>();
     private volatile boolean closed;
@@ -22,6 +26,7 @@ final class LoadLoop implements AutoCloseable {
                     () -> {
                         while (!closed) {
                             outcomes.get(client.attempt("/")).incrementAndGet();
+                            LockSupport.parkNanos(PAUSE_NANOS);
                         }
                     },
                     "load-" + i);
