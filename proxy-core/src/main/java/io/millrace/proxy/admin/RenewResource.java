@@ -59,7 +59,7 @@ public final class RenewResource implements AdminResource {
             if (failure == null) {
                 responder.reply(reply(renewal));
             } else {
-                responder.reply(FailureReply.of(new AdminException(404, "not-found", reason(failure))));
+                responder.reply(FailureReply.of(new AdminException(400, "bad-request", reason(failure))));
             }
         });
     }
