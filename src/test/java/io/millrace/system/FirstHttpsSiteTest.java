@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLSocket;
@@ -223,9 +224,9 @@ class FirstHttpsSiteTest {
 
     /** One request; the certificate that the server shows for a name. */
     private static X509Certificate shown(String name, int port) throws Exception {
-        X509Certificate[] chain = new X509Certificate[1];
+        AtomicReference<X509Certificate> seen = new AtomicReference<>();
         SSLContext context = SSLContext.getInstance("TLS");
-        context.init(null, new TrustManager[] {new Recording(chain)}, null);
+        context.init(null, new TrustManager[] {new Recording(seen)}, null);
         Socket plain = new Socket(InetAddress.getLoopbackAddress(), port);
         try (SSLSocket socket = (SSLSocket) context.getSocketFactory().createSocket(plain, name, port, true)) {
             socket.setSoTimeout(60_000);
@@ -235,12 +236,12 @@ class FirstHttpsSiteTest {
                             .getBytes(StandardCharsets.US_ASCII));
             String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
             assertTrue(answer.startsWith("HTTP/1.1 200 ") && answer.endsWith("a response"), answer);
-            return chain[0];
+            return seen.get();
         }
     }
 
     /** Trusts everything: the test compares certificates itself. */
-    private record Recording(X509Certificate[] seen) implements X509TrustManager {
+    private record Recording(AtomicReference<X509Certificate> seen) implements X509TrustManager {
         @Override
         public void checkClientTrusted(X509Certificate[] chain, String type) {
             throw new UnsupportedOperationException();
@@ -248,7 +249,7 @@ class FirstHttpsSiteTest {
 
         @Override
         public void checkServerTrusted(X509Certificate[] chain, String type) {
-            seen[0] = chain[0];
+            seen.set(chain[0]);
         }
 
         @Override

@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 
 /**
@@ -47,7 +48,7 @@ public final class Pebble implements AutoCloseable {
     private final int dnsManagement = FreePorts.next();
     private final Map<String, String> environment = new HashMap<>();
     private final List<Process> started = new ArrayList<>();
-    private Process issuer;
+    private @Nullable Process issuer;
 
     private Pebble(Path directory) {
         this.directory = directory;
@@ -102,7 +103,9 @@ public final class Pebble implements AutoCloseable {
 
     /** Kills the issuer. */
     public void kill() throws InterruptedException {
-        issuer.destroyForcibly().waitFor(10, TimeUnit.SECONDS);
+        if (issuer != null) {
+            issuer.destroyForcibly().waitFor(10, TimeUnit.SECONDS);
+        }
     }
 
     /** URL of the issuer's ACME directory. */
@@ -170,7 +173,7 @@ public final class Pebble implements AutoCloseable {
         return context;
     }
 
-    /** What the issuer wrote. */
+    /** Log of the issuer. */
     public String log() throws IOException {
         return Files.readString(directory.resolve("pebble.log"), StandardCharsets.UTF_8);
     }

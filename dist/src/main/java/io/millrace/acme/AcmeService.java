@@ -331,7 +331,7 @@ public final class AcmeService implements AutoCloseable {
         });
     }
 
-    /** What the operator's service says of a name. */
+    /** Takes the answer of the operator's service for a name. */
     private void answered(String name, AskClient.Answer answer) {
         if (answer == AskClient.Answer.YES) {
             urgent.add(name);

@@ -19,7 +19,7 @@ final class AskClient {
     private static final Logger LOG = LoggerFactory.getLogger(AskClient.class);
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-    /** What the service says. */
+    /** Answer of the service. */
     enum Answer {
         YES,
         NO,

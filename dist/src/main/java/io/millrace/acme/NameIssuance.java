@@ -84,7 +84,7 @@ final class NameIssuance {
     }
 
     /**
-     * What an order came to.
+     * Outcome of an order.
      *
      * @param result for the one who asked for it
      * @param kept what counts from now on
@@ -247,7 +247,7 @@ final class NameIssuance {
         }
     }
 
-    /** What an issuer's advice leads to. */
+    /** Outcome of an issuer's advice. */
     record Advised(AcmeRecord record, long askAgainSeconds) {}
 
     private AcmeRecord storageFailed(AcmeRecord record, long nowSeconds, IOException e) {

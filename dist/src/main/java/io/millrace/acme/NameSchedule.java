@@ -40,7 +40,7 @@ final class NameSchedule {
         }
     }
 
-    /** What is known of a name. */
+    /** The record of a name. */
     AcmeRecord record(String name) {
         return records.getOrDefault(name, AcmeRecord.of(name));
     }

@@ -59,7 +59,7 @@ record TlsSite(List<String> names, String https, @Nullable String email, boolean
         text.append("\n    to: ").append(quoted(to)).append('\n');
     }
 
-    /** What stands behind a name in URLs for an address. */
+    /** The part of URLs behind a name, for an address. */
     private static String end(String address, String standardPort) {
         String port = address.substring(address.lastIndexOf(':') + 1);
         return port.equals(standardPort) ? "/" : ":" + port + "/";

@@ -115,7 +115,7 @@ class AcmeServiceTest {
         }
     }
 
-    /** What the service does within some seconds of the clock. */
+    /** Lets the service work for some seconds of the clock. */
     private void pass(long more) throws InterruptedException {
         AcmeService running = service == null ? start() : service;
         for (long each = 0; each <= more; each += Math.max(1, more)) {

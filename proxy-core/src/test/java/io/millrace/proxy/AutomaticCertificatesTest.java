@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a worker does for the launcher's ACME client, whose part the test plays, over real sockets. */
+/** The worker's part in ACME; the test plays the launcher's part, over real sockets. */
 class AutomaticCertificatesTest {
     private static final TestAuthority AUTHORITY = new TestAuthority("automatic");
     private static final String NEW = "new.example.com";

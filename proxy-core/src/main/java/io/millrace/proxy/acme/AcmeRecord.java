@@ -16,7 +16,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of one name with an automatic certificate. Immutable. Times are in seconds since 1970.
+ * State of one name with an automatic certificate. Immutable. Times are in seconds since 1970.
  *
  * @param issuer URL of the issuer of the certificate; empty before the first one
  * @param issuedSeconds when the certificate was stored; 0 before the first one

@@ -19,7 +19,7 @@ public final class RenewResource implements AdminResource {
     }
 
     /**
-     * What an order came to. Times are seconds since 1970.
+     * Outcome of an order. Times are seconds since 1970.
      *
      * @param problem why there is no new certificate; empty where there is one
      * @param retry when the next order follows by itself; 0 for none
