@@ -522,7 +522,7 @@ public enum MetricFamily {
             "millrace_tls_certificates",
             Kind.GAUGE,
             "certificates",
-            "TLS certificates by state: valid, expiring (within 14 days), expired, faulty (the files are broken, the last"
+            "TLS certificates by state: valid, expiring (soon), expired, faulty (the files are broken, the last"
                     + " good version is in use) or unusable; millctl tls list shows them.",
             "state"),
     TLS_CERTIFICATE_EXPIRY(
