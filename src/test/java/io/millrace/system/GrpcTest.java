@@ -49,8 +49,8 @@ class GrpcTest {
         directory = product.newDirectory();
         Command made = Command.run(directory, List.of("python3", "-m", "venv", "venv"));
         Assumptions.assumeTrue(made.exitCode() == 0, "SKIPPED: python3 -m venv: " + made.err());
-        Command installed = Command.run(
-                directory, Duration.ofMinutes(2), List.of("venv/bin/pip", "--quiet", "install", "grpcio"));
+        Command installed =
+                Command.run(directory, Duration.ofMinutes(2), List.of("venv/bin/pip", "--quiet", "install", "grpcio"));
         Assumptions.assumeTrue(installed.exitCode() == 0, "SKIPPED: pip install grpcio: " + installed.err());
         copy("server.py");
         copy("client.py");
@@ -75,7 +75,9 @@ class GrpcTest {
 
     private static int serverPort() throws IOException {
         String log = Files.readString(directory.resolve("server.log"));
-        return log.startsWith("port ") && log.endsWith("\n") ? Integer.parseInt(log.substring(5).strip()) : 0;
+        return log.startsWith("port ") && log.endsWith("\n")
+                ? Integer.parseInt(log.substring(5).strip())
+                : 0;
     }
 
     private static void copy(String name) throws IOException {

@@ -69,12 +69,7 @@ class Http2OriginsTest {
 
     /** nginx sends GOAWAY after every tenth request: none of those under way may fail. */
     @ParameterizedTest(name = "{0}, {1}")
-    @CsvSource({
-        "nginx, alpn",
-        "nginx, prior_knowledge",
-        "nghttpd, alpn",
-        "nghttpd, prior_knowledge"
-    })
+    @CsvSource({"nginx, alpn", "nginx, prior_knowledge", "nghttpd, alpn", "nghttpd, prior_knowledge"})
     void everyRequestIsAnswered(String server, String mode) throws Exception {
         boolean secure = mode.equals("alpn");
         int port = PackedProduct.freePort();
@@ -106,7 +101,8 @@ class Http2OriginsTest {
         assertEquals(404, RawClient.fetch(proxyPort, "/none").status());
         if (server.equals("nginx")) {
             String log = Files.readString(directory.resolve("access-" + port + ".log"));
-            assertEquals(0, log.lines().filter(line -> !line.startsWith("HTTP/2.0")).count(), log);
+            assertEquals(
+                    0, log.lines().filter(line -> !line.startsWith("HTTP/2.0")).count(), log);
         }
     }
 

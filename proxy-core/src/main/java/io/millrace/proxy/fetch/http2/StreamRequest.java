@@ -13,6 +13,7 @@ import io.millrace.proxy.http.FieldSection;
  * @param hasContent whether content follows
  * @param acceptsTrailers whether the request says {@code TE: trailers}
  */
+@SuppressWarnings("ArrayRecordComponent") // never compared
 public record StreamRequest(
         String method,
         boolean secure,
