@@ -16,6 +16,7 @@ final class Http2Peer {
     private static final int PREFACE_BYTES = 24;
 
     /** A frame as it came. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     record Frame(int type, int flags, int stream, byte[] payload) {
         boolean endsStream() {
             return (flags & Frames.END_STREAM) != 0;
@@ -177,7 +178,7 @@ final class Http2Peer {
         to.write(Math.min(text.length(), 127));
         if (rest >= 0) {
             for (; rest >= 128; rest >>>= 7) {
-                to.write(rest & 127 | 128);
+                to.write((rest & 127) | 128);
             }
             to.write(rest);
         }
