@@ -91,7 +91,7 @@ class FieldBlockFuzzTest {
                 FieldName.KEEP_ALIVE,
                 FieldName.PROXY_CONNECTION,
                 FieldName.UPGRADE)) {
-            boolean ofHandshake = handshake && (name == FieldName.CONNECTION || name == FieldName.UPGRADE);
+            boolean ofHandshake = handshake && (name.equals(FieldName.CONNECTION) || name.equals(FieldName.UPGRADE));
             assertEquals(ofHandshake ? 1 : 0, count(fields, name), fields::toString);
         }
         String target = head.target().toString();
