@@ -39,6 +39,7 @@ class LiveKeysTest {
             LiveDnsTest.class,
             LiveStoreTest.class,
             LiveTlsTest.class,
+            LiveOriginHttp2Test.class,
             LiveOriginTlsTest.class,
             LiveHttp2Test.class);
 
