@@ -102,6 +102,10 @@ class PackagesTest {
                 .succeeds()
                 .out();
         assertTrue(files.contains("-rwxr-xr-x " + program + "\n"), files);
+        // A link to a directory stays a link.
+        assertTrue(files.contains(" /usr/share/millrace/conf/jvm.options.d\n"), files);
+        assertTrue(!files.contains("/usr/share/millrace/conf/jvm.options.d/"), files);
+        assertTrue(!files.contains("/usr/share/millrace/runtime/"), files);
         assertTrue(!files.contains(" /usr\n") && !files.contains(" /etc\n"), "owns directories of the system");
         String configuration =
                 run("rpm", "-qpc", "--nosignature", rpm.toString()).succeeds().out();
