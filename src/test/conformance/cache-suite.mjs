@@ -3,7 +3,9 @@
 // KIND is required, optimal or check; OUTCOME is one of the suite's own words: pass, fail, optional_fail, yes, no,
 // dependency_fail, setup_fail, retry, harness_fail, untested.
 //
-//   node cache-suite.mjs SUITE_DIRECTORY PROXY_URL ORIGIN_PORT
+//   node cache-suite.mjs SUITE_DIRECTORY PROXY_URL ORIGIN_PORT [http2]
+//
+// With http2 every request goes to the proxy over HTTP/2, without TLS.
 //
 // SUITE_DIRECTORY is the unpacked npm package or a checkout of its repository after npm install; both layouts are known.
 // The suite's origin runs in this process on 127.0.0.1:ORIGIN_PORT, to which the proxy forwards everything.
@@ -12,12 +14,14 @@ import net from 'node:net'
 import path from 'node:path'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
+import { startBridge } from './http2-bridge.mjs'
 
-const [directory, proxyUrl, originPort] = process.argv.slice(2)
+const [directory, serverUrl, originPort, protocol] = process.argv.slice(2)
 if (originPort === undefined) {
-  console.error('usage: node cache-suite.mjs SUITE_DIRECTORY PROXY_URL ORIGIN_PORT')
+  console.error('usage: node cache-suite.mjs SUITE_DIRECTORY PROXY_URL ORIGIN_PORT [http2]')
   process.exit(2)
 }
+const proxyUrl = protocol === 'http2' ? await startBridge(serverUrl) : serverUrl
 const concurrency = 25
 const attempts = 3
 const suite = path.resolve(directory)

@@ -9,10 +9,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -53,28 +55,43 @@ class CacheSuiteTest {
     @Test
     @Timeout(300)
     void passesWhatSharedCachesAreRequiredToDo() throws Exception {
+        run(false);
+    }
+
+    /** The same cases have the same verdicts when every request comes by HTTP/2. */
+    @Tag("nightly")
+    @Test
+    @Timeout(300)
+    void passesTheSameOverHttp2() throws Exception {
+        run(true);
+    }
+
+    private static void run(boolean http2) throws Exception {
         assumeTrue(
                 Command.isInstalled("npm") || System.getenv("CI") != null,
                 "needs node and npm, which are not installed");
         String other = System.getenv("CACHE_TESTS_DIR");
         Path suite = other == null ? fetchSuite() : Path.of(other);
         int originPort = PackedProduct.freePort();
-        MillraceProcess proxy =
-                product.launch().origin("http://127.0.0.1:" + originPort).start();
+        int port = PackedProduct.freePort();
+        Path config = product.newDirectory().resolve("millrace.yaml");
+        Files.writeString(config, """
+                listen: [{address: "127.0.0.1:%d", h2c: %s}]
+                remap: [{map: /, to: "http://127.0.0.1:%d/"}]
+                """.formatted(port, http2, originPort));
+        product.launch().config(config).listeningByFile(port).start();
 
-        Command run = Command.run(
-                        product.home(),
-                        SUITE_WITHIN,
-                        List.of(
-                                "node",
-                                "--no-warnings",
-                                SCRIPTS.resolve("cache-suite.mjs")
-                                        .toAbsolutePath()
-                                        .toString(),
-                                suite.toAbsolutePath().toString(),
-                                "http://127.0.0.1:" + proxy.port(),
-                                Integer.toString(originPort)))
-                .succeeds();
+        List<String> line = new ArrayList<>(List.of(
+                "node",
+                "--no-warnings",
+                SCRIPTS.resolve("cache-suite.mjs").toAbsolutePath().toString(),
+                suite.toAbsolutePath().toString(),
+                "http://127.0.0.1:" + port,
+                Integer.toString(originPort)));
+        if (http2) {
+            line.add("http2");
+        }
+        Command run = Command.run(product.home(), SUITE_WITHIN, line).succeeds();
         List<Verdict> verdicts = run.out().lines().map(Verdict::of).toList();
         if (other != null) {
             verdicts.stream().filter(verdict -> !verdict.isPassed()).forEach(System.out::println);

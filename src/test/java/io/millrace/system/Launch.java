@@ -65,6 +65,11 @@ final class Launch {
         return port(number);
     }
 
+    /** Adds options of {@code run}. */
+    Launch arguments(String... words) {
+        return with(words);
+    }
+
     private Launch with(String... words) {
         arguments.addAll(List.of(words));
         return this;

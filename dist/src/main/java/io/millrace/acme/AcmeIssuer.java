@@ -13,9 +13,10 @@ import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import org.bouncycastle.jce.provider.BouncyCastleProvider;
 import org.jspecify.annotations.Nullable;
@@ -36,19 +37,22 @@ import org.shredzone.acme4j.util.KeyPairUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Orders certificates by ACME with acme4j. Confined to the ACME thread; blocks. */
+/** Orders certificates by ACME with acme4j. Thread-safe; blocks. */
 final class AcmeIssuer implements CertificateIssuer {
     private static final Logger LOG = LoggerFactory.getLogger(AcmeIssuer.class);
     private static final Duration VALIDATION_MAX = Duration.ofMinutes(3);
+    private static final int REASON_LENGTH_MAX = 1000;
     private static final long ADVICE_SECONDS = 6 * 3600;
     private static final String ACCOUNT_GONE = "urn:ietf:params:acme:error:accountDoesNotExist";
-    private static final String REPLACED = "urn:ietf:params:acme:error:alreadyReplaced";
+    /** Answers to an order that names a certificate it replaces; the second one for a certificate of another issuer key. */
+    private static final Set<String> REPLACEMENT_REFUSED =
+            Set.of("urn:ietf:params:acme:error:alreadyReplaced", "urn:ietf:params:acme:error:malformed");
 
     private final AcmeConfig config;
     private final AcmeStorage storage;
     private final LongSupplier clockMillis;
     private final ChallengeFiles challenges;
-    private final Map<Issuer, IssuerSession> sessions = new HashMap<>();
+    private final Map<Issuer, IssuerSession> sessions = new ConcurrentHashMap<>();
 
     static {
         // acme4j makes keys and requests with it.
@@ -76,7 +80,7 @@ final class AcmeIssuer implements CertificateIssuer {
             Login login = session(issuer).login();
             Order order = order(login, name, previousPem);
             ordered = true;
-            authorize(order);
+            authorize(order, name);
             KeyPair key = newKey();
             if (order.getStatus() != Status.VALID) {
                 order.waitUntilReady(VALIDATION_MAX);
@@ -109,7 +113,13 @@ final class AcmeIssuer implements CertificateIssuer {
                 LOG.warn("ACME: the account at {} cannot be forgotten: {}", issuer.directory(), e.toString());
             }
         }
-        return new IssuanceException(text(cause), ordered, retrySeconds, cause);
+        return new IssuanceException(singleLine(text(cause)), ordered, retrySeconds, cause);
+    }
+
+    /** Issuers' words go to logs and terminals. */
+    private static String singleLine(String text) {
+        String shown = text.replaceAll("\\p{Cntrl}+", " ");
+        return shown.length() <= REASON_LENGTH_MAX ? shown : shown.substring(0, REASON_LENGTH_MAX) + "...";
     }
 
     /** The reason without class names, with that of the cause where the exception has none. */
@@ -133,10 +143,10 @@ final class AcmeIssuer implements CertificateIssuer {
         try {
             return builder(login, name, previous).create();
         } catch (AcmeServerException e) {
-            if (previous == null || !REPLACED.equals(e.getType().toString())) {
+            if (previous == null || !REPLACEMENT_REFUSED.contains(e.getType().toString())) {
                 throw e;
             }
-            // The issuer knows of a replacement that was lost before it was stored.
+            // A replacement was lost before it was stored, or the issuer does not know the certificate any more.
             return builder(login, name, null).create();
         }
     }
@@ -153,16 +163,17 @@ final class AcmeIssuer implements CertificateIssuer {
         return builder;
     }
 
-    private void authorize(Order order) throws AcmeException, IOException, InterruptedException {
+    private void authorize(Order order, String name) throws AcmeException, IOException, InterruptedException {
         for (Authorization authorization : order.getAuthorizations()) {
             if (authorization.getStatus() != Status.VALID) {
-                authorize(authorization);
+                authorize(authorization, name);
             }
         }
     }
 
-    private void authorize(Authorization authorization) throws AcmeException, IOException, InterruptedException {
-        ChallengeFiles.Ready ready = challenges.prepare(authorization);
+    private void authorize(Authorization authorization, String name)
+            throws AcmeException, IOException, InterruptedException {
+        ChallengeFiles.Ready ready = challenges.prepare(authorization, name);
         try {
             Challenge challenge = ready.challenge();
             challenge.trigger();
@@ -210,6 +221,9 @@ final class AcmeIssuer implements CertificateIssuer {
                     Math.max(again, nowSeconds + ADVICE_SECONDS));
         } catch (AcmeException | IOException | RuntimeException e) {
             LOG.debug("ACME: no renewal information from {}", issuer.directory(), e);
+            return null;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
             return null;
         }
     }

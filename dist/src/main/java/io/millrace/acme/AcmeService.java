@@ -6,12 +6,17 @@ import io.millrace.proxy.config.AcmeConfig;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayDeque;
+import java.time.Duration;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -29,13 +34,18 @@ import org.slf4j.LoggerFactory;
 /**
  * Keeps the certificates of the configured names valid, and orders those that handshakes wait for.
  *
- * <p>Thread-safe. One thread does all the work; a second one asks which names may have a certificate on demand.
+ * <p>Thread-safe. One thread decides; orders of different names run at the same time on a few others.
  */
 public final class AcmeService implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AcmeService.class);
     private static final long TICK_MILLIS = 200;
-    private static final int ASKS_MAX = 1000;
-    private static final long ADVICE_RETRY_SECONDS = 3600;
+    private static final long IDLE_TICK_MILLIS = 1000;
+    private static final int ORDERS_MAX = 4;
+    private static final int ASKS_MAX = 8;
+    private static final long BUSY_SECONDS = 2;
+    private static final long FAULT_SECONDS = 60;
+    private static final long REFUSED_RENEWAL_SECONDS = Duration.ofDays(1).toSeconds();
+    private static final long UNANSWERED_RENEWAL_SECONDS = Duration.ofMinutes(5).toSeconds();
 
     /** Makes the client of a configuration. */
     interface ClientFactory {
@@ -47,16 +57,18 @@ public final class AcmeService implements AutoCloseable {
     private final ClientFactory clients;
     private final ScheduledExecutorService thread;
     private final ExecutorService asking;
+    private final ExecutorService ordering;
+    private final Executor orders;
     private final Random random = new Random();
     private final AtomicBoolean started = new AtomicBoolean();
+    private final Queue<Runnable> finished = new ConcurrentLinkedQueue<>();
 
     // Confined to the thread from here on.
     private @Nullable AcmeConfig config;
     private @Nullable NameIssuance issuance;
     private @Nullable OnDemandNames onDemand;
-    private final Map<String, AcmeRecord> records = new HashMap<>();
-    private final Map<String, Long> adviceSeconds = new HashMap<>();
-    private final Queue<String> urgent = new ArrayDeque<>();
+    private final NameSchedule schedule = new NameSchedule();
+    private final Set<String> urgent = new LinkedHashSet<>();
     private final Map<String, CompletableFuture<AcmeRecord>> forced = new HashMap<>();
     private long checkedSeconds;
     private @Nullable String complaint;
@@ -65,23 +77,35 @@ public final class AcmeService implements AutoCloseable {
      * @param settings in force, with a storage; null for none
      */
     public AcmeService(Supplier<@Nullable AcmeConfig> settings, LongSupplier clockMillis) {
-        this(settings, clockMillis, (config, storage) -> new AcmeIssuer(config, storage, clockMillis));
+        this(settings, clockMillis, (config, storage) -> new AcmeIssuer(config, storage, clockMillis), null);
     }
 
-    AcmeService(Supplier<@Nullable AcmeConfig> settings, LongSupplier clockMillis, ClientFactory clients) {
+    /** @param orders runs orders; null for threads of its own */
+    AcmeService(
+            Supplier<@Nullable AcmeConfig> settings,
+            LongSupplier clockMillis,
+            ClientFactory clients,
+            @Nullable Executor orders) {
         this.settings = settings;
         this.clockMillis = clockMillis;
         this.clients = clients;
         thread = Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("millrace-acme", true));
+        asking = pool(ASKS_MAX, "millrace-acme-ask");
+        ordering = pool(ORDERS_MAX, "millrace-acme-order");
+        this.orders = orders == null ? ordering : orders;
+    }
+
+    /** Threads that end when they are idle. Callers limit the tasks. */
+    private static ExecutorService pool(int threads, String name) {
         ThreadPoolExecutor pool = new ThreadPoolExecutor(
-                1,
-                1,
+                threads,
+                threads,
                 10,
                 TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(ASKS_MAX),
-                new DefaultThreadFactory("millrace-acme-ask", true));
+                new LinkedBlockingQueue<>(),
+                new DefaultThreadFactory(name, true));
         pool.allowCoreThreadTimeOut(true);
-        asking = pool;
+        return pool;
     }
 
     /** Makes the storage, so that a worker that starts later finds it. Blocks. */
@@ -100,7 +124,7 @@ public final class AcmeService implements AutoCloseable {
     /** Begins to order; workers must be able to answer challenges. Further calls do nothing. */
     public void start() {
         if (started.compareAndSet(false, true)) {
-            thread.scheduleWithFixedDelay(this::tickSafely, 0, TICK_MILLIS, TimeUnit.MILLISECONDS);
+            thread.execute(this::tickSafely);
         }
     }
 
@@ -115,23 +139,24 @@ public final class AcmeService implements AutoCloseable {
             thread.execute(() -> {
                 AcmeConfig now = configure();
                 if (now == null) {
-                    result.completeExceptionally(new IllegalArgumentException("tls.acme is not configured"));
-                } else if (!isHeld(name) && !now.names().contains(name)) {
+                    result.completeExceptionally(new IllegalArgumentException(
+                            complaint == null
+                                    ? "tls.acme is not configured"
+                                    : "tls.acme.storage cannot be used: " + complaint));
+                } else if (!schedule.isHeld(name) && !now.names().contains(name)) {
                     result.completeExceptionally(new IllegalArgumentException(
                             name + " has no automatic certificate; add it to tls.acme.names"));
                 } else {
-                    CompletableFuture<AcmeRecord> known = forced.putIfAbsent(name, result);
-                    if (known != null) {
-                        known.whenComplete((record, failure) -> {
-                            if (failure == null) {
-                                result.complete(record);
-                            } else {
-                                result.completeExceptionally(failure);
-                            }
-                        });
-                    } else {
-                        urgent.add(name);
-                    }
+                    forced.computeIfAbsent(name, each -> new CompletableFuture<>())
+                            .whenComplete((record, failure) -> {
+                                if (failure == null) {
+                                    result.complete(record);
+                                } else {
+                                    result.completeExceptionally(failure);
+                                }
+                            });
+                    schedule.resume(name);
+                    urgent.add(name);
                 }
             });
         } catch (RejectedExecutionException e) {
@@ -143,104 +168,182 @@ public final class AcmeService implements AutoCloseable {
     private void tickSafely() {
         try {
             tick();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         } catch (RuntimeException e) {
             LOG.error("ACME: fault while looking after certificates; it goes on", e);
         }
+        boolean idle = onDemand == null && schedule.runningCount() == 0;
+        try {
+            var unused =
+                    thread.schedule(this::tickSafely, idle ? IDLE_TICK_MILLIS : TICK_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            LOG.debug("stopping", e);
+        }
     }
 
-    /** One step: at most one order. On the ACME thread, or in a test without one. */
-    void tick() throws InterruptedException {
+    /** One step: begins the orders that are due. On the ACME thread, or in a test without one. */
+    void tick() {
         AcmeConfig now = configure();
-        NameIssuance orders = issuance;
-        if (now == null || orders == null) {
+        finish();
+        NameIssuance current = issuance;
+        if (now == null || current == null) {
             return;
         }
         long nowSeconds = clockMillis.getAsLong() / 1000;
-        OnDemandNames waiting = onDemand;
-        if (waiting != null) {
-            waiting.poll(this::isHeld);
+        if (onDemand != null) {
+            onDemand.poll(schedule::isHeld);
         }
-        String name = urgent.poll();
-        if (name != null) {
-            order(orders, name, nowSeconds, true);
-        } else if (nowSeconds != checkedSeconds) {
-            String due = due(now, nowSeconds);
-            if (due != null) {
-                order(orders, due, nowSeconds, false);
-            } else {
-                checkedSeconds = nowSeconds;
-                advise(orders, now, nowSeconds);
+        for (String name : List.copyOf(urgent)) {
+            if (schedule.runningCount() < ORDERS_MAX && schedule.isFree(name, nowSeconds)) {
+                urgent.remove(name);
+                order(current, name, nowSeconds, forced.get(name));
             }
+        }
+        if (nowSeconds != checkedSeconds && schedule.runningCount() < ORDERS_MAX) {
+            List<String> due = schedule.due(now.names(), nowSeconds, ORDERS_MAX - schedule.runningCount());
+            due.forEach(name -> order(current, name, nowSeconds, null));
+            checkedSeconds = due.isEmpty() ? nowSeconds : checkedSeconds;
+            if (onDemand != null) {
+                schedule.dueOnDemand(now.names(), nowSeconds).forEach(onDemand::ask);
+            }
+            if (schedule.runningCount() == 0) {
+                advise(current, now, nowSeconds);
+                forget(current, now, nowSeconds);
+            }
+        }
+        finish();
+    }
+
+    private void finish() {
+        for (Runnable each = finished.poll(); each != null; each = finished.poll()) {
+            each.run();
         }
     }
 
-    private void order(NameIssuance orders, String name, long nowSeconds, boolean now) throws InterruptedException {
-        AcmeRecord record = orders.order(records.getOrDefault(name, AcmeRecord.of(name)), nowSeconds, now);
-        records.put(name, record);
-        // The advice on the certificate before says nothing of this one.
-        adviceSeconds.remove(name);
-        CompletableFuture<AcmeRecord> wanted = forced.remove(name);
+    /** Runs a task for a name elsewhere, and what it returns on this thread. */
+    private void run(String name, Supplier<Runnable> task) {
+        schedule.begin(name);
+        try {
+            orders.execute(() -> {
+                Runnable then = () -> {};
+                try {
+                    then = task.get();
+                } catch (RuntimeException e) {
+                    LOG.error("ACME: fault while working on {}; it is tried again", name, e);
+                } finally {
+                    Runnable last = then;
+                    finished.add(() -> {
+                        schedule.end(name);
+                        last.run();
+                    });
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            LOG.debug("stopping", e);
+        }
+    }
+
+    private void order(
+            NameIssuance current, String name, long nowSeconds, @Nullable CompletableFuture<AcmeRecord> wanted) {
+        AcmeRecord known = schedule.record(name);
+        schedule.pause(name, nowSeconds + BUSY_SECONDS);
+        run(name, () -> {
+            try {
+                NameIssuance.Ordered made =
+                        current.order(known, nowSeconds, wanted != null).orElse(null);
+                return () -> ordered(current, name, made, wanted);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return () -> {};
+            } catch (RuntimeException e) {
+                LOG.error("ACME: fault while ordering a certificate for {}", name, e);
+                return () -> faulty(known.retryAt(nowSeconds + FAULT_SECONDS), wanted, e);
+            }
+        });
+    }
+
+    private void faulty(AcmeRecord record, @Nullable CompletableFuture<AcmeRecord> wanted, RuntimeException fault) {
+        schedule.put(record);
         if (wanted != null) {
-            wanted.complete(record);
+            forced.remove(record.name(), wanted);
+            wanted.completeExceptionally(fault);
         }
         if (onDemand != null) {
+            onDemand.decided(record.name());
+        }
+    }
+
+    /** @param made null while another launcher works on the name */
+    private void ordered(
+            NameIssuance by,
+            String name,
+            NameIssuance.@Nullable Ordered made,
+            @Nullable CompletableFuture<AcmeRecord> wanted) {
+        if (made == null) {
+            if (wanted != null || (onDemand != null && onDemand.isAsked(name))) {
+                urgent.add(name);
+            }
+            return;
+        }
+        schedule.resume(name);
+        if (by == issuance) {
+            schedule.put(made.kept());
+        }
+        if (wanted != null) {
+            forced.remove(name, wanted);
+            wanted.complete(made.result());
+        }
+        if (onDemand != null && !urgent.contains(name)) {
             onDemand.decided(name);
         }
     }
 
-    private boolean isHeld(String name) {
-        AcmeRecord record = records.get(name);
-        return record != null && record.expirySeconds() > 0;
-    }
-
-    /** The first name whose order is due; null for none. */
-    private @Nullable String due(AcmeConfig now, long nowSeconds) {
-        for (String name : now.names()) {
-            if (isDue(records.get(name), nowSeconds)) {
-                return name;
-            }
-        }
-        if (now.onDemand() != null) {
-            for (AcmeRecord record : records.values()) {
-                if (record.expirySeconds() > nowSeconds && isDue(record, nowSeconds)) {
-                    return record.name();
-                }
-            }
-        }
-        return null;
-    }
-
-    private static boolean isDue(@Nullable AcmeRecord record, long nowSeconds) {
-        return record == null || (record.renewalSeconds() <= nowSeconds && record.retrySeconds() <= nowSeconds);
-    }
-
     /** Asks about one certificate. */
-    private void advise(NameIssuance orders, AcmeConfig now, long nowSeconds) {
-        AcmeRecord record = unadvised(now, nowSeconds);
+    private void advise(NameIssuance current, AcmeConfig now, long nowSeconds) {
+        AcmeRecord record = schedule.unadvised(now.names(), now.onDemand() != null, nowSeconds);
         if (record == null) {
             return;
         }
-        NameIssuance.Advised advised = orders.advise(record, nowSeconds);
-        adviceSeconds.put(
-                record.name(), advised == null ? nowSeconds + ADVICE_RETRY_SECONDS : advised.askAgainSeconds());
-        if (advised != null) {
-            records.put(record.name(), advised.record());
-        }
+        run(record.name(), () -> {
+            NameIssuance.Advised advised = current.advise(record, nowSeconds);
+            return () -> {
+                if (current == issuance) {
+                    schedule.put(advised.record());
+                    schedule.advised(record.name(), advised.askAgainSeconds());
+                }
+            };
+        });
     }
 
-    /** A certificate whose issuer is to be asked for advice now; null for none. */
-    private @Nullable AcmeRecord unadvised(AcmeConfig now, long nowSeconds) {
-        for (AcmeRecord record : records.values()) {
-            boolean managed = now.onDemand() != null || now.names().contains(record.name());
-            if (managed
-                    && record.expirySeconds() > nowSeconds
-                    && adviceSeconds.getOrDefault(record.name(), 0L) <= nowSeconds) {
-                return record;
-            }
+    /** Deletes one certificate that ended long ago and that nothing asks for any more. */
+    private void forget(NameIssuance current, AcmeConfig now, long nowSeconds) {
+        AcmeRecord record = schedule.forgotten(now.names(), nowSeconds);
+        if (record == null) {
+            return;
         }
-        return null;
+        schedule.pause(record.name(), nowSeconds + REFUSED_RENEWAL_SECONDS);
+        run(record.name(), () -> {
+            boolean forgotten = current.forget(record);
+            return () -> {
+                if (forgotten && current == issuance) {
+                    schedule.remove(record.name());
+                }
+            };
+        });
+    }
+
+    /** Takes the answer of the operator's service for a name. */
+    private void answered(String name, AskClient.Answer answer) {
+        if (answer == AskClient.Answer.YES) {
+            urgent.add(name);
+            return;
+        }
+        if (schedule.isHeld(name)) {
+            long pause = answer == AskClient.Answer.NO ? REFUSED_RENEWAL_SECONDS : UNANSWERED_RENEWAL_SECONDS;
+            schedule.pause(name, clockMillis.getAsLong() / 1000 + pause);
+        }
+        if (onDemand != null) {
+            onDemand.decided(name);
+        }
     }
 
     /** Takes the settings over when they changed; returns those that can be worked with. */
@@ -257,14 +360,12 @@ public final class AcmeService implements AutoCloseable {
         try {
             DirectoryStorage storage = DirectoryStorage.open(root);
             AcmeConfig.OnDemand wanted = next.onDemand();
-            records.clear();
-            AcmeRecord.all(new AcmeFiles(root)).forEach(record -> records.put(record.name(), record));
+            schedule.load(new AcmeFiles(root));
             issuance = new NameIssuance(next, storage, clients.client(next, storage), random::nextDouble);
             onDemand = wanted == null
                     ? null
                     : new OnDemandNames(
-                            storage, new AskClient(wanted.ask(), next.caFile()), asking, this::onThread, urgent::add);
-            adviceSeconds.clear();
+                            storage, new AskClient(wanted.ask(), next.caFile()), asking, finished::add, this::answered);
             checkedSeconds = 0;
             complaint = null;
             config = next;
@@ -275,17 +376,9 @@ public final class AcmeService implements AutoCloseable {
                 LOG.error(
                         "ACME: tls.acme.storage {} cannot be used: {}; certificates that are held stay in use",
                         root,
-                        e);
+                        complaint);
             }
             return null;
-        }
-    }
-
-    private void onThread(Runnable task) {
-        try {
-            thread.execute(task);
-        } catch (RejectedExecutionException e) {
-            LOG.debug("stopping", e);
         }
     }
 
@@ -293,6 +386,7 @@ public final class AcmeService implements AutoCloseable {
     @Override
     public void close() {
         asking.shutdownNow();
+        ordering.shutdownNow();
         thread.shutdownNow();
     }
 }

@@ -3,7 +3,7 @@ package io.millrace.acme;
 import io.millrace.proxy.config.AcmeConfig.Issuer;
 import org.jspecify.annotations.Nullable;
 
-/** Orders certificates from issuers. Confined to the ACME thread; blocks. */
+/** Orders certificates from issuers. Thread-safe; blocks. */
 interface CertificateIssuer {
     /**
      * A certificate that was issued.

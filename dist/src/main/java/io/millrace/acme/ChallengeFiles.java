@@ -16,7 +16,7 @@ import org.shredzone.acme4j.challenge.TlsAlpn01Challenge;
 import org.shredzone.acme4j.toolbox.AcmeUtils;
 import org.shredzone.acme4j.util.KeyPairUtils;
 
-/** Puts answers to challenges where workers or name servers have them. Confined to the ACME thread; blocks. */
+/** Puts answers to challenges where workers or name servers have them. Thread-safe; blocks. */
 final class ChallengeFiles {
     /** Undoes what one challenge needed. */
     @FunctionalInterface
@@ -42,9 +42,14 @@ final class ChallengeFiles {
     /**
      * Puts the answer in place.
      *
+     * @param ordered name of the order
      * @throws IOException also where the issuer does not offer the configured type
      */
-    Ready prepare(Authorization authorization) throws IOException, InterruptedException {
+    Ready prepare(Authorization authorization, String ordered) throws IOException, InterruptedException {
+        String domain = authorization.getIdentifier().getDomain();
+        if (!domain.equals(ordered.startsWith("*.") ? ordered.substring(2) : ordered)) {
+            throw new IOException("the issuer asks about another name than " + ordered + ": " + domain);
+        }
         return switch (config.challenge()) {
             case HTTP_01 -> http(find(authorization, Http01Challenge.TYPE, Http01Challenge.class));
             case TLS_ALPN_01 ->

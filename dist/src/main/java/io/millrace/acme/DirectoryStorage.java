@@ -14,6 +14,8 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -31,6 +33,8 @@ final class DirectoryStorage implements AcmeStorage {
     private static final List<String> DIRECTORIES = List.of(
             "accounts", "certificates", "challenges/http-01", "challenges/tls-alpn-01", "records", "requests", "locks");
 
+    private static final Duration CHALLENGE_AGE_MAX = Duration.ofDays(1);
+
     private final Path root;
 
     private DirectoryStorage(Path root) {
@@ -39,15 +43,43 @@ final class DirectoryStorage implements AcmeStorage {
 
     /** Makes the directories that are missing. */
     static DirectoryStorage open(Path root) throws IOException {
+        makeDirectories(root);
+        DirectoryStorage storage = new DirectoryStorage(root);
+        storage.deleteOld("challenges/http-01");
+        storage.deleteOld("challenges/tls-alpn-01");
+        return storage;
+    }
+
+    /** Answers to challenges that a launcher left behind when it was killed. */
+    private void deleteOld(String directory) throws IOException {
+        Instant old = Instant.now().minus(CHALLENGE_AGE_MAX);
+        for (String name : list(directory)) {
+            Path each = file(directory + "/" + name);
+            if (Files.getLastModifiedTime(each).toInstant().isBefore(old)) {
+                Files.deleteIfExists(each);
+            }
+        }
+    }
+
+    private static void makeDirectories(Path root) throws IOException {
         for (String each : DIRECTORIES) {
             Files.createDirectories(root.resolve(each), OWN_DIRECTORY);
         }
-        return new DirectoryStorage(root);
+    }
+
+    /** Parts of paths come from issuers and clients; none may lead out of the storage. */
+    private Path file(String path) throws IOException {
+        for (String part : path.split("/", -1)) {
+            if (part.isEmpty() || part.startsWith(".") || part.indexOf('\0') >= 0) {
+                throw new IOException("'" + path + "' is no path in the storage");
+            }
+        }
+        return root.resolve(path);
     }
 
     @Override
     public void put(String path, String content) throws IOException {
-        Path file = root.resolve(path);
+        Path file = file(path);
         // The certificate store leaves out what begins with a dot.
         Path unfinished = file.resolveSibling("." + file.getFileName() + ".new");
         Files.deleteIfExists(unfinished);
@@ -69,7 +101,7 @@ final class DirectoryStorage implements AcmeStorage {
     @Override
     public Optional<String> get(String path) throws IOException {
         try {
-            return Optional.of(Files.readString(root.resolve(path)));
+            return Optional.of(Files.readString(file(path)));
         } catch (NoSuchFileException e) {
             return Optional.empty();
         }
@@ -77,12 +109,12 @@ final class DirectoryStorage implements AcmeStorage {
 
     @Override
     public void delete(String path) throws IOException {
-        Files.deleteIfExists(root.resolve(path));
+        Files.deleteIfExists(file(path));
     }
 
     @Override
     public List<String> list(String directory) throws IOException {
-        try (Stream<Path> entries = Files.list(root.resolve(directory))) {
+        try (Stream<Path> entries = Files.list(file(directory))) {
             return entries.map(entry -> String.valueOf(entry.getFileName()))
                     .filter(name -> !name.startsWith("."))
                     .sorted()
@@ -92,7 +124,11 @@ final class DirectoryStorage implements AcmeStorage {
 
     @Override
     public Optional<Lease> lease(String name) throws IOException {
-        Path file = root.resolve("locks").resolve(name + ".lock");
+        Path file = file("locks/" + name + ".lock");
+        // A storage that was emptied while the launcher runs is used again; one that is gone is not made anew.
+        if (Files.isDirectory(root)) {
+            makeDirectories(root);
+        }
         FileChannel channel =
                 FileChannel.open(file, Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE), OWN_FILE);
         try {

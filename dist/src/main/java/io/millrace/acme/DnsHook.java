@@ -1,6 +1,7 @@
 package io.millrace.acme;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,9 +17,18 @@ import java.util.concurrent.TimeUnit;
 record DnsHook(Path program, long timeoutNanos) {
     private static final int OUTPUT_MAX = 500;
 
-    /** Sets a record, and returns once the name servers have it. */
+    /** Sets a record, and returns once the name servers have it. After a failure it is removed again. */
     void present(String record, String value) throws IOException, InterruptedException {
-        run("present", record, value);
+        try {
+            run("present", record, value);
+        } catch (IOException e) {
+            try {
+                cleanUp(record, value);
+            } catch (IOException again) {
+                e.addSuppressed(again);
+            }
+            throw e;
+        }
     }
 
     /** Removes a record. */
@@ -40,16 +50,22 @@ record DnsHook(Path program, long timeoutNanos) {
                             + TimeUnit.NANOSECONDS.toSeconds(timeoutNanos) + " s (tls.acme.dns_hook_timeout)");
                 }
             } finally {
+                process.descendants().forEach(ProcessHandle::destroyForcibly);
                 process.destroyForcibly();
             }
             if (process.exitValue() != 0) {
-                String said =
-                        Files.readString(output, StandardCharsets.ISO_8859_1).strip();
-                throw new IOException(program + " " + verb + " ended with " + process.exitValue() + ": "
-                        + said.substring(0, Math.min(said.length(), OUTPUT_MAX)));
+                throw new IOException(
+                        program + " " + verb + " ended with " + process.exitValue() + ": " + said(output));
             }
         } finally {
             Files.deleteIfExists(output);
+        }
+    }
+
+    /** The beginning of what the program wrote. */
+    private static String said(Path output) throws IOException {
+        try (InputStream in = Files.newInputStream(output)) {
+            return new String(in.readNBytes(OUTPUT_MAX), StandardCharsets.ISO_8859_1).strip();
         }
     }
 }

@@ -15,6 +15,8 @@ import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.shredzone.acme4j.AccountBuilder;
 import org.shredzone.acme4j.Login;
@@ -24,8 +26,10 @@ import org.shredzone.acme4j.exception.AcmeException;
 import org.shredzone.acme4j.provider.GenericAcmeProvider;
 import org.shredzone.acme4j.util.KeyPairUtils;
 
-/** An account at one issuer, made at the first use. Confined to the ACME thread. */
+/** An account at one issuer, made at the first use. Thread-safe. */
 final class IssuerSession {
+    private static final int LEASE_TRIES = 60;
+    private static final long LEASE_PAUSE_MILLIS = 500;
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     /** acme4j's provider for any directory, with a trust store of our own where one is configured. */
@@ -55,6 +59,7 @@ final class IssuerSession {
     private final AcmeConfig.Issuer issuer;
     private final AcmeConfig config;
     private final AcmeStorage storage;
+    private final ReentrantLock lock = new ReentrantLock();
     private @Nullable Login login;
 
     IssuerSession(AcmeConfig.Issuer issuer, AcmeConfig config, AcmeStorage storage) {
@@ -64,16 +69,35 @@ final class IssuerSession {
     }
 
     /** The account, found or made. Blocks. */
-    Login login() throws AcmeException, IOException {
-        Login known = login;
-        if (known == null) {
-            known = open();
-            login = known;
+    Login login() throws AcmeException, IOException, InterruptedException {
+        lock.lock();
+        try {
+            Login known = login;
+            if (known == null) {
+                known = open();
+                login = known;
+            }
+            return known;
+        } finally {
+            lock.unlock();
         }
-        return known;
     }
 
-    private Login open() throws AcmeException, IOException {
+    /** Launchers that share the storage share the account: one of them makes it. */
+    private Login open() throws AcmeException, IOException, InterruptedException {
+        for (int i = 0; i < LEASE_TRIES; i++) {
+            try (AcmeStorage.Lease lease =
+                    storage.lease("account-" + accountName()).orElse(null)) {
+                if (lease != null) {
+                    return openWhileLeased();
+                }
+            }
+            TimeUnit.MILLISECONDS.sleep(LEASE_PAUSE_MILLIS);
+        }
+        throw new IOException("another launcher is making the account at " + issuer.directory());
+    }
+
+    private Login openWhileLeased() throws AcmeException, IOException {
         Session session = new Session(URI.create(issuer.directory()), new Provider(config.caFile()));
         session.networkSettings().setTimeout(TIMEOUT);
         String directory = "accounts/" + accountName();
@@ -121,8 +145,13 @@ final class IssuerSession {
 
     /** The account is not known to the issuer any more: the next use makes another one. */
     void forget() throws IOException {
-        login = null;
-        storage.delete("accounts/" + accountName() + ".url");
+        lock.lock();
+        try {
+            login = null;
+            storage.delete("accounts/" + accountName() + ".url");
+        } finally {
+            lock.unlock();
+        }
     }
 
     static String pem(KeyPair key) throws IOException {

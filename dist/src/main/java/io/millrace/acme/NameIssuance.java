@@ -9,21 +9,24 @@ import io.millrace.proxy.config.AcmeConfig.Issuer;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Orders the certificate of one name and keeps its record. Confined to the ACME thread; blocks. */
+/** Orders the certificate of one name and keeps its record. Thread-safe; blocks. */
 final class NameIssuance {
     private static final Logger LOG = LoggerFactory.getLogger(NameIssuance.class);
 
-    /** While another launcher works on the name. */
-    private static final long BUSY_SECONDS = 60;
+    /** No pause that an issuer asks for is longer: a wrong one must not outlast the certificate. */
+    private static final long PAUSE_SECONDS_MAX = 86_400;
+
+    /** Pause after no advice on a renewal. */
+    private static final long NO_ADVICE_SECONDS = 3600;
 
     private record Unsaved(Issued issued, Issuer issuer) {}
 
@@ -31,8 +34,8 @@ final class NameIssuance {
     private final AcmeStorage storage;
     private final CertificateIssuer client;
     private final DoubleSupplier random;
-    private final Map<String, Long> pausedUntil = new HashMap<>();
-    private final Map<String, Unsaved> unsaved = new HashMap<>();
+    private final Map<String, Long> pausedUntil = new ConcurrentHashMap<>();
+    private final Map<String, Unsaved> unsaved = new ConcurrentHashMap<>();
 
     /** @param random numbers from 0 to 1 */
     NameIssuance(AcmeConfig config, AcmeStorage storage, CertificateIssuer client, DoubleSupplier random) {
@@ -47,43 +50,75 @@ final class NameIssuance {
      *
      * @param known what this launcher knows of the name
      * @param forced whether an operator wants a new one before the renewal is due
-     * @return what is known then
+     * @return empty while another launcher works on the name
      */
-    AcmeRecord order(AcmeRecord known, long nowSeconds, boolean forced) throws InterruptedException {
+    Optional<Ordered> order(AcmeRecord known, long nowSeconds, boolean forced) throws InterruptedException {
         String name = known.name();
         Optional<AcmeStorage.Lease> lease;
         try {
             lease = storage.lease(AcmeFiles.fileName(name));
         } catch (IOException e) {
-            return storageFailed(known, nowSeconds, e);
+            return Optional.of(new Ordered(storageFailed(known, nowSeconds, e), known, nowSeconds));
         }
         if (lease.isEmpty()) {
-            return retryAt(known, nowSeconds + BUSY_SECONDS);
+            return Optional.empty();
         }
+        AcmeRecord current = known;
         try (AcmeStorage.Lease held = lease.get()) {
             LOG.debug("ACME: working on {}: {}", name, held);
-            AcmeRecord stored = read(name).orElse(known);
-            if (!forced && stored.expirySeconds() > known.expirySeconds() && stored.renewalSeconds() > nowSeconds) {
-                return stored;
+            current = latest(known);
+            boolean lost = current.expirySeconds() > 0 && held(name) == null && current.retrySeconds() <= nowSeconds;
+            if (!forced && !lost && !current.isDue(nowSeconds)) {
+                return Optional.of(new Ordered(current, current, nowSeconds));
             }
             Unsaved left = unsaved.get(name);
-            return left == null ? orderWhileLeased(known, nowSeconds) : save(known, left, nowSeconds);
+            AcmeRecord result = left == null ? orderWhileLeased(current, nowSeconds) : save(current, left, nowSeconds);
+            Ordered ordered = new Ordered(result, current, nowSeconds);
+            if (!ordered.kept().equals(result)) {
+                tryWrite(ordered.kept());
+            }
+            return Optional.of(ordered);
         } catch (IOException e) {
-            return storageFailed(known, nowSeconds, e);
+            return Optional.of(new Ordered(storageFailed(current, nowSeconds, e), current, nowSeconds));
         }
+    }
+
+    /**
+     * Outcome of an order.
+     *
+     * @param result for the one who asked for it
+     * @param kept what counts from now on
+     */
+    record Ordered(AcmeRecord result, AcmeRecord kept) {
+        /** A failure before the renewal is due is the operator's only: the name is not in danger. */
+        Ordered(AcmeRecord result, AcmeRecord before, long nowSeconds) {
+            this(
+                    result,
+                    result.failures() > before.failures()
+                                    && before.expirySeconds() > 0
+                                    && before.renewalSeconds() > nowSeconds
+                            ? withOrders(before, result.orders())
+                            : result);
+        }
+    }
+
+    /** The stored record, which another launcher may have written, or the known one where that is newer. */
+    private AcmeRecord latest(AcmeRecord known) throws IOException {
+        AcmeRecord stored = read(known.name()).orElse(known);
+        return stored.changedSeconds() >= known.changedSeconds() ? stored : known;
     }
 
     private AcmeRecord orderWhileLeased(AcmeRecord before, long nowSeconds) throws IOException, InterruptedException {
         AcmeRecord record = before;
         String pem = held(record.name());
         List<String> reasons = new ArrayList<>();
-        long notBefore = 0;
+        long notBefore = Long.MAX_VALUE;
         for (Issuer issuer : IssuerOrder.of(config.issuers(), pausedUntil, nowSeconds)) {
             long allowed = IssuanceLimit.next(record.orders(), config.issuancesMax(), nowSeconds);
             if (allowed > nowSeconds) {
                 reasons.add("limit of tls.acme.issuances_per_name_per_hour reached (limit=" + config.issuancesMax()
                         + "); the next order is possible at " + Instant.ofEpochSecond(allowed));
-                notBefore = Math.max(notBefore, allowed);
+                notBefore = allowed;
                 break;
             }
             AcmeRecord counted = withOrders(record, IssuanceLimit.with(record.orders(), nowSeconds));
@@ -96,11 +131,13 @@ final class NameIssuance {
                 return save(counted, new Unsaved(issued, issuer), nowSeconds);
             } catch (IssuanceException e) {
                 reasons.add(issuer.directory() + ": " + e.getMessage());
-                notBefore = Math.max(notBefore, e.retrySeconds());
+                long retry = Math.min(e.retrySeconds(), nowSeconds + PAUSE_SECONDS_MAX);
+                // One issuer that asks for patience does not keep the others waiting.
+                notBefore = Math.min(notBefore, retry);
                 if (e.isOrdered()) {
                     record = counted;
                 } else {
-                    pausedUntil.put(issuer.directory(), RetryDelay.next(1, nowSeconds, e.retrySeconds()));
+                    pausedUntil.put(issuer.directory(), RetryDelay.next(1, nowSeconds, retry));
                 }
             }
         }
@@ -151,41 +188,66 @@ final class NameIssuance {
     /**
      * Asks the issuer when to renew.
      *
-     * @return when to ask again, in seconds since 1970, and the record with the time; null where there is no advice
+     * @return when to ask again, in seconds since 1970, and the record with the time of the renewal
      */
-    @Nullable
     Advised advise(AcmeRecord known, long nowSeconds) {
-        Issuer issuer = config.issuers().stream()
-                .filter(each -> each.directory().equals(known.issuer()))
-                .findFirst()
-                .orElse(null);
-        try {
-            String pem = issuer == null
-                    ? null
-                    : storage.get(certificate(known.name())).orElse(null);
-            Advice advice = pem == null || issuer == null ? null : client.advice(issuer, pem);
-            if (advice == null) {
-                return null;
-            }
-            RenewalTime.Window window = advice.window();
-            boolean chosen =
-                    known.renewalSeconds() >= window.startSeconds() && known.renewalSeconds() <= window.endSeconds();
-            if (chosen) {
-                return new Advised(known, advice.askAgainSeconds());
-            }
-            long renewal =
-                    RenewalTime.byWindow(window, random.getAsDouble(), known.issuedSeconds(), known.expirySeconds());
-            AcmeRecord next = withRenewal(known, renewal);
-            LOG.info("ACME: {} is renewed at {}, as the issuer asks", known.name(), Instant.ofEpochSecond(renewal));
-            tryWrite(next);
-            return new Advised(next, advice.askAgainSeconds());
+        Advised none = new Advised(known, nowSeconds + NO_ADVICE_SECONDS);
+        try (AcmeStorage.Lease lease =
+                storage.lease(AcmeFiles.fileName(known.name())).orElse(null)) {
+            return lease == null ? none : adviseWhileLeased(latest(known), nowSeconds);
         } catch (IOException e) {
             LOG.warn("ACME: the certificate of {} cannot be read: {}", known.name(), e.toString());
-            return null;
+            return none;
         }
     }
 
-    /** Result of an issuer's advice. */
+    private Advised adviseWhileLeased(AcmeRecord current, long nowSeconds) throws IOException {
+        Issuer issuer = config.issuers().stream()
+                .filter(each -> each.directory().equals(current.issuer()))
+                .findFirst()
+                .orElse(null);
+        String pem =
+                issuer == null ? null : storage.get(certificate(current.name())).orElse(null);
+        Advice advice = pem == null || issuer == null ? null : client.advice(issuer, pem);
+        if (advice == null) {
+            return new Advised(current, nowSeconds + NO_ADVICE_SECONDS);
+        }
+        RenewalTime.Window window = advice.window();
+        boolean chosen =
+                current.renewalSeconds() >= window.startSeconds() && current.renewalSeconds() <= window.endSeconds();
+        if (chosen) {
+            return new Advised(current, advice.askAgainSeconds());
+        }
+        long renewal =
+                RenewalTime.byWindow(window, random.getAsDouble(), current.issuedSeconds(), current.expirySeconds());
+        AcmeRecord next = withRenewal(current, renewal);
+        LOG.info("ACME: {} is renewed at {}, as the issuer asks", current.name(), Instant.ofEpochSecond(renewal));
+        tryWrite(next);
+        return new Advised(next, advice.askAgainSeconds());
+    }
+
+    /**
+     * Deletes the files of a name whose certificate ended long ago.
+     *
+     * @return false where that must be tried again
+     */
+    boolean forget(AcmeRecord known) {
+        try (AcmeStorage.Lease lease =
+                storage.lease(AcmeFiles.fileName(known.name())).orElse(null)) {
+            if (lease == null || latest(known).changedSeconds() > known.changedSeconds()) {
+                return false;
+            }
+            storage.delete(certificate(known.name()));
+            storage.delete("records/" + AcmeRecord.fileName(known.name()));
+            LOG.info("ACME: the certificate of {}, which ended long ago, is deleted", known.name());
+            return true;
+        } catch (IOException e) {
+            LOG.warn("ACME: the certificate of {} cannot be deleted: {}", known.name(), e.toString());
+            return false;
+        }
+    }
+
+    /** Outcome of an issuer's advice. */
     record Advised(AcmeRecord record, long askAgainSeconds) {}
 
     private AcmeRecord storageFailed(AcmeRecord record, long nowSeconds, IOException e) {
@@ -217,20 +279,6 @@ final class NameIssuance {
                         : "the one until " + Instant.ofEpochSecond(record.expirySeconds()) + " stays in use");
         tryWrite(next);
         return next;
-    }
-
-    private static AcmeRecord retryAt(AcmeRecord record, long seconds) {
-        return new AcmeRecord(
-                record.name(),
-                record.issuer(),
-                record.issuedSeconds(),
-                record.expirySeconds(),
-                record.renewalSeconds(),
-                record.failures(),
-                seconds,
-                record.error(),
-                record.errorSeconds(),
-                record.orders());
     }
 
     private static AcmeRecord withOrders(AcmeRecord record, List<Long> orders) {

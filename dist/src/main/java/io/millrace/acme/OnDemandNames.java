@@ -5,7 +5,9 @@ import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
@@ -19,28 +21,32 @@ import org.slf4j.LoggerFactory;
 final class OnDemandNames {
     private static final Logger LOG = LoggerFactory.getLogger(OnDemandNames.class);
 
+    /** Names that are asked about or ordered at the same time; more are refused. */
+    private static final int ASKED_MAX = 1000;
+
     private final AcmeStorage storage;
     private final AskClient ask;
-    private final ExecutorService asking;
+    private final Executor asking;
     private final Consumer<Runnable> acmeThread;
-    private final Consumer<String> permitted;
+    private final BiConsumer<String, AskClient.Answer> answered;
     private final Set<String> asked = new HashSet<>();
+    private boolean unreadable;
 
     /**
      * @param acmeThread runs a task on the ACME thread
-     * @param permitted told on the ACME thread of each name that may have a certificate
+     * @param answered told on the ACME thread of each answer
      */
     OnDemandNames(
             AcmeStorage storage,
             AskClient ask,
-            ExecutorService asking,
+            Executor asking,
             Consumer<Runnable> acmeThread,
-            Consumer<String> permitted) {
+            BiConsumer<String, AskClient.Answer> answered) {
         this.storage = storage;
         this.ask = ask;
         this.asking = asking;
         this.acmeThread = acmeThread;
-        this.permitted = permitted;
+        this.answered = answered;
     }
 
     /** Takes up the names that were not seen before. */
@@ -48,43 +54,52 @@ final class OnDemandNames {
         List<String> names;
         try {
             names = storage.list("requests");
+            unreadable = false;
         } catch (IOException e) {
-            LOG.warn("ACME: requests for certificates cannot be read: {}", e.toString());
+            if (!unreadable) {
+                LOG.warn("ACME: requests for certificates cannot be read: {}", e.toString());
+            }
+            unreadable = true;
             return;
         }
         for (String name : names) {
             if (asked.contains(name)) {
                 continue;
             }
-            if (!AcmeConfig.isIssuable(name) || held.test(name)) {
+            if (!AcmeConfig.isIssuable(name) || held.test(name) || !ask(name)) {
                 decided(name);
-            } else {
-                asked.add(name);
-                asking.execute(() -> question(name));
             }
         }
     }
 
-    private void question(String name) {
-        boolean yes = false;
-        try {
-            yes = ask.permits(name);
-            if (!yes) {
-                LOG.info("ACME: tls.acme.on_demand.ask permits no certificate for {}", name);
-            }
-        } catch (IOException e) {
-            LOG.warn("ACME: tls.acme.on_demand.ask does not answer for {}: {}", name, e.toString());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+    /** Asks about a name unless that is done already; false where too many are asked about. */
+    boolean ask(String name) {
+        if (asked.size() >= ASKED_MAX && !asked.contains(name)) {
+            return false;
         }
-        boolean permits = yes;
-        acmeThread.accept(() -> {
-            if (permits) {
-                permitted.accept(name);
-            } else {
-                decided(name);
+        if (asked.add(name)) {
+            try {
+                asking.execute(() -> question(name));
+            } catch (RejectedExecutionException e) {
+                LOG.debug("stopping", e);
             }
-        });
+        }
+        return true;
+    }
+
+    /** Whether a name is asked about, or its order goes on. */
+    boolean isAsked(String name) {
+        return asked.contains(name);
+    }
+
+    private void question(String name) {
+        AskClient.Answer answer = AskClient.Answer.NONE;
+        try {
+            answer = ask.permits(name);
+        } finally {
+            AskClient.Answer last = answer;
+            acmeThread.accept(() -> answered.accept(name, last));
+        }
     }
 
     /** Lets the handshakes that wait for a name go on. */

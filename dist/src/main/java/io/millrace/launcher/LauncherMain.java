@@ -1,5 +1,6 @@
 package io.millrace.launcher;
 
+import io.millrace.launcher.build.VersionCommand;
 import io.millrace.worker.WorkerMain;
 import io.millrace.worker.control.ProcessLog;
 import java.io.IOException;
@@ -38,6 +39,8 @@ public final class LauncherMain {
         line.addSubcommand(new StoreCommand());
         line.addSubcommand(new ImportCommand());
         line.addSubcommand(new ArchiveCommand());
+        line.addSubcommand(new VersionCommand());
+        line.setCaseInsensitiveEnumValuesAllowed(true);
         // A file whose name begins with @ is a file, and no list of arguments.
         line.setExpandAtFiles(false);
         line.setExecutionExceptionHandler((exception, command, parsed) -> {

@@ -1,6 +1,8 @@
 package io.millrace.launcher;
 
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,26 +38,31 @@ record TlsSite(List<String> names, String https, @Nullable String email, boolean
             text.append("    email: ").append(quoted(email)).append('\n');
         }
         text.append("remap:\n");
-        String port = https.substring(https.lastIndexOf(':') + 1);
-        String authorityEnd = port.equals("443") ? "/" : ":" + port + "/";
+        // Behind a port mapping, clients see other ports than those listened on: the standard ones.
+        Set<String> plainEnds = new LinkedHashSet<>(List.of("/"));
+        listen.forEach(address -> plainEnds.add(end(address, "80")));
+        Set<String> secureEnds = new LinkedHashSet<>(List.of("/", end(https, "443")));
         for (String name : names) {
-            String secure = quoted("https://" + name + authorityEnd);
-            text.append("  - map: ")
-                    .append(secure)
-                    .append("\n    to: ")
-                    .append(quoted(origin))
-                    .append('\n');
-            for (String address : listen) {
-                String plainPort = address.substring(address.lastIndexOf(':') + 1);
-                String plain = quoted("http://" + name + (plainPort.equals("80") ? "/" : ":" + plainPort + "/"));
-                text.append("  - redirect: ")
-                        .append(plain)
-                        .append("\n    to: ")
-                        .append(secure)
-                        .append('\n');
+            for (String end : secureEnds) {
+                map(text, "map", "https://" + name + end, origin);
+            }
+            for (String end : plainEnds) {
+                String secureEnd = end.equals("/") ? "/" : end(https, "443");
+                map(text, "redirect", "http://" + name + end, "https://" + name + secureEnd);
             }
         }
         return text.toString();
+    }
+
+    private static void map(StringBuilder text, String verb, String from, String to) {
+        text.append("  - ").append(verb).append(": ").append(quoted(from));
+        text.append("\n    to: ").append(quoted(to)).append('\n');
+    }
+
+    /** The part of URLs behind a name, for an address. */
+    private static String end(String address, String standardPort) {
+        String port = address.substring(address.lastIndexOf(':') + 1);
+        return port.equals(standardPort) ? "/" : ":" + port + "/";
     }
 
     /** A double-quoted scalar of YAML. */

@@ -2,6 +2,7 @@ package io.millrace.acme;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.acme.AcmeFiles;
@@ -14,15 +15,28 @@ import io.millrace.proxy.config.ProxyConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The service with an issuer in memory and a clock that the test moves. */
 class AcmeServiceTest {
@@ -33,15 +47,25 @@ class AcmeServiceTest {
 
     /** Issues texts, valid for 90 days. */
     private final class FakeIssuer implements CertificateIssuer {
-        final List<String> orders = new ArrayList<>();
+        final List<String> orders = Collections.synchronizedList(new ArrayList<>());
         final List<String> down = new ArrayList<>();
         final List<String> refusing = new ArrayList<>();
+        final Map<String, Long> retrySeconds = new HashMap<>();
         RenewalTime.@Nullable Window window;
 
+        @Nullable
+        CountDownLatch slow;
+
         @Override
-        public Issued issue(Issuer issuer, String name, @Nullable String previousPem) throws IssuanceException {
+        public Issued issue(Issuer issuer, String name, @Nullable String previousPem)
+                throws IssuanceException, InterruptedException {
+            CountDownLatch latch = slow;
+            if (latch != null && name.startsWith("slow.")) {
+                latch.await();
+            }
             if (down.contains(issuer.directory())) {
-                throw new IssuanceException("connection refused", false, 0, new IOException());
+                long retry = retrySeconds.getOrDefault(issuer.directory(), 0L);
+                throw new IssuanceException("connection refused", false, retry, new IOException());
             }
             orders.add(issuer.directory() + " " + name);
             if (refusing.contains(issuer.directory())) {
@@ -78,8 +102,8 @@ class AcmeServiceTest {
     }
 
     private AcmeService start() {
-        AcmeService made =
-                new AcmeService(() -> config.storedIn(directory), () -> seconds * 1000, (settings, storage) -> issuer);
+        AcmeService made = new AcmeService(
+                () -> config.storedIn(directory), () -> seconds * 1000, (settings, storage) -> issuer, Runnable::run);
         service = made;
         return made;
     }
@@ -91,7 +115,7 @@ class AcmeServiceTest {
         }
     }
 
-    /** Lets the service work through some seconds of the clock. */
+    /** Lets the service work for some seconds of the clock. */
     private void pass(long more) throws InterruptedException {
         AcmeService running = service == null ? start() : service;
         for (long each = 0; each <= more; each += Math.max(1, more)) {
@@ -186,15 +210,17 @@ class AcmeServiceTest {
         config = acme(Map.of("tls.acme.issuances_per_name_per_hour", "2"));
         pass(0);
         AcmeService running = service;
+        String problem = "";
         for (int i = 0; i < 3; i++) {
             CompletableFuture<AcmeRecord> renewed = running.renew(NAME);
             // The request is handed over on the service's own thread.
             running.renew("handed.example").handle((nothing, failure) -> null).join();
             pass(1);
-            assertTrue(renewed.isDone());
+            problem = renewed.getNow(AcmeRecord.of(NAME)).error();
         }
         assertEquals(2, issuer.orders.size());
-        assertTrue(record().error().contains("issuances_per_name_per_hour"), record()::error);
+        assertTrue(problem.contains("issuances_per_name_per_hour"), problem);
+        assertEquals("valid", record().state(seconds), "the renewal is not due, so nothing is in danger");
         assertEquals("certificate 2", Files.readString(certificate()));
     }
 
@@ -232,6 +258,141 @@ class AcmeServiceTest {
         }
         pass(60);
         assertEquals(1, issuer.orders.size());
+    }
+
+    @Test
+    void launchersThatShareAStorageOrderOnceAndPauseTogether() throws Exception {
+        start();
+        AcmeService first = service;
+        start();
+        AcmeService second = service;
+        for (AcmeService each : List.of(first, second)) {
+            each.tick();
+        }
+        assertEquals(1, issuer.orders.size());
+        // The first one renews; the second one takes that over.
+        seconds += 60 * DAY;
+        first.tick();
+        second.tick();
+        assertEquals(2, issuer.orders.size());
+        issuer.refusing.addAll(List.of(FIRST, SECOND));
+        seconds += 60 * DAY;
+        first.tick();
+        second.tick();
+        assertEquals(4, issuer.orders.size(), "the pause after the failure of the first one holds for the second one");
+        assertEquals(1, record().failures());
+        first.close();
+    }
+
+    @Test
+    void adviceDoesNotReplaceTheRecordOfAnotherLauncher() throws Exception {
+        start();
+        AcmeService first = service;
+        start();
+        AcmeService second = service;
+        first.tick();
+        second.tick();
+        issuer.window = new RenewalTime.Window(seconds + 30 * DAY, seconds + 30 * DAY);
+        seconds += 7 * 3600;
+        first.tick();
+        seconds += 30 * DAY;
+        first.tick();
+        assertEquals(2, issuer.orders.size());
+        long renewed = record().issuedSeconds();
+        second.tick();
+        second.tick();
+        assertEquals(renewed, record().issuedSeconds());
+        assertEquals(2, issuer.orders.size());
+        first.close();
+    }
+
+    @Test
+    void issuerThatAsksForPatienceDoesNotDelayTheOthers() throws Exception {
+        issuer.down.addAll(List.of(FIRST, SECOND));
+        issuer.retrySeconds.put(FIRST, seconds + 30 * DAY);
+        pass(0);
+        assertEquals(seconds + 60, record().retrySeconds());
+        issuer.retrySeconds.put(SECOND, seconds + 30 * DAY);
+        pass(60);
+        assertEquals(seconds + DAY, record().retrySeconds(), "no pause is longer than a day");
+    }
+
+    @Test
+    void slowOrderDoesNotDelayOtherNames() throws Exception {
+        config = acme(Map.of("tls.acme.names", "slow.example.com, " + NAME));
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        issuer.slow = new CountDownLatch(1);
+        AcmeService running = new AcmeService(
+                () -> config.storedIn(directory), () -> seconds * 1000, (settings, storage) -> issuer, threads);
+        service = running;
+        running.tick();
+        Awaitility.await().until(() -> Files.exists(certificate()));
+        assertTrue(Files.notExists(certificate().resolveSibling("slow.example.com.pem")));
+        issuer.slow.countDown();
+        Awaitility.await().until(() -> Files.exists(certificate().resolveSibling("slow.example.com.pem")));
+        threads.shutdown();
+    }
+
+    @Test
+    void certificateWhoseFileWasDeletedIsOrderedAgain() throws Exception {
+        pass(0);
+        Files.delete(certificate());
+        close();
+        start();
+        pass(1);
+        assertEquals("certificate 2", Files.readString(certificate()));
+    }
+
+    @Test
+    void storageThatIsGoneIsReportedAndAnEmptiedOneUsedAgain() throws Exception {
+        pass(0);
+        Path away = directory.resolveSibling(directory.getFileName() + "-away");
+        Files.move(directory, away);
+        pass(60 * DAY);
+        assertEquals(1, issuer.orders.size());
+        assertTrue(Files.notExists(directory), "a storage that is not mounted is not made anew");
+        Files.createDirectory(directory);
+        pass(60);
+        assertEquals("certificate 2", Files.readString(certificate()));
+        assertEquals(0, record().failures());
+        try (Stream<Path> all = Files.walk(away)) {
+            all.sorted(Comparator.reverseOrder())
+                    .forEach(each -> assertTrue(each.toFile().delete()));
+        }
+    }
+
+    @Test
+    void certificateThatNothingAsksForIsDeletedLongAfterItsEnd() throws Exception {
+        pass(0);
+        config = acme(Map.of("tls.acme.names", "other.example.com"));
+        pass(90 * DAY);
+        assertTrue(Files.exists(certificate()));
+        pass(30 * DAY);
+        pass(1);
+        assertTrue(Files.notExists(certificate()));
+        assertTrue(AcmeRecord.all(new AcmeFiles(directory)).stream()
+                .noneMatch(each -> each.name().equals(NAME)));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"challenges/http-01/../../x", "records//x", "records/.x", "../x", "requests/a/../b"})
+    void pathsOfIssuersAndClientsStayInTheStorage(String path) throws Exception {
+        DirectoryStorage storage = DirectoryStorage.open(directory);
+        assertThrows(IOException.class, () -> storage.put(path, "x"));
+        assertThrows(IOException.class, () -> storage.get(path));
+        assertThrows(IOException.class, () -> storage.delete(path));
+        assertThrows(IOException.class, () -> storage.lease("../../" + path));
+    }
+
+    @Test
+    void answersThatAKilledLauncherLeftAreDeleted() throws Exception {
+        DirectoryStorage storage = DirectoryStorage.open(directory);
+        storage.put("challenges/http-01/old", "x");
+        storage.put("challenges/http-01/new", "x");
+        Files.setLastModifiedTime(
+                directory.resolve("challenges/http-01/old"),
+                FileTime.from(Instant.now().minus(Duration.ofDays(2))));
+        assertEquals(List.of("new"), DirectoryStorage.open(directory).list("challenges/http-01"));
     }
 
     @Test

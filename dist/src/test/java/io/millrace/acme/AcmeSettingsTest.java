@@ -67,10 +67,14 @@ class AcmeSettingsTest {
                 return null;
             }
         };
-        try (AcmeService service = new AcmeService(() -> current[0], () -> 1_900_000_000_000L, (settings, storage) -> {
-            seen.add(settings);
-            return idle;
-        })) {
+        try (AcmeService service = new AcmeService(
+                () -> current[0],
+                () -> 1_900_000_000_000L,
+                (settings, storage) -> {
+                    seen.add(settings);
+                    return idle;
+                },
+                Runnable::run)) {
             service.tick();
             service.tick();
             current[0] = after;

@@ -3,7 +3,6 @@ package io.millrace.acme;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.net.httpserver.HttpServer;
 import io.millrace.proxy.acme.AcmeFiles;
@@ -13,47 +12,42 @@ import io.millrace.proxy.config.AcmeConfig;
 import io.millrace.proxy.config.AcmeKeys;
 import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.ProxyConfig;
-import java.io.File;
+import io.millrace.system.Pebble;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.ArrayList;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import org.awaitility.Awaitility;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
-/**
- * The ACME client against pebble, which refuses one nonce in five. Needs pebble, pebble-challtestsrv (in PATH or in
- * GOBIN) and openssl.
- */
+/** The ACME client against pebble, with a clock that the test moves. Needs pebble, pebble-challtestsrv and openssl. */
 @Tag("nightly")
 class PebbleTest {
     private static final String NAME = "www.example.com";
-    private static final String BLOCKED = "blocked.example.org";
 
     @TempDir
     Path directory;
 
-    private final List<Process> started = new ArrayList<>();
+    private final AtomicLong aheadMillis = new AtomicLong();
     private HttpServer http;
+    private Pebble pebble;
     private AcmeService service;
-    private int port;
-    private int dns;
 
     @BeforeEach
     void start() throws Exception {
-        assumeTrue(program("pebble") != null && program("pebble-challtestsrv") != null, "pebble is not installed");
+        Pebble.assumeInstalled();
         http = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         http.createContext(ChallengeAnswers.PATH, exchange -> {
             String token = exchange.getRequestURI().getPath().substring(ChallengeAnswers.PATH.length());
@@ -63,162 +57,143 @@ class PebbleTest {
             exchange.close();
         });
         http.start();
-        port = freePort();
-        dns = freePort();
-        int management = freePort();
-        certificates();
-        Files.writeString(directory.resolve("pebble.json"), """
-                {"pebble": {"listenAddress": "127.0.0.1:%d", "managementListenAddress": "127.0.0.1:%d",
-                "certificate": "wfe.pem", "privateKey": "wfe.key", "httpPort": %d, "tlsPort": 1, "ocspResponderURL": "",
-                "externalAccountBindingRequired": false, "domainBlocklist": ["%s"], "retryAfter": {"authz": 1, "order": 1},
-                "keyAlgorithm": "ecdsa", "profiles": {"default": {"description": "d", "validityPeriod": 7776000}}}}
-                """.formatted(
-                        port, management, http.getAddress().getPort(), BLOCKED));
-        run(
-                "pebble-challtestsrv",
-                "-http01",
-                "",
-                "-https01",
-                "",
-                "-tlsalpn01",
-                "",
-                "-doh",
-                "",
-                "-dnsserver",
-                "127.0.0.1:" + dns,
-                "-management",
-                "127.0.0.1:" + freePort(),
-                "-defaultIPv6",
-                "");
-        run("pebble", "-config", "pebble.json", "-dnsserver", "127.0.0.1:" + dns);
-        Awaitility.await("pebble listens").atMost(Duration.ofSeconds(20)).until(() -> listens(port));
+    }
+
+    private void issuer(Map<String, String> environment) throws Exception {
+        pebble = Pebble.start(directory, http.getAddress().getPort(), 1, environment);
     }
 
     @AfterEach
-    void stop() throws Exception {
+    void stop() {
         if (service != null) {
             service.close();
         }
         if (http != null) {
             http.stop(0);
         }
-        for (Process each : started) {
-            each.destroyForcibly().waitFor(10, TimeUnit.SECONDS);
+        if (pebble != null) {
+            pebble.close();
+        }
+    }
+
+    private void serve(AcmeConfig config) {
+        service = new AcmeService(
+                () -> config,
+                this::nowMillis,
+                (settings, storage) -> new AcmeIssuer(settings, storage, this::nowMillis),
+                Runnable::run);
+    }
+
+    private long nowMillis() {
+        return System.currentTimeMillis() + aheadMillis.get();
+    }
+
+    /** Lets the service work a while later. */
+    private void pass(long seconds) {
+        aheadMillis.addAndGet(seconds * 1000);
+        service.tick();
+        service.tick();
+    }
+
+    @Test
+    void issuesWhereHalfOfAllNoncesAreRefused() throws Exception {
+        issuer(Map.of("PEBBLE_WFE_NONCEREJECT", "50"));
+        serve(config(NAME, Map.of()));
+        pass(0);
+        assertEquals("", record().error());
+        assertEquals(
+                List.of(List.of(2, NAME)),
+                List.copyOf(AcmeIssuer.leaf(certificate()).getSubjectAlternativeNames()));
+    }
+
+    @Test
+    void renewsWhenTheIssuerAdvisesIt() throws Exception {
+        issuer(Map.of());
+        serve(config(NAME, Map.of()));
+        pass(0);
+        String first = certificate();
+        Instant window = Instant.ofEpochSecond(nowMillis() / 1000 + 7200);
+        pebble.advise(first, window, window.plusSeconds(600));
+        // Advice is asked for every six hours.
+        pass(6 * 3600 + 1);
+        pass(1);
+        assertEquals("", record().error());
+        assertNotEquals(first, certificate());
+        assertTrue(pebble.log().contains("is a replacement of"), "the order names the certificate that it replaces");
+    }
+
+    @Test
+    void issuerThatIsDownForADayIsUsedAgain() throws Exception {
+        issuer(Map.of());
+        serve(config(NAME, Map.of()));
+        pass(0);
+        String first = certificate();
+        pebble.kill();
+        pass(61 * 86_400);
+        assertEquals("failing", record().state(nowMillis() / 1000));
+        for (int hour = 0; hour < 24; hour++) {
+            pass(3600);
+        }
+        assertEquals(first, certificate());
+        assertTrue(record().failures() > 3 && record().failures() < 20, record()::text);
+        // It has forgotten the account.
+        pebble.startIssuer();
+        pass(6 * 3600);
+        pass(6 * 3600);
+        assertEquals("", record().error());
+        assertNotEquals(first, certificate());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "blocked.example.org, forbidden by policy",
+        "elsewhere.example.com, could not verify the name by http-01",
+        "*.example.com, does not offer http-01"
+    })
+    void refusedNameIsReportedWithTheIssuersReason(String name, String reason) throws Exception {
+        issuer(Map.of());
+        pebble.pointElsewhere("elsewhere.example.com", "127.0.0.77");
+        serve(config(name, Map.of()));
+        pass(0);
+        assertEquals("failing", record().state(nowMillis() / 1000));
+        assertTrue(record().error().contains(reason), record()::error);
+        try (Stream<Path> tokens = Files.list(new AcmeFiles(storage()).tokens())) {
+            assertEquals(0, tokens.count(), "no answer stays behind");
         }
     }
 
     @Test
-    void issuesRenewsAndSurvivesAnIssuerThatIsGone() throws Exception {
-        AcmeConfig config = config(NAME);
-        service = new AcmeService(() -> config, System::currentTimeMillis);
-        service.tick();
-        AcmeRecord first = record();
-        assertEquals("", first.error());
-        String certificate = Files.readString(storage().resolve("certificates").resolve(NAME + ".pem"));
-        assertEquals(
-                List.of(List.of(2, NAME)),
-                List.copyOf(AcmeIssuer.leaf(certificate).getSubjectAlternativeNames()));
-
-        AcmeRecord second = forced(config);
-        assertEquals("", second.error());
-        String renewed = Files.readString(storage().resolve("certificates").resolve(NAME + ".pem"));
-        assertNotEquals(certificate, renewed);
-
-        started.get(1).destroyForcibly().waitFor(10, TimeUnit.SECONDS);
-        AcmeRecord third = forced(config);
-        assertTrue(third.failures() == 1 && third.retrySeconds() > 0, third::text);
-        assertEquals(renewed, Files.readString(storage().resolve("certificates").resolve(NAME + ".pem")));
-    }
-
-    @Test
-    void refusedNameIsReportedWithTheIssuersReason() throws Exception {
-        AcmeConfig config = config(BLOCKED);
-        service = new AcmeService(() -> config, System::currentTimeMillis);
-        service.tick();
-        assertEquals("failing", record().state(System.currentTimeMillis() / 1000));
-        assertTrue(record().error().contains("forbidden by policy"), record()::error);
-    }
-
-    private AcmeRecord forced(AcmeConfig config) throws Exception {
-        DirectoryStorage storage = DirectoryStorage.open(storage());
-        AcmeIssuer issuer = new AcmeIssuer(config, storage, System::currentTimeMillis);
-        return new NameIssuance(config, storage, issuer, () -> 0.5)
-                .order(record(), System.currentTimeMillis() / 1000, true);
+    void wildcardIsVerifiedByTheHook() throws Exception {
+        issuer(Map.of());
+        Path hook = Files.writeString(directory.resolve("hook"), pebble.hook());
+        Files.setPosixFilePermissions(hook, PosixFilePermissions.fromString("rwx------"));
+        serve(config("*.example.com", Map.of("tls.acme.challenge", "dns-01", "tls.acme.dns_hook", hook.toString())));
+        pass(0);
+        assertEquals("", record().error());
+        assertEquals("valid", record().state(nowMillis() / 1000));
     }
 
     private Path storage() {
         return directory.resolve("acme");
     }
 
+    private String certificate() throws IOException {
+        return Files.readString(storage().resolve("certificates").resolve(NAME + ".pem"));
+    }
+
     private AcmeRecord record() throws IOException {
         return AcmeRecord.all(new AcmeFiles(storage())).get(0);
     }
 
-    private AcmeConfig config(String name) {
-        return ProxyConfig.builder()
+    private AcmeConfig config(String name, Map<String, String> settings) {
+        ProxyConfig.Builder builder = ProxyConfig.builder()
                 .set("tls.acme.names", name)
                 .set("tls.acme.accept_terms", "true")
-                .set("tls.acme.ca_file", directory.resolve("ca.pem").toString())
+                .set("tls.acme.ca_file", pebble.caFile().toString())
                 .acmeIssuer(ConfigValues.builder()
-                        .set(AcmeKeys.DIRECTORY, "https://127.0.0.1:" + port + "/dir")
-                        .build())
-                .build()
-                .acme()
-                .storedIn(storage());
-    }
-
-    private void certificates() throws Exception {
-        Files.writeString(directory.resolve("ext"), "subjectAltName=IP:127.0.0.1\n");
-        for (String line : List.of(
-                "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ca.key -out ca.pem -subj /CN=ca",
-                "req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout wfe.key -out wfe.csr -subj /CN=wfe",
-                "x509 -req -in wfe.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out wfe.pem -days 2 -extfile ext")) {
-            List<String> command = new ArrayList<>(List.of("openssl"));
-            command.addAll(List.of(line.split(" ")));
-            Process process = new ProcessBuilder(command)
-                    .directory(directory.toFile())
-                    .redirectErrorStream(true)
-                    .start();
-            String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            assertEquals(0, process.waitFor(), said);
-        }
-    }
-
-    private void run(String program, String... arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of(String.valueOf(program(program))));
-        command.addAll(List.of(arguments));
-        ProcessBuilder builder = new ProcessBuilder(command)
-                .directory(directory.toFile())
-                .redirectErrorStream(true)
-                .redirectOutput(directory.resolve(program + ".log").toFile());
-        builder.environment().put("PEBBLE_VA_NOSLEEP", "1");
-        builder.environment().put("PEBBLE_WFE_NONCEREJECT", "20");
-        started.add(builder.start());
-    }
-
-    private static Path program(String name) {
-        String path = System.getenv("PATH") + File.pathSeparator + System.getenv("GOBIN") + File.pathSeparator
-                + System.getProperty("user.home") + "/go/bin";
-        for (String each : path.split(File.pathSeparator, -1)) {
-            Path file = Path.of(each, name);
-            if (Files.isExecutable(file)) {
-                return file;
-            }
-        }
-        return null;
-    }
-
-    private static boolean listens(int port) {
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-            return socket.isConnected();
-        } catch (IOException e) {
-            return false;
-        }
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
+                        .set(AcmeKeys.DIRECTORY, pebble.url())
+                        .build());
+        settings.forEach(builder::set);
+        return builder.build().acme().storedIn(storage());
     }
 }

@@ -50,7 +50,7 @@ final class CommandListTest {
     @Test
     void namesFirstWhatIsUsedFirst() {
         assertEquals(
-                List.of("run", "check", "schema", "store", "import", "archive"),
+                List.of("run", "check", "schema", "store", "import", "archive", "version"),
                 List.copyOf(LauncherMain.commandLine("none").getSubcommands().keySet()));
     }
 }

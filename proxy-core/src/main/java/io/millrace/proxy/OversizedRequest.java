@@ -4,6 +4,8 @@ import io.millrace.proxy.admin.ExplainSource.Explanation;
 import io.millrace.proxy.admin.ExplainSource.Question;
 import io.millrace.proxy.admin.ExplainSource.Step;
 import io.millrace.proxy.config.Limits;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.BadRequest;
@@ -22,9 +24,21 @@ import org.jspecify.annotations.Nullable;
 record OversizedRequest(BadRequest problem, String text, String key) {
     private static final String VERSION_AND_END = " HTTP/1.1\r\n";
     private static final int EMPTY_LINE_BYTES = 2;
+    private static final int FIELD_OVERHEAD = 32;
+    private static final int PSEUDO_FIELDS_BYTES = ":method:scheme:path".length() + 3 * FIELD_OVERHEAD;
 
     /** Null when it is within the limits, as far as its fields are known: a client may send more of them. */
-    static @Nullable OversizedRequest of(Limits limits, Question question, RequestHead request, long contentLength) {
+    static @Nullable OversizedRequest of(
+            ProxyConfig config, Question question, RequestHead request, long contentLength) {
+        Limits limits = config.limits();
+        if (question.http2()) {
+            long list = listBytes(question, request);
+            int most = config.http2().headerListBytes();
+            return list > most
+                    ? new OversizedRequest(
+                            BadRequest.HEADER_TOO_LARGE, over("header list", list, most), "http2.header_list")
+                    : longContent(limits, contentLength);
+        }
         long line = (long) question.method().length() + 1 + targetBytes(question, request) + VERSION_AND_END.length();
         if (line > limits.requestLineBytes()) {
             return new OversizedRequest(
@@ -39,6 +53,10 @@ record OversizedRequest(BadRequest problem, String text, String key) {
                     over("field section", fields, limits.requestHeaderBytes()),
                     "limits.request_header");
         }
+        return longContent(limits, contentLength);
+    }
+
+    private static @Nullable OversizedRequest longContent(Limits limits, long contentLength) {
         if (limits.requestBodyBytes() > 0 && contentLength > limits.requestBodyBytes()) {
             return new OversizedRequest(
                     BadRequest.CONTENT_TOO_LARGE,
@@ -46,6 +64,22 @@ record OversizedRequest(BadRequest problem, String text, String key) {
                     "limits.request_body");
         }
         return null;
+    }
+
+    /** Fields and pseudo-fields, each with 32 bytes more (RFC 9113 s6.5.2); Host stands for :authority. */
+    private static long listBytes(Question question, RequestHead request) {
+        FieldSection fields = request.fields();
+        long bytes = (long) PSEUDO_FIELDS_BYTES
+                + question.method().length()
+                + request.target().scheme().length()
+                + targetBytes(question, request)
+                + ":authority".length()
+                - "host".length();
+        for (int line = 0; line < fields.size(); line++) {
+            bytes += fields.nameEnd(line) - fields.nameStart(line);
+            bytes += fields.valueEnd(line) - fields.valueStart(line) + FIELD_OVERHEAD;
+        }
+        return bytes;
     }
 
     private static String over(String what, long bytes, long limit) {

@@ -6,6 +6,7 @@ import io.millrace.proxy.admin.LookupSource;
 import io.millrace.proxy.exchange.Foreseen;
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldNames;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
@@ -28,6 +29,14 @@ import java.util.concurrent.CompletionStage;
  * <p>Thread-safe.
  */
 final class RequestExplanation implements ExplainSource {
+    /** Fields that make a request of HTTP/2 malformed (RFC 9113 s8.2.2). */
+    private static final FieldNames OF_HTTP1 = FieldNames.of(
+            FieldName.CONNECTION,
+            FieldName.PROXY_CONNECTION,
+            FieldName.KEEP_ALIVE,
+            FieldName.TRANSFER_ENCODING,
+            FieldName.UPGRADE);
+
     private final ProxyServer proxy;
 
     RequestExplanation(ProxyServer proxy) {
@@ -40,7 +49,7 @@ final class RequestExplanation implements ExplainSource {
             RequestHead request = request(question);
             ClientConnection client = client(question, request.target());
             long contentLength = contentLength(request.fields());
-            OversizedRequest oversized = OversizedRequest.of(proxy.config().limits(), question, request, contentLength);
+            OversizedRequest oversized = OversizedRequest.of(proxy.config(), question, request, contentLength);
             if (oversized != null) {
                 return CompletableFuture.completedFuture(oversized.explanation(request, client));
             }
@@ -78,6 +87,9 @@ final class RequestExplanation implements ExplainSource {
             if (field.name().equalsIgnoreCase("Host")) {
                 throw bad("the URL names the host: leave the header field Host out");
             }
+            if (question.http2() && OF_HTTP1.contains(FieldName.of(field.name()))) {
+                throw bad("HTTP/2 has no field " + field.name() + ": its stream would be reset (PROTOCOL_ERROR)");
+            }
             builder.add(field.name(), field.value());
         }
         FieldSection fields = builder.build();
@@ -88,7 +100,9 @@ final class RequestExplanation implements ExplainSource {
         if (!(parsed instanceof TargetUri asked)) {
             throw AdminSide.notUrl(question.url());
         }
-        return RequestHead.of(question.method(), asked, fields);
+        return question.http2()
+                ? RequestHead.ofHttp2(question.method(), asked, fields)
+                : RequestHead.of(question.method(), asked, fields);
     }
 
     private static AdminException bad(String message) {

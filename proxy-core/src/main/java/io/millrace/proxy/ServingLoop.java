@@ -162,6 +162,11 @@ final class ServingLoop {
         raise(Counter.ORIGIN_CONNECTIONS_IDLE, now.connectionsIdle());
         raise(Counter.ORIGIN_CONNECTIONS_OPENED, now.connects());
         raise(Counter.ORIGIN_RETRIES, now.retries());
+        raise(Counter.ORIGIN_HTTP2_CONNECTIONS, now.http2Connections());
+        raise(Counter.ORIGIN_HTTP2_CONNECTIONS_OPENED, now.http2Connects());
+        raise(Counter.ORIGIN_HTTP2_STREAMS, now.http2Streams());
+        raise(Counter.ORIGIN_HTTP2_REQUESTS, now.http2Requests());
+        raise(Counter.ORIGIN_HTTP2_NOT_PROCESSED, now.http2NotProcessed());
         DnsStatistics names = origins.dns();
         raise(Counter.DNS_LOOKUPS_CACHED, names.cached());
         raise(Counter.DNS_LOOKUPS_ANSWERED, names.answered());

@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The certificates of a proxy for its operators. Thread-safe. */
 final class TlsAdmin implements CertificatesSource {
-    private static final long EXPIRING_SECONDS = TimeUnit.DAYS.toSeconds(14);
     private static final List<String> STATES = List.of("valid", "expiring", "expired", "faulty", "unusable");
 
     private static final List<String> AUTOMATIC_STATES = List.of("valid", "pending", "failing", "expired");
@@ -78,7 +77,7 @@ final class TlsAdmin implements CertificatesSource {
         if (line.fault() != null) {
             return "faulty";
         }
-        return left < EXPIRING_SECONDS ? "expiring" : "valid";
+        return facts.endsSoon(nowSeconds()) ? "expiring" : "valid";
     }
 
     @Override

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A worker's part in ACME over real sockets; the test plays the launcher's ACME client. */
+/** The worker's part in ACME; the test plays the launcher's part, over real sockets. */
 class AutomaticCertificatesTest {
     private static final TestAuthority AUTHORITY = new TestAuthority("automatic");
     private static final String NEW = "new.example.com";

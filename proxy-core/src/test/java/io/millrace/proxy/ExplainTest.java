@@ -476,4 +476,33 @@ class ExplainTest {
                 message,
                 assertInstanceOf(AdminException.class, refused.getCause()).message());
     }
+
+    private Explanation overHttp2(String url, Field... fields) throws Exception {
+        return new RequestExplanation(proxy.proxy())
+                .explain(new Question(url, "GET", List.of(fields), null, 0, false, true))
+                .toCompletableFuture()
+                .get();
+    }
+
+    /** The limit is that of HTTP/2, each field counted with 32 bytes more, and one byte decides. */
+    @Test
+    void requestsOfHttp2HaveLimitsOfTheirOwn() throws Exception {
+        start("", config -> config.set("http2.header_list", "1KiB").set("limits.request_header", "32KiB"));
+        int rest = 1024 - (":methodGET:schemehttp:path/a:authoritytest.examplex".length() + 5 * 32);
+        assertEquals(
+                "fetch",
+                overHttp2("http://test.example/a", new Field("X", "v".repeat(rest)))
+                        .outcome());
+        Explanation refused = overHttp2("http://test.example/a", new Field("X", "v".repeat(rest + 1)));
+        assertEquals("deny", refused.outcome());
+        assertEquals(431, refused.status());
+        assertEquals("http2.header_list", refused.steps().get(0).by());
+        assertEquals(
+                "fetch", explain("/a", new Field("X", "v".repeat(rest + 1))).outcome());
+        Throwable problem = assertThrows(
+                        ExecutionException.class,
+                        () -> overHttp2("http://test.example/a", new Field("Connection", "close")))
+                .getCause();
+        assertTrue(problem.getMessage().contains("HTTP/2 has no field Connection"), problem::getMessage);
+    }
 }

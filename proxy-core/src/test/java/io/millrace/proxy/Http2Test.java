@@ -289,12 +289,14 @@ class Http2Test {
         assertNull(next(client));
     }
 
+    /** As over HTTP/1.1 where no forward proxy is configured. */
     @Test
-    void connectIsNotSupported() throws Exception {
+    void connectIsOffByDefault() throws Exception {
         start(request -> request.ok("", new byte[1]));
         Http2Client client = client();
         client.headers(1, false, ":method", "CONNECT", ":authority", "test.example:80");
-        assertEquals("status 501", client.outcome());
+        assertEquals("status 405", client.outcome());
+        assertEquals(0, proxy.origin().requests());
     }
 
     // violations

@@ -58,6 +58,43 @@ class SharedFetchTest {
         assertEquals(1, proxy.origin().requests());
     }
 
+    /** RFC 8297: Early Hints reach every client that waits, on either loop; fields for the first client do not. */
+    @Test
+    void earlyHintsReachEveryWaiter_rfc8297() throws Exception {
+        CountDownLatch hint = new CountDownLatch(1);
+        proxy.start(
+                request -> {
+                    hint.await();
+                    request.send("HTTP/1.1 103 Early Hints\r\nLink: </s.css>; rel=preload\r\nX-User: 1\r\n\r\n");
+                    go.await();
+                    request.ok(FRESH, new byte[] {'x'});
+                },
+                config -> config.set("worker.event_loops", "2"));
+        List<RawClient> clients = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            clients.add(proxy.client().get("/a"));
+        }
+        awaitWaiters(5);
+        hint.countDown();
+        int leaders = 0;
+        for (RawClient client : clients) {
+            RawClient.Response hints = client.head();
+            assertEquals(103, hints.status());
+            assertEquals("</s.css>; rel=preload", hints.field("link"));
+            leaders += hints.field("x-user") == null ? 0 : 1;
+        }
+        assertEquals(1, leaders);
+        // One that comes now is told what the others were.
+        RawClient late = proxy.client().get("/a");
+        assertEquals("</s.css>; rel=preload", late.head().field("link"));
+        clients.add(late);
+        go.countDown();
+        for (RawClient client : clients) {
+            assertEquals("x", client.response().text());
+        }
+        assertEquals(1, proxy.origin().requests());
+    }
+
     @Test
     void leaderThatLeavesLeavesTheFetchToItsWaiters() throws Exception {
         byte[] content = ProxyExtension.content(100_000);
@@ -124,11 +161,11 @@ class SharedFetchTest {
     }
 
     @Test
-    void interimResponsesGoToTheLeaderOnly() throws Exception {
+    void otherInterimResponsesGoToTheLeaderOnly() throws Exception {
         proxy.start(
                 request -> {
                     go.await();
-                    request.send("HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n");
+                    request.send("HTTP/1.1 102 Processing\r\nLink: </style.css>\r\n\r\n");
                     request.ok(FRESH, RawInput.latin1("content"));
                 },
                 config -> config.set("worker.event_loops", "2"));

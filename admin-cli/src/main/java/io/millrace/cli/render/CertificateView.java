@@ -46,7 +46,7 @@ public final class CertificateView {
         problem(each, lines, paint);
     }
 
-    /** Lines about the result of an order. */
+    /** Outcome of an order. */
     public static List<String> renewed(JsonObject report) {
         String name = Printable.of(report.text("name", "?"));
         return List.of(name + ": valid until " + Instant.ofEpochSecond(report.number("not_after", 0)) + ", issued by "

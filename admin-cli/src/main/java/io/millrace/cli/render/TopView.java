@@ -8,6 +8,9 @@ import java.util.List;
 /** What a proxy is doing right now, on one screen. */
 public final class TopView {
     private static final String REQUESTS = "millrace_requests_total";
+    private static final String HTTP2_REQUESTS = "millrace_http2_requests_total";
+    private static final String ORIGIN_HTTP2_REQUESTS = "millrace_origin_http2_requests_total";
+    private static final String HTTP2_FAULTS = "millrace_http2_faults_total";
     private static final String RESPONSES = "millrace_responses_total";
     private static final String DURATION = "millrace_request_duration_seconds";
     private static final String ORIGIN_DURATION = "millrace_origin_request_duration_seconds";
@@ -39,6 +42,15 @@ public final class TopView {
                 perSecond(rates.rate("millrace_connections_opened_total", "side", "client")) + " new",
                 "out " + bytes(rates.rate("millrace_sent_bytes_total", "side", "client")) + "/s, in "
                         + bytes(rates.rate("millrace_received_bytes_total", "side", "client")) + "/s"));
+        if (rates.value(HTTP2_REQUESTS) > 0) {
+            lines.add(row(
+                    "HTTP/2",
+                    perSecond(rates.rate(HTTP2_REQUESTS)),
+                    perSecond(rates.rate("millrace_http2_connections_total")) + " new",
+                    share(rates.rate(HTTP2_REQUESTS), rates.rate(REQUESTS)) + " of requests, "
+                            + perSecond(rates.rate("millrace_http2_resets_total")) + " reset, "
+                            + perSecond(rates.rate(HTTP2_FAULTS)) + " faults"));
+        }
         lines.add(row(
                 "origins",
                 perSecond(rates.rate("millrace_origin_requests_total")),
@@ -46,6 +58,14 @@ public final class TopView {
                 "in " + bytes(rates.rate("millrace_received_bytes_total", "side", "origin")) + "/s, connections "
                         + count(rates.value("millrace_connections", "side", "origin", "state", "active")) + " active, "
                         + count(rates.value("millrace_connections", "side", "origin", "state", "idle")) + " idle"));
+        if (rates.value(ORIGIN_HTTP2_REQUESTS) > 0) {
+            lines.add(row(
+                    "HTTP/2",
+                    perSecond(rates.rate(ORIGIN_HTTP2_REQUESTS)),
+                    count(rates.value("millrace_origin_http2_streams")) + " active",
+                    "to origins, connections " + count(rates.value("millrace_origin_http2_connections")) + " open, "
+                            + perSecond(rates.rate("millrace_origin_http2_not_processed_total")) + " sent again"));
+        }
         lines.add(row(
                 "time",
                 "cache " + mean(rates, DURATION, "served_from", "cache"),
@@ -198,6 +218,8 @@ public final class TopView {
                 .fraction("origin_requests_per_second", rates.rate("millrace_origin_requests_total"))
                 .fraction("origin_failures_per_second", rates.rate("millrace_origin_failures_total"))
                 .number("ram_bytes", Math.round(rates.value("millrace_cache_bytes", "tier", "ram")))
-                .number("disk_bytes", Math.round(rates.value("millrace_cache_bytes", "tier", "disk"))));
+                .number("disk_bytes", Math.round(rates.value("millrace_cache_bytes", "tier", "disk")))
+                .fraction("http2_requests_per_second", rates.rate(HTTP2_REQUESTS))
+                .fraction("http2_faults_per_second", rates.rate(HTTP2_FAULTS)));
     }
 }

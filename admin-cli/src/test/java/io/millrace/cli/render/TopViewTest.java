@@ -57,6 +57,48 @@ final class TopViewTest {
     }
 
     @Test
+    void showsHttp2ToOriginsOnceItWasUsed() {
+        String before = BEFORE + "millrace_origin_http2_requests_total 10\n";
+        String after = AFTER + """
+                millrace_origin_http2_requests_total 60
+                millrace_origin_http2_streams 7
+                millrace_origin_http2_connections 2
+                millrace_origin_http2_not_processed_total 4
+                """;
+        MetricRates rates = new MetricRates(MetricSample.parse(before), MetricSample.parse(after), 2);
+        List<String> lines = TopView.frame(rates, "title", 100, 24, new Paint(false));
+        assertEquals(
+                "HTTP/2    25.0/s          7 active        to origins, connections 2 open, 2.0/s sent again",
+                lines.get(5));
+        assertTrue(TopView.frame(rates(), "title", 80, 24, new Paint(false)).stream()
+                .noneMatch(l -> l.startsWith("HTTP/2")));
+    }
+
+    @Test
+    void showsHttp2OnceAClientHasUsedIt() {
+        String before = BEFORE + """
+                millrace_http2_requests_total 10
+                millrace_http2_connections_total 2
+                """;
+        String after = AFTER + """
+                millrace_http2_requests_total 60
+                millrace_http2_connections_total 4
+                millrace_http2_resets_total 1
+                millrace_http2_faults_total{reason="resets"} 2
+                millrace_http2_faults_total{reason="protocol"} 1
+                """;
+        MetricRates rates = new MetricRates(MetricSample.parse(before), MetricSample.parse(after), 2);
+        List<String> lines = TopView.frame(rates, "title", 80, 24, new Paint(false));
+        assertEquals(
+                "HTTP/2    25.0/s          1.0/s new     25.0% of requests, 0.5/s reset, 1.5/s faults", lines.get(4));
+        String json = new String(TopView.json(rates), StandardCharsets.UTF_8);
+        assertTrue(json.contains("\"http2_requests_per_second\":25.0"), json);
+        assertTrue(json.contains("\"http2_faults_per_second\":1.5"), json);
+        assertTrue(TopView.frame(rates(), "title", 80, 24, new Paint(false)).stream()
+                .noneMatch(l -> l.startsWith("HTTP/2")));
+    }
+
+    @Test
     void fitsTheScreenWhateverItsSize() {
         StringBuilder many = new StringBuilder(AFTER);
         for (int i = 0; i < 40; i++) {
@@ -86,7 +128,7 @@ final class TopViewTest {
                 "{\"seconds\":2.0,\"requests_per_second\":100.0,\"hits_per_second\":90.0,\"requests_active\":3,"
                         + "\"client_connections\":12,\"sent_bytes_per_second\":10240.0,\"received_bytes_per_second\":0.0,"
                         + "\"origin_requests_per_second\":0.0,\"origin_failures_per_second\":0.0,\"ram_bytes\":512,"
-                        + "\"disk_bytes\":0}",
+                        + "\"disk_bytes\":0,\"http2_requests_per_second\":0.0,\"http2_faults_per_second\":0.0}",
                 new String(TopView.json(rates()), StandardCharsets.UTF_8));
     }
 }

@@ -6,6 +6,7 @@ import io.millrace.bench.remap.RemapBenchmark;
 import io.millrace.bench.store.IndexLookupBenchmark;
 import io.millrace.bench.store.RamHitBenchmark;
 import io.millrace.proxy.http1.RequestReadBenchmark;
+import io.millrace.proxy.http2.FieldBlockBenchmark;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -42,7 +43,8 @@ public final class Regress {
             RamHitBenchmark.class,
             IndexLookupBenchmark.class,
             ReuseBenchmark.class,
-            StoredHeadWriteBenchmark.class);
+            StoredHeadWriteBenchmark.class,
+            FieldBlockBenchmark.class);
 
     private Regress() {}
 

@@ -2,6 +2,7 @@ package io.millrace.worker.warmup;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -39,7 +40,7 @@ record ThrowAwayCertificate(Path certificate, Path key) {
         try (InputStream in = resource(name)) {
             Files.copy(in, file);
         }
-        if (Files.getFileStore(file).supportsFileAttributeView("posix")) {
+        if (FileSystems.getDefault().supportedFileAttributeViews().contains("posix")) {
             Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
         }
     }

@@ -29,7 +29,7 @@ public record AcmeFiles(Path storage) {
         return storage.resolve("challenges").resolve("tls-alpn-01");
     }
 
-    /** Record of each name; the file's name is {@link #fileName}. */
+    /** Records of the names; the file's name is {@link #fileName}. */
     public Path records() {
         return storage.resolve("records");
     }

@@ -61,6 +61,32 @@ public record AcmeRecord(
         return expirySeconds == 0 ? "pending" : "valid";
     }
 
+    /** Whether an order may begin: there is no certificate or its renewal has come, and no pause after a failure. */
+    public boolean isDue(long nowSeconds) {
+        return renewalSeconds <= nowSeconds && retrySeconds <= nowSeconds;
+    }
+
+    /** When an order last began or ended. */
+    public long changedSeconds() {
+        long ordered = orders.isEmpty() ? 0 : orders.get(orders.size() - 1);
+        return Math.max(ordered, Math.max(issuedSeconds, errorSeconds));
+    }
+
+    /** The same, with no order before a time. */
+    public AcmeRecord retryAt(long seconds) {
+        return new AcmeRecord(
+                name,
+                issuer,
+                issuedSeconds,
+                expirySeconds,
+                renewalSeconds,
+                failures,
+                seconds,
+                error,
+                errorSeconds,
+                orders);
+    }
+
     /** The file's name below {@link AcmeFiles#records}. */
     public static String fileName(String name) {
         return AcmeFiles.fileName(name) + SUFFIX;

@@ -33,6 +33,10 @@ public final class CertificateRequests {
 
     private static final int REFUSED_MAX = 10_000;
 
+    /** A request that the launcher has not taken up within this time is withdrawn. */
+    private static final long ABANDONED_NANOS = TimeUnit.MINUTES.toNanos(10);
+
+    /** Handshakes for a name; without any once their time is over, until the launcher has decided. */
     private static final class Waiting {
         final long endNanos;
         final List<Runnable> then = new ArrayList<>();
@@ -87,11 +91,14 @@ public final class CertificateRequests {
         long nowNanos = clockNanos.getAsLong();
         Long refused = refusedNanos.get(name);
         Waiting known = waiting.get(name);
-        if (known != null) {
+        if (known != null && known.endNanos - nowNanos > 0) {
             known.then.add(then);
             return;
         }
-        if ((refused != null && nowNanos - refused < REFUSED_NANOS) || waiting.size() >= limits.pendingMax()) {
+        // Requests whose handshakes have gone count too: the launcher still has them.
+        if (known != null
+                || (refused != null && nowNanos - refused < REFUSED_NANOS)
+                || waiting.size() >= limits.pendingMax()) {
             then.run();
             return;
         }
@@ -101,6 +108,7 @@ public final class CertificateRequests {
             log.debug("{} is asked for already", name);
         } catch (IOException e) {
             log.warn("ACME: a certificate for {} cannot be asked for: {}", name, e.toString());
+            refuse(name, nowNanos);
             then.run();
             return;
         }
@@ -115,28 +123,42 @@ public final class CertificateRequests {
 
     private void poll(AcmeFiles files) {
         long nowNanos = clockNanos.getAsLong();
-        Map<String, Waiting> decided = new LinkedHashMap<>();
+        List<Runnable> over = new ArrayList<>();
         boolean looks = false;
         for (Iterator<Map.Entry<String, Waiting>> each = waiting.entrySet().iterator(); each.hasNext(); ) {
             Map.Entry<String, Waiting> entry = each.next();
+            Waiting wait = entry.getValue();
             Path request = files.requests().resolve(entry.getKey());
             boolean answered = !Files.exists(request);
-            if (answered || entry.getValue().endNanos - nowNanos <= 0) {
+            if (!answered && wait.endNanos - nowNanos > 0) {
+                continue;
+            }
+            if (!wait.then.isEmpty()) {
                 looks |= answered;
-                decided.put(entry.getKey(), entry.getValue());
+                refuse(entry.getKey(), nowNanos);
+                over.addAll(wait.then);
+                wait.then.clear();
+            }
+            if (answered || nowNanos - wait.endNanos > ABANDONED_NANOS) {
+                withdraw(request);
                 each.remove();
             }
         }
         if (looks) {
             look.run();
         }
-        decided.forEach((name, each) -> {
-            refuse(name, nowNanos);
-            each.then.forEach(Runnable::run);
-        });
+        over.forEach(Runnable::run);
         polling = !waiting.isEmpty();
         if (polling) {
             var unused = executor.schedule(() -> poll(files), POLL_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private static void withdraw(Path request) {
+        try {
+            Files.deleteIfExists(request);
+        } catch (IOException e) {
+            log.warn("ACME: the request {} stays behind: {}", request, e.toString());
         }
     }
 

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
 /**
- * {@code GET /v1/explain?url=U[&method=M][&header=Name:%20value][&client=ADDRESS][&port=N][&to_proxy=true]}: what would become of a
+ * {@code GET /v1/explain?url=U[&method=M][&header=Name:%20value][&client=ADDRESS][&port=N][&to_proxy=true][&http2=true]}: what would become of a
  * request, and why. Thread-safe.
  */
 public final class ExplainResource implements AdminResource {
@@ -39,7 +39,8 @@ public final class ExplainResource implements AdminResource {
                 HeaderFields.of(request.parameters("header")),
                 request.optionalParameter("client"),
                 port(request.optionalParameter("port")),
-                isTrue("to_proxy", request.optionalParameter("to_proxy")));
+                isTrue("to_proxy", request.optionalParameter("to_proxy")),
+                isTrue("http2", request.optionalParameter("http2")));
         responder.replyWhen(source.explain(question), explained -> AdminReply.json(json -> write(json, explained)));
     }
 

@@ -19,6 +19,7 @@ public interface ExplainSource {
      * @param client the client's address; null for loopback
      * @param port the local port that it came on; 0 for the first that the URL's scheme is served on
      * @param toProxy whether the client takes this for its proxy and sends the whole URL (RFC 9112 section 3.2.2)
+     * @param http2 whether the request comes by HTTP/2
      */
     record Question(
             String url,
@@ -26,7 +27,19 @@ public interface ExplainSource {
             List<LookupSource.Field> fields,
             @Nullable String client,
             int port,
-            boolean toProxy) {}
+            boolean toProxy,
+            boolean http2) {
+        /** A request of HTTP/1.1. */
+        public Question(
+                String url,
+                String method,
+                List<LookupSource.Field> fields,
+                @Nullable String client,
+                int port,
+                boolean toProxy) {
+            this(url, method, fields, client, port, toProxy, false);
+        }
+    }
 
     /**
      * What would become of it. Immutable.

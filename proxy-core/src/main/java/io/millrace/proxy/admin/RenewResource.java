@@ -19,7 +19,7 @@ public final class RenewResource implements AdminResource {
     }
 
     /**
-     * Result of an order. Times are seconds since 1970.
+     * Outcome of an order. Times are seconds since 1970.
      *
      * @param problem why there is no new certificate; empty where there is one
      * @param retry when the next order follows by itself; 0 for none
@@ -59,7 +59,7 @@ public final class RenewResource implements AdminResource {
             if (failure == null) {
                 responder.reply(reply(renewal));
             } else {
-                responder.reply(FailureReply.of(new AdminException(404, "not-found", reason(failure))));
+                responder.reply(FailureReply.of(new AdminException(400, "bad-request", reason(failure))));
             }
         });
     }

@@ -114,6 +114,9 @@ final class AcmeChecks {
 
     private void checkListeners(AcmeConfig acme, ConfigValues values) {
         List<ConfigValues> listeners = ProxyConfig.elements(values, ConfigKeys.LISTEN);
+        if (problems.isBroken("listen") || problems.isAnyBrokenBelow("listen")) {
+            return;
+        }
         boolean plain = false;
         boolean tls = false;
         for (ConfigValues listener : listeners) {
@@ -122,10 +125,10 @@ final class AcmeChecks {
             tls |= shared && !own;
             plain |= !shared && !own;
         }
-        if (!tls && !problems.isBroken("listen")) {
+        if (!tls) {
             problems.warning(at("tls.acme"), "tls.acme", "certificates are not used: no address of listen has tls: {}");
         }
-        if (!plain && acme.challenge() == AcmeConfig.Challenge.HTTP_01 && !problems.isBroken("listen")) {
+        if (!plain && acme.challenge() == AcmeConfig.Challenge.HTTP_01) {
             problems.warning(
                     at("tls.acme.challenge"),
                     "tls.acme.challenge",

@@ -35,8 +35,9 @@ public final class AcmeKeys {
             .says("How issuers verify names: http-01 needs an address without TLS on port 80, tls-alpn-01 one with"
                     + " tls: {} on port 443, dns-01 needs dns_hook.");
     public static final ConfigKey<Path> DNS_HOOK = draft("tls.acme.dns_hook", ValueType.PATH)
-            .says("Program for dns-01, run as: dns_hook present|cleanup RECORD-NAME VALUE. It returns 0 once every name"
-                    + " server of the zone has the TXT record.");
+            .says(
+                    "Program for dns-01, run as: dns_hook present|cleanup RECORD VALUE. RECORD is a full name with a final"
+                            + " dot. The program ends with 0 once every name server of the zone has the TXT record.");
     public static final ConfigKey<Duration> DNS_HOOK_TIMEOUT = draft("tls.acme.dns_hook_timeout", ValueType.DURATION)
             .within(Duration.ofSeconds(1), Duration.ofHours(1))
             .defaultsTo(Duration.ofMinutes(5))

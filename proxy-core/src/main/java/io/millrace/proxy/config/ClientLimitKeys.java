@@ -48,7 +48,7 @@ public final class ClientLimitKeys {
             .perRule()
             .says(
                     "Request content that is kept until it is whole, or this long, before the request takes a connection to the"
-                            + " origin; 0 sends it as it comes. Requests with Expect: 100-continue are sent at once.");
+                            + " origin; 0 sends it as it comes. Requests with Expect: 100-continue and gRPC calls are sent at once.");
 
     private ClientLimitKeys() {}
 }

@@ -167,8 +167,12 @@ final class ConfigProblems {
 
     /** Whether something below {@code path} could not be read. */
     boolean isAnyBrokenBelow(String path) {
-        String next = broken.ceiling(path + ".");
-        return next != null && next.startsWith(path + ".");
+        return isAnyBrokenFrom(path + ".") || isAnyBrokenFrom(path + "[");
+    }
+
+    private boolean isAnyBrokenFrom(String prefix) {
+        String next = broken.ceiling(prefix);
+        return next != null && next.startsWith(prefix);
     }
 
     boolean hasErrors() {

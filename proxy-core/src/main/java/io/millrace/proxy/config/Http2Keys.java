@@ -2,7 +2,7 @@ package io.millrace.proxy.config;
 
 import static io.millrace.proxy.config.ConfigKey.draft;
 
-/** The catalogue's entries for HTTP/2 on the client's side. */
+/** The catalogue's entries for HTTP/2, with clients and with origins. */
 public final class Http2Keys {
     public static final ConfigKey<Boolean> LISTEN = draft("listen[].http2", ValueType.BOOLEAN)
             .defaultsTo(true)
@@ -42,14 +42,35 @@ public final class Http2Keys {
             .defaultsTo(3000)
             .like("proxy.config.http2.max_settings_frames_per_minute, proxy.config.http2.max_ping_frames_per_minute,"
                     + " proxy.config.http2.max_priority_frames_per_minute")
-            .says("SETTINGS, PING, PRIORITY, empty DATA, unknown frames and WINDOW_UPDATE without a response of one"
-                    + " connection in 30 s; one more ends it (ENHANCE_YOUR_CALM).");
+            .says("SETTINGS, PING, PRIORITY, GOAWAY, DATA without content, unknown frames and WINDOW_UPDATE without"
+                    + " a response of one connection in 30 s; one more ends it (ENHANCE_YOUR_CALM).");
     public static final ConfigKey<Long> STREAM_WINDOW = draft("http2.stream_window", ValueType.SIZE)
             .within(65_535L, 16L * 1024 * 1024)
             .defaultsTo(256L * 1024)
             .like("proxy.config.http2.initial_window_size_in")
             .says("Content of one HTTP/2 request that a client may send before the origin takes any of it; less while"
                     + " memory is scarce.");
+
+    public static final ConfigKey<OriginConfig.Http2> ORIGIN = draft(
+                    "origin.http2", ValueType.word(OriginConfig.Http2.class, false))
+            .defaultsTo(OriginConfig.Http2.OFF)
+            .perRule()
+            .says("Whether origins are asked in HTTP/2: off, alpn (an https origin chooses it in the TLS handshake, and"
+                    + " gets HTTP/1.1 otherwise), or prior_knowledge (always, for http origins too).");
+    public static final ConfigKey<Integer> ORIGIN_STREAMS = draft("origin.http2_streams", ValueType.INTEGER)
+            .within(1, 100_000)
+            .defaultsTo(100)
+            .like("proxy.config.http2.max_concurrent_streams_out")
+            .says("Requests of one HTTP/2 connection to an origin at the same time, where the origin allows as many;"
+                    + " more need another connection.");
+    public static final ConfigKey<Long> ORIGIN_STREAM_WINDOW = draft("origin.http2_stream_window", ValueType.SIZE)
+            .within(16L * 1024, 16L * 1024 * 1024)
+            .defaultsTo(256L * 1024)
+            .like("proxy.config.http2.initial_window_size_out")
+            .says("Content of one HTTP/2 response that an origin may send before this proxy takes any of it.");
+    public static final ConfigKey<OriginConfig.Http2> GROUP = draft(
+                    "origins[].http2", ValueType.word(OriginConfig.Http2.class, false))
+            .says("As origin.http2, for the hosts of the group; without it the rule's holds.");
 
     private Http2Keys() {}
 }

@@ -23,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * @param markdown when a host is marked down
  * @param tls its TLS settings over the general ones
  * @param ownTls whether it has TLS settings, which then go before those of the rule
+ * @param http2 whether HTTP/2 is spoken with its hosts; null for what the rule says
+ * @param checkHttp2 the same for health checks, which belong to no rule
  * @param healthCheck how hosts are asked whether they are up; null for not at all
  */
 public record OriginGroupConfig(
@@ -42,6 +44,8 @@ public record OriginGroupConfig(
         Markdown markdown,
         OriginTlsConfig tls,
         boolean ownTls,
+        OriginConfig.@Nullable Http2 http2,
+        OriginConfig.Http2 checkHttp2,
         @Nullable HealthCheck healthCheck) {
 
     /** Who gets a request. */
@@ -185,6 +189,8 @@ public record OriginGroupConfig(
                         codes(element.get(OriginGroupKeys.MARKDOWN_CODES))),
                 OriginTlsConfig.ofGroup(element, general),
                 OriginTlsKeys.GROUP.all().stream().anyMatch(element::isSet),
+                element.find(Http2Keys.GROUP),
+                element.isSet(Http2Keys.GROUP) ? element.get(Http2Keys.GROUP) : general.get(Http2Keys.ORIGIN),
                 healthCheck(element));
     }
 

@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param cache the cache settings of this rule: its own over the general ones
  * @param origins the group of origins that connections go to; null for the host of {@code to}
  * @param originTls TLS to the origin of {@code to}
+ * @param originHttp2 whether HTTP/2 is spoken with the origin of {@code to}
  * @param isForwarding whether it stands for all hosts that no rule maps and that clients name themselves: then {@code to} is a placeholder
  * @param location where it stands, as {@code millrace.yaml:12:5}; null when it comes from code
  */
@@ -47,6 +48,7 @@ public record RemapRuleConfig(
         CacheConfig cache,
         @Nullable String origins,
         OriginTlsConfig originTls,
+        OriginConfig.Http2 originHttp2,
         boolean isForwarding,
         @Nullable String location) {
     /** What holds for requests that no rule maps and that are forwarded: the general settings. */
@@ -86,7 +88,8 @@ public record RemapRuleConfig(
             List<String> methods,
             List<AddressRange> purgeAllow,
             CacheConfig cache,
-            OriginTlsConfig originTls) {
+            OriginTlsConfig originTls,
+            OriginConfig.Http2 originHttp2) {
         static Settings of(ConfigValues own, ConfigValues effective) {
             return new Settings(
                     effective.get(ConfigKeys.PRISTINE_HOST_HDR),
@@ -96,7 +99,8 @@ public record RemapRuleConfig(
                     AccessConfig.list(effective, ConfigKeys.METHODS),
                     purgers(effective),
                     CacheConfig.from(effective),
-                    OriginTlsConfig.from(own, effective));
+                    OriginTlsConfig.from(own, effective),
+                    effective.get(Http2Keys.ORIGIN));
         }
     }
 
@@ -121,6 +125,7 @@ public record RemapRuleConfig(
                 settings.cache,
                 origins,
                 settings.originTls,
+                settings.originHttp2,
                 forwarding,
                 element.origin());
     }

@@ -56,7 +56,9 @@ final class TlsChecks {
         }
         boolean uses =
                 !certificate && !key && listener.isSet(TlsKeys.LISTEN_ENABLED) && listener.get(TlsKeys.LISTEN_ENABLED);
-        if (uses && !shared && !problems.isBroken("tls.certificates") && !problems.isAnyBrokenBelow(path)) {
+        boolean broken =
+                problems.isBroken("tls") || problems.isAnyBrokenBelow("tls") || problems.isAnyBrokenBelow(path);
+        if (uses && !shared && !broken) {
             problems.error(
                     at(path.substring(0, path.lastIndexOf('.'))),
                     path,

@@ -3,6 +3,7 @@ package io.millrace.proxy.exchange;
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
 import io.millrace.proxy.http.ContentSource;
+import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.net.ClientStream;
 import io.netty.buffer.ByteBuf;
 import java.util.function.IntConsumer;
@@ -17,8 +18,12 @@ import org.jspecify.annotations.Nullable;
 final class BodyPump implements ContentSink {
     /** Learns how the content ended. */
     interface End {
-        /** The content is whole and written. */
-        void onBodyEnd();
+        /**
+         * The content is whole and written.
+         *
+         * @param trailers the trailer section behind it; null for none
+         */
+        void onBodyEnd(@Nullable FieldSection trailers);
 
         /** The content broke off. */
         void onBodyFailure(ContentFailure failure);
@@ -128,10 +133,15 @@ final class BodyPump implements ContentSink {
 
     @Override
     public void onEnd() {
+        onEnd(null);
+    }
+
+    @Override
+    public void onEnd(@Nullable FieldSection trailers) {
         if (!over) {
             close();
             try {
-                end.onBodyEnd();
+                end.onBodyEnd(trailers);
             } catch (RuntimeException | Error e) {
                 end.onFault(e);
             }

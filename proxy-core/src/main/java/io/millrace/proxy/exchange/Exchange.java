@@ -485,8 +485,13 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
     }
 
     @Override
-    public void onBodyEnd() {
-        finish();
+    public void onBodyEnd(@Nullable FieldSection trailers) {
+        if (trailers == null) {
+            stream.finish();
+        } else {
+            stream.finish(trailers);
+        }
+        leave(ExchangePhase.DONE);
     }
 
     @Override

@@ -74,7 +74,7 @@ final class ExchangeReport {
     private long endNanos;
     private long receivedBytes;
     private int originStatus;
-    private int originMinorVersion = 1;
+    private int originVersion = 1;
     private int status;
 
     ExchangeReport(ExchangeLoop home, ClientStream stream, @Nullable RequestHead request) {
@@ -124,7 +124,7 @@ final class ExchangeReport {
         endNanos = 0;
         receivedBytes = 0;
         originStatus = 0;
-        originMinorVersion = 1;
+        originVersion = 1;
         status = 0;
         home.counters().increment(Counter.REQUESTS_ACTIVE);
     }
@@ -174,7 +174,7 @@ final class ExchangeReport {
 
     void fetched(FetchedResponse response, boolean fromOthersFetch) {
         originStatus = response.originStatus();
-        originMinorVersion = response.head().minorVersion();
+        originVersion = response.head().version();
         collapsed = fromOthersFetch;
         stored = response.stored();
         originFields = response.head().fields();
@@ -301,7 +301,7 @@ final class ExchangeReport {
 
     /** Adds Via and Cache-Status to an origin's answer. */
     void addTo(OutboundHead head) {
-        head.via(via(head.status(), originMinorVersion));
+        head.via(via(head.status(), originVersion));
         ByteBuf value = head.cacheStatus();
         home.settings().cacheStatus().forwarded(value, forwardReason == null ? ForwardReason.MISS : forwardReason);
         if (originStatus != 0) {

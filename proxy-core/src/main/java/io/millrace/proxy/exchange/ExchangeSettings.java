@@ -86,6 +86,8 @@ public record ExchangeSettings(
                 .connectionsMax(origin.connectionsMax())
                 .tunnelsMax(origin.tunnelsMax())
                 .idleConnectionsMax(origin.keepAliveMax())
+                .http2StreamsMax(origin.http2StreamsMax())
+                .http2WindowBytes(origin.http2WindowBytes())
                 .build();
         return new ExchangeSettings(
                 RemapTable.of(config),

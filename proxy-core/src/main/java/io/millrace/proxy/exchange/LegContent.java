@@ -7,6 +7,7 @@ import io.millrace.proxy.fill.BlockFill;
 import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
+import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoredObject;
@@ -164,12 +165,12 @@ final class LegContent implements ResponseTee.Feed, StoredPrefix.End {
         }
     }
 
-    /** The origin has sent all. */
-    void complete() {
+    /** The origin has sent all, with the trailers to forward; null for none. */
+    void complete(@Nullable FieldSection trailers) {
         if (tee != null) {
             boolean stored = tee.isStoring();
             boolean gone = leg.isGone();
-            tee.end();
+            tee.end(trailers);
             if (storing) {
                 Counter became = stored ? Counter.FILLS_STORED : Counter.FILLS_STORE_FAILED;
                 home.counters().increment(gone ? Counter.FILLS_INVALIDATED : became);

@@ -32,7 +32,7 @@ interface LegWaiter {
     /** The origin wants the request's content. The one that began the leg only. */
     void onContinue();
 
-    /** An interim response. The one that began the leg only. */
+    /** An interim response. One that joined gets the Link fields of Early Hints only. */
     void onInterim(ResponseHead head);
 
     /** The origin has switched to a protocol that the request offered; the waiter owns the connection. The one that began the leg only. */

@@ -73,6 +73,15 @@ final class LegWaiters {
         }
     }
 
+    /** Tells everybody who joined. */
+    void tellFollowers(Consumer<LegWaiter> event) {
+        for (int i = 0; i < waiting.size(); i++) {
+            if (waiting.get(i) != leader) {
+                tell(waiting.get(i), event);
+            }
+        }
+    }
+
     /** Calls a waiter on its loop; its fault ends that waiter's exchange, not what the others get. */
     void tell(LegWaiter waiter, Consumer<LegWaiter> event) {
         if (waiter.waiterLoop() == loop) {

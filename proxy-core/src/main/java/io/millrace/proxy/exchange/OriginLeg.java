@@ -15,6 +15,7 @@ import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.http.TrailerFields;
 import io.millrace.proxy.memory.SlowClients;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.overload.OverloadGauge;
@@ -53,6 +54,9 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
 
     private State state = State.WAITING;
     private @Nullable OriginCall call;
+    /** Early Hints that came last, for those that join behind them. */
+    private @Nullable ResponseHead hints;
+
     private long requestMillis;
     private long requestNanos;
     private boolean fetchAgain;
@@ -123,7 +127,13 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
 
     private void joinHere(LegWaiter waiter) {
         switch (state) {
-            case WAITING -> waiters.add(waiter);
+            case WAITING -> {
+                waiters.add(waiter);
+                ResponseHead links = hints;
+                if (links != null) {
+                    waiters.tell(waiter, w -> w.onInterim(links));
+                }
+            }
             case STREAMING -> {
                 learnGroups();
                 if (isOutdated()) {
@@ -211,6 +221,11 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
     @Override
     public void onInterim(ResponseHead head) {
         waiters.tellLeader(first -> first.onInterim(head));
+        ResponseHead links = ResponseHeads.hints(head);
+        if (links != null) {
+            hints = links;
+            waiters.tellFollowers(follower -> follower.onInterim(links));
+        }
     }
 
     @Override
@@ -485,7 +500,7 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
             send();
             return;
         }
-        content.complete();
+        content.complete(TrailerFields.forwardable(trailers));
         end();
     }
 

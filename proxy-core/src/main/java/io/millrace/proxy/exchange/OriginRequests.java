@@ -5,8 +5,10 @@ import io.millrace.proxy.access.AnnouncedClient;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.Validation;
 import io.millrace.proxy.caching.Variance;
+import io.millrace.proxy.config.OriginConfig;
 import io.millrace.proxy.config.OriginTlsConfig;
 import io.millrace.proxy.config.ProxyProtocolVersion;
+import io.millrace.proxy.config.RemapRuleConfig;
 import io.millrace.proxy.fetch.Origin;
 import io.millrace.proxy.fetch.OriginRequest;
 import io.millrace.proxy.http.FieldLexer;
@@ -16,6 +18,7 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.HopByHop;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.TrailerFields;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.RequestReceiver;
 import io.millrace.proxy.observe.ViaCodes;
@@ -57,7 +60,9 @@ final class OriginRequests {
     /** To the host of the rule. */
     static OriginRequest compose(LegPlan plan, ExchangeSettings settings) {
         OriginRequest.Builder builder = builder(plan, settings, origin(plan.mapped()));
-        tls(builder, plan.mapped().rule().config().originTls(), plan);
+        RemapRuleConfig rule = plan.mapped().rule().config();
+        tls(builder, rule.originTls(), plan);
+        builder.http2(rule.originHttp2());
         if (plan.mapped().rule().isForwarding()) {
             builder.addresses(settings.forward());
         }
@@ -73,7 +78,10 @@ final class OriginRequests {
             builder.tlsName(plan.mapped().originHost());
         }
         boolean own = group.config().ownTls();
-        tls(builder, own ? group.config().tls() : plan.mapped().rule().config().originTls(), plan);
+        RemapRuleConfig rule = plan.mapped().rule().config();
+        tls(builder, own ? group.config().tls() : rule.originTls(), plan);
+        OriginConfig.Http2 http2 = group.config().http2();
+        builder.http2(http2 == null ? rule.originHttp2() : http2);
         if (group.config().parentIsProxy()) {
             builder.target(plan.mapped().originUrlBytes(plan.originUrl()));
         }
@@ -130,6 +138,7 @@ final class OriginRequests {
                 .target(plan.mapped().originTarget(plan.originUrl()))
                 .fields(fields.buildLast())
                 .upgrade(plan.upgrade())
+                .trailersWanted(TrailerFields.areWanted(request.fields()))
                 .settings(settings.fetch());
         if (plan.contentLength() == RequestReceiver.CHUNKED) {
             builder.chunkedContent();

@@ -1,7 +1,9 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.fetch.OriginCall;
+import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.memory.SlowClients;
 import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.observe.Counter;
@@ -16,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the exchange's event loop.
  */
 final class OriginSide {
+    /** How the media types of gRPC begin. */
+    private static final String GRPC = "application/grpc";
+
     private final ExchangeLoop home;
     private final ClientStream stream;
     private final ExchangeState state;
@@ -82,13 +87,26 @@ final class OriginSide {
         int bytesMax = plan.mapped().rule().config().requestBufferBytes();
         if (contentLength == 0 || requestEnded) {
             begin(new OriginLeg(home, plan));
-        } else if (bytesMax == 0 || plan.request().fields().hasToken(FieldName.EXPECT, "100-continue")) {
+        } else if (bytesMax == 0 || isSentAtOnce(plan.request().fields())) {
             begin(new OriginLeg(home, plan));
             stream.readContent(false);
         } else {
             heldPlan = plan;
             held = new HeldContent(stream.alloc(), home.heldContent(), bytesMax);
         }
+    }
+
+    /** Whether the client waits for something of the origin before it sends more: 100, or messages of a gRPC call. */
+    private static boolean isSentAtOnce(FieldSection fields) {
+        int type = fields.find(FieldName.CONTENT_TYPE);
+        if (type >= 0) {
+            int from = fields.valueStart(type);
+            int to = from + GRPC.length();
+            if (to <= fields.valueEnd(type) && FieldLexer.equalsIgnoreCase(fields.bytes(), from, to, GRPC)) {
+                return true;
+            }
+        }
+        return fields.hasToken(FieldName.EXPECT, "100-continue");
     }
 
     /** There is enough of the content, or all of it: now the request takes a connection. */

@@ -7,6 +7,7 @@ import io.millrace.proxy.http.HopByHop;
 import io.millrace.proxy.http.HttpDates;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.ResponseHead;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An origin's response head on its way to the client: end-to-end fields only, and a Date where the origin sent none (RFC 9110
@@ -15,6 +16,7 @@ import io.millrace.proxy.http.ResponseHead;
  * <p>Immutable: no state.
  */
 final class ResponseHeads {
+    private static final int EARLY_HINTS = 103;
     private static final FieldNames MADE_ANEW = FieldNames.of(FieldName.CONTENT_LENGTH, FieldName.AGE);
 
     private ResponseHeads() {}
@@ -25,6 +27,24 @@ final class ResponseHeads {
                 from.status(),
                 from.reason(),
                 endToEnd(from.fields(), head.ownFields()).buildLast());
+    }
+
+    /**
+     * The Link fields of Early Hints (RFC 8297), for clients that wait but did not cause the response. Other fields may be
+     * meant for the client whose request was sent.
+     *
+     * @return null for nothing
+     */
+    static @Nullable ResponseHead hints(ResponseHead interim) {
+        FieldSection fields = interim.fields();
+        if (interim.status() != EARLY_HINTS || !fields.contains(FieldName.LINK)) {
+            return null;
+        }
+        FieldSection.Builder links = FieldSection.builder();
+        for (int line = fields.find(FieldName.LINK); line >= 0; line = fields.next(FieldName.LINK, line)) {
+            links.addLine(fields, line);
+        }
+        return ResponseHead.of(EARLY_HINTS, interim.reason(), links.build());
     }
 
     /** A 101, with the fields that make it one. */

@@ -46,6 +46,6 @@ final class ServerFields {
         if (policy != ServerField.OFF) {
             fields.add(FieldName.SERVER, own);
         }
-        return ResponseHead.of(head.status(), head.reason(), head.minorVersion(), fields.build());
+        return head.withFields(fields.build());
     }
 }

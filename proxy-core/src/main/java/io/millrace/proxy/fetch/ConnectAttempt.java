@@ -2,11 +2,13 @@ package io.millrace.proxy.fetch;
 
 import io.millrace.proxy.config.OriginTlsConfig;
 import io.millrace.proxy.dns.ServiceTarget;
+import io.millrace.proxy.fetch.http1.ConnectionPreface;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.socket.SocketChannel;
+import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.Future;
@@ -88,7 +90,7 @@ final class ConnectAttempt {
         OriginTlsConfig.Context tls = pool.tls();
         if (tls != null) {
             try {
-                sslContext = pool.client().sslContext(tls);
+                sslContext = pool.client().sslContext(tls, pool.http2());
             } catch (SSLException e) {
                 String problem = "TLS settings: " + e.getMessage();
                 // The caller that starts an attempt does not expect its end meanwhile.
@@ -166,6 +168,35 @@ final class ConnectAttempt {
         call = null;
         end(of);
         pool.connected(connection, first);
+    }
+
+    /** Whether HTTP/2 is spoken on a connection that stands, and was secured where it is to be. */
+    boolean isHttp2(Channel of) {
+        return switch (pool.http2()) {
+            case OFF -> false;
+            case PRIOR_KNOWLEDGE -> true;
+            case ALPN -> {
+                SslHandler tls = of.pipeline().get(SslHandler.class);
+                yield tls != null && ApplicationProtocolNames.HTTP_2.equals(tls.applicationProtocol());
+            }
+        };
+    }
+
+    /** From the connection: requests can be sent in HTTP/2. */
+    void readyForHttp2(Channel of) {
+        Place place = open.get(of);
+        if (ended || place == null) {
+            open.remove(of);
+            of.close();
+            return;
+        }
+        pool.client().addresses().worked(place.host(), place.address().getAddress());
+        PooledCall first = call;
+        call = null;
+        end(of);
+        MultiplexedConnection made = new MultiplexedConnection(pool, settings);
+        of.pipeline().addLast(made.handler());
+        pool.connected(made, first);
     }
 
     /** From the connection: TCP stands, and TLS failed or the origin closed before requests could be sent. */

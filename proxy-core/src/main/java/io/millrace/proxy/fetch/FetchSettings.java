@@ -18,6 +18,8 @@ import java.util.concurrent.TimeUnit;
  * @param tunnelsMax most tunnels per origin on this event loop, requests for one included; they are no connections of connectionsMax
  * @param idleConnectionsMax most unused connections kept per origin on this event loop
  * @param queueMax most calls that wait for a connection, per origin on this event loop
+ * @param http2StreamsMax most calls at the same time on one HTTP/2 connection
+ * @param http2WindowBytes content of one response over HTTP/2 that is on its way and not taken
  * @param keepAlive false asks the origin to close after the response
  */
 public record FetchSettings(
@@ -32,6 +34,8 @@ public record FetchSettings(
         int tunnelsMax,
         int idleConnectionsMax,
         int queueMax,
+        int http2StreamsMax,
+        int http2WindowBytes,
         boolean keepAlive) {
     private static final FetchSettings DEFAULTS = builder().build();
 
@@ -46,6 +50,8 @@ public record FetchSettings(
         positive("responseHeadMax", responseHeadMax);
         positive("connectionsMax", connectionsMax);
         positive("tunnelsMax", tunnelsMax);
+        positive("http2StreamsMax", http2StreamsMax);
+        positive("http2WindowBytes", http2WindowBytes);
         if (idleConnectionsMax < 0 || queueMax < 0) {
             throw new IllegalArgumentException("idleConnectionsMax and queueMax: actual=" + idleConnectionsMax + " and "
                     + queueMax + ", limit=0 or more");
@@ -77,6 +83,8 @@ public record FetchSettings(
                 tunnels,
                 idleConnectionsMax,
                 queue,
+                http2StreamsMax,
+                http2WindowBytes,
                 keepAlive);
     }
 
@@ -101,6 +109,8 @@ public record FetchSettings(
         private int tunnelsMax = 4096;
         private int idleConnectionsMax = 64;
         private int queueMax = 1024;
+        private int http2StreamsMax = 100;
+        private int http2WindowBytes = 256 << 10;
         private boolean keepAlive = true;
 
         Builder() {}
@@ -171,6 +181,18 @@ public record FetchSettings(
             return this;
         }
 
+        /** See {@link FetchSettings#http2StreamsMax()}. */
+        public Builder http2StreamsMax(int streams) {
+            http2StreamsMax = streams;
+            return this;
+        }
+
+        /** See {@link FetchSettings#http2WindowBytes()}. */
+        public Builder http2WindowBytes(int bytes) {
+            http2WindowBytes = bytes;
+            return this;
+        }
+
         /** See {@link FetchSettings#keepAlive()}. */
         public Builder keepAlive(boolean keep) {
             keepAlive = keep;
@@ -191,6 +213,8 @@ public record FetchSettings(
                     tunnelsMax,
                     idleConnectionsMax,
                     queueMax,
+                    http2StreamsMax,
+                    http2WindowBytes,
                     keepAlive);
         }
     }

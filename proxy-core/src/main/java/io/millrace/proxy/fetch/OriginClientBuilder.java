@@ -1,5 +1,6 @@
 package io.millrace.proxy.fetch;
 
+import io.millrace.proxy.config.OriginConfig;
 import io.millrace.proxy.config.OriginTlsConfig;
 import io.millrace.proxy.dns.DnsSettings;
 import io.millrace.proxy.dns.HostAddresses;
@@ -31,7 +32,7 @@ public final class OriginClientBuilder {
 
     /** Gives the TLS context for settings. */
     interface Contexts {
-        SslContext of(OriginTlsConfig.Context config) throws SSLException;
+        SslContext of(OriginTlsConfig.Context config, OriginConfig.Http2 http2) throws SSLException;
     }
 
     private final EventLoop eventLoop;
@@ -61,7 +62,7 @@ public final class OriginClientBuilder {
 
     /** One context for all connections to {@code https} origins, whatever the settings of requests. Clients may share it. */
     public OriginClientBuilder sslContext(SslContext context) {
-        contexts = settings -> context;
+        contexts = (settings, http2) -> context;
         return this;
     }
 

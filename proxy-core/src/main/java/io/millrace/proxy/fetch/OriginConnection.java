@@ -2,6 +2,7 @@ package io.millrace.proxy.fetch;
 
 import io.millrace.proxy.fetch.OriginResponseDecoder.BadResponse;
 import io.millrace.proxy.fetch.OriginResponseDecoder.ReceivedHead;
+import io.millrace.proxy.fetch.http1.KeepAlive;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.ResponseHead;
@@ -32,7 +33,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Confined to one event loop.
  */
-final class OriginConnection extends ChannelInboundHandlerAdapter {
+final class OriginConnection extends ChannelInboundHandlerAdapter implements PooledCall.Carrier {
     private static final Logger LOG = LoggerFactory.getLogger(OriginConnection.class);
 
     /** What stands for an answer where nothing was asked. */
@@ -127,8 +128,8 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
         close();
     }
 
-    /** Sends the head of a call's request, at the end of the event loop's turn. */
-    void start(PooledCall started) {
+    @Override
+    public void start(PooledCall started) {
         pooled = false;
         state = State.ACTIVE;
         call = started;
@@ -163,8 +164,8 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
         channel.flush();
     }
 
-    /** Sends a piece of content. Takes ownership. */
-    void writeContent(ByteBuf piece, boolean chunked) {
+    @Override
+    public void writeContent(ByteBuf piece, boolean chunked) {
         if (outputShut) {
             piece.release();
             return;
@@ -179,7 +180,8 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
         armDeadline();
     }
 
-    void finishRequest() {
+    @Override
+    public void finishRequest() {
         PooledCall current = call;
         if (current == null) {
             return;
@@ -191,22 +193,25 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
         armDeadline();
     }
 
-    boolean isRequestWritable() {
+    @Override
+    public boolean isRequestWritable() {
         return !outputShut && channel.isWritable();
     }
 
-    void pauseReading() {
+    @Override
+    public void pauseReading() {
         channel.config().setAutoRead(false);
         armDeadline();
     }
 
-    void resumeReading() {
+    @Override
+    public void resumeReading() {
         channel.config().setAutoRead(true);
         armDeadline();
     }
 
-    /** The caller has no interest in the rest of the response. */
-    void abandon() {
+    @Override
+    public void abandon() {
         if (state == State.ACTIVE) {
             call = null;
             close();
@@ -214,7 +219,8 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
     }
 
     /** Ends the connection and its call, or repeats the call elsewhere where that is safe. */
-    void fail(OriginFailure.Reason reason, String problem) {
+    @Override
+    public void fail(OriginFailure.Reason reason, String problem) {
         if (state == State.OPENING) {
             state = State.CLOSED;
             attempt.notReady(channel, reason, problem);
@@ -335,10 +341,18 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
     }
 
     private void ready() {
-        if (state == State.OPENING) {
-            state = State.IDLE;
-            attempt.ready(channel, this);
+        if (state != State.OPENING) {
+            return;
         }
+        if (attempt.isHttp2(channel)) {
+            state = State.CLOSED;
+            attempt.readyForHttp2(channel);
+            channel.pipeline().remove(this);
+            channel.pipeline().remove(decoder);
+            return;
+        }
+        state = State.IDLE;
+        attempt.ready(channel, this);
     }
 
     /** The connection keeps its place in the pool until it ends, and is the caller's otherwise. */
@@ -489,13 +503,17 @@ final class OriginConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
-    private static @Nullable FieldSection trailers(HttpHeaders received) {
+    private @Nullable FieldSection trailers(HttpHeaders received) {
         if (received.isEmpty()) {
             return null;
         }
         FieldSection.Builder fields = FieldSection.builder();
         for (Map.Entry<String, String> line : received) {
-            fields.add(line.getKey(), line.getValue());
+            try {
+                fields.add(line.getKey(), line.getValue());
+            } catch (IllegalArgumentException e) {
+                LOG.debug("{}: trailer dropped: {}", channel, e.getMessage());
+            }
         }
         return fields.build();
     }

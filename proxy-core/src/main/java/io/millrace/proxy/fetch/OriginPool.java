@@ -1,5 +1,6 @@
 package io.millrace.proxy.fetch;
 
+import io.millrace.proxy.config.OriginConfig;
 import io.millrace.proxy.config.OriginTlsConfig;
 import io.millrace.proxy.memory.SlowClients;
 import io.netty.channel.EventLoop;
@@ -30,6 +31,7 @@ final class OriginPool {
             String tlsName,
             OriginTlsConfig.@Nullable Context tls,
             @Nullable AddressCheck addresses,
+            OriginConfig.Http2 http2,
             boolean tunnel) {
         /** @param asksForServices whether service records are asked for: without, a port that is named is the same place as one that is not */
         static Key of(OriginRequest request, boolean asksForServices) {
@@ -37,7 +39,7 @@ final class OriginPool {
                     asksForServices ? request.origin() : request.origin().atItsPort();
             String tlsName = origin.isSecure() ? request.tlsName() : "";
             OriginTlsConfig.Context tls = origin.isSecure() ? request.tls().context() : null;
-            return new Key(origin, tlsName, tls, request.addresses(), request.mayBecomeTunnel());
+            return new Key(origin, tlsName, tls, request.addresses(), request.http2(), request.mayBecomeTunnel());
         }
     }
 
@@ -48,11 +50,22 @@ final class OriginPool {
     private final Key key;
     private final OriginStatistics statistics;
     private final ArrayDeque<OriginConnection> idle = new ArrayDeque<>();
+    /** HTTP/2 connections that take calls, the oldest first. */
+    private final ArrayDeque<MultiplexedConnection> multiplexed = new ArrayDeque<>(0);
+    /** Calls that share a connection which is being made, if it is one of HTTP/2. */
+    private final ArrayDeque<PooledCall> sharing = new ArrayDeque<>(0);
+
     private final ArrayDeque<PooledCall> waiting = new ArrayDeque<>();
     private final Deadline waitingDeadline;
     private int active;
     private int connecting;
+    private int idleMultiplexed;
+    /** Whether the last connection spoke HTTP/1.1 although HTTP/2 was offered: then none is shared before it stands. */
+    private boolean http1;
+
     private boolean serving;
+    private final Runnable afterRoom = this::roomCame;
+    private boolean roomQueued;
 
     OriginPool(PooledOriginClient client, Key key) {
         this.client = client;
@@ -95,6 +108,9 @@ final class OriginPool {
 
     /** Finds or makes a connection for a call, or lets it wait, or fails it. */
     void acquire(PooledCall call) {
+        if (isMultiplexing() && (startStream(call) || share(call))) {
+            return;
+        }
         if (hasRoom(call.request().settings())) {
             serve(call);
         } else if (key.tunnel()) {
@@ -124,10 +140,133 @@ final class OriginPool {
         }
     }
 
-    /** Makes a fresh connection for a call whose reused one had ended; it takes that one's place. */
+    /**
+     * Goes on with a call whose connection or stream had ended: on a fresh connection, which takes that one's place, or in HTTP/2 on one that is
+     * there or being made.
+     */
     void retry(PooledCall call) {
         statistics.retries++;
-        connect(call);
+        if (isMultiplexing() && (startStream(call) || share(call))) {
+            return;
+        }
+        if (!isMultiplexing() || http1 || hasRoom(call.request().settings())) {
+            connect(call);
+        } else {
+            enqueue(call);
+        }
+    }
+
+    private boolean isMultiplexing() {
+        return key.http2() != OriginConfig.Http2.OFF;
+    }
+
+    /** What is spoken on its connections. */
+    OriginConfig.Http2 http2() {
+        return key.http2();
+    }
+
+    /** Begins a call on a stream of an HTTP/2 connection; false when none takes one. */
+    private boolean startStream(PooledCall call) {
+        for (MultiplexedConnection each : multiplexed) {
+            if (each.hasCapacity()) {
+                statistics.reuses++;
+                each.start(call);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Lets a call wait for a connection that is being made for another. */
+    private boolean share(PooledCall call) {
+        if (connecting == 0
+                || http1
+                || sharing.size()
+                        >= (long) connecting * call.request().settings().http2StreamsMax()) {
+            return false;
+        }
+        sharing.addLast(call);
+        return true;
+    }
+
+    /** An HTTP/2 connection was made: for the call it was made for, and for those that share it. */
+    void connected(MultiplexedConnection connection, @Nullable PooledCall call) {
+        connecting--;
+        statistics.connectionsConnecting--;
+        statistics.connects++;
+        statistics.http2Connects++;
+        http1 = false;
+        multiplexed.addLast(connection);
+        idleMultiplexed++;
+        statistics.connectionsIdle++;
+        statistics.http2Connections++;
+        connection.keepIdle();
+        if (call != null) {
+            connection.start(call);
+        }
+        acquireShared();
+        serveWaiting();
+        if (client.isClosed() && !connection.isActive()) {
+            connection.closeUnused();
+        }
+    }
+
+    /** Those that shared a connection which is made now, or is not one that can be shared, get what there is for them. */
+    private void acquireShared() {
+        for (int left = sharing.size(); left > 0; left--) {
+            PooledCall call = sharing.pollFirst();
+            if (call == null) {
+                return;
+            }
+            acquire(call);
+        }
+    }
+
+    /** An HTTP/2 connection carries its first call of now. */
+    void becameActive(MultiplexedConnection connection) {
+        idleMultiplexed--;
+        active++;
+        statistics.connectionsIdle--;
+        statistics.connectionsActive++;
+    }
+
+    /** An HTTP/2 connection has carried its last call of now. */
+    void becameIdle(MultiplexedConnection connection) {
+        active--;
+        idleMultiplexed++;
+        statistics.connectionsActive--;
+        statistics.connectionsIdle++;
+    }
+
+    /** An HTTP/2 connection takes no more calls; those that it has go on. */
+    void retire(MultiplexedConnection connection) {
+        multiplexed.remove(connection);
+    }
+
+    /** An HTTP/2 connection is closed. Its calls are told after this, and may go on with another. */
+    void closed(MultiplexedConnection connection) {
+        statistics.http2Connections--;
+        if (connection.isActive()) {
+            active--;
+            statistics.connectionsActive--;
+        } else {
+            idleMultiplexed--;
+            statistics.connectionsIdle--;
+        }
+        afterRoom();
+    }
+
+    /** Serves those that wait, once what is under way is over. */
+    void afterRoom() {
+        if (!roomQueued) {
+            roomQueued = true;
+            eventLoop().execute(afterRoom);
+        }
+    }
+
+    private void roomCame() {
+        roomQueued = false;
+        afterClose();
     }
 
     /** A connection was made: for the call it was made for, or for whoever is next when that call is gone. */
@@ -135,6 +274,7 @@ final class OriginPool {
         connecting--;
         statistics.connectionsConnecting--;
         statistics.connects++;
+        http1 = true;
         if (call != null) {
             active++;
             statistics.connectionsActive++;
@@ -142,6 +282,7 @@ final class OriginPool {
         } else {
             offer(connection);
         }
+        acquireShared();
     }
 
     /** No connection could be made. */
@@ -151,6 +292,10 @@ final class OriginPool {
         statistics.connectFailures++;
         if (call != null) {
             call.failed(reason, message, true);
+        }
+        PooledCall shared;
+        while (connecting == 0 && (shared = sharing.pollFirst()) != null) {
+            shared.failed(reason, message, true);
         }
         serveWaiting();
         maybeForget();
@@ -187,6 +332,8 @@ final class OriginPool {
     void withdraw(PooledCall call) {
         if (waiting.remove(call)) {
             statistics.callsWaiting--;
+        } else {
+            sharing.remove(call);
         }
         maybeForget();
     }
@@ -202,10 +349,21 @@ final class OriginPool {
                     key.origin() + ": the client was closed while the call waited for a connection",
                     true);
         }
+        while ((call = sharing.pollFirst()) != null) {
+            call.failed(
+                    OriginFailure.Reason.CANCELLED,
+                    key.origin() + ": the client was closed while the call waited for a connection",
+                    true);
+        }
         OriginConnection connection;
         while ((connection = idle.pollLast()) != null) {
             statistics.connectionsIdle--;
             connection.closeUnused();
+        }
+        for (MultiplexedConnection each : new ArrayList<>(multiplexed)) {
+            if (!each.isActive()) {
+                each.closeUnused();
+            }
         }
     }
 
@@ -283,7 +441,12 @@ final class OriginPool {
 
     /** Whether there are as many connections as there may be; more where fewer are allowed than before. */
     private boolean isFull(FetchSettings settings) {
-        return connecting + active + idle.size() >= limit(settings);
+        return connecting + active + idle.size() + idleMultiplexed >= limit(settings);
+    }
+
+    /** Whether the unused connections, one that has just become so among them, are no more than are kept. */
+    boolean keepsIdle(FetchSettings settings) {
+        return idle.size() + idleMultiplexed <= settings.idleConnectionsMax();
     }
 
     private int limit(FetchSettings settings) {
@@ -346,13 +509,24 @@ final class OriginPool {
             PooledCall first;
             while (!client.isClosed()
                     && (first = waiting.peekFirst()) != null
-                    && hasRoom(first.request().settings())) {
+                    && (hasRoom(first.request().settings()) || hasStream())) {
                 pollWaiting();
-                serve(first);
+                if (!isMultiplexing() || !startStream(first)) {
+                    serve(first);
+                }
             }
         } finally {
             serving = false;
         }
+    }
+
+    private boolean hasStream() {
+        for (MultiplexedConnection each : multiplexed) {
+            if (each.hasCapacity()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private void expireWaiting() {
@@ -385,7 +559,7 @@ final class OriginPool {
     }
 
     private void maybeForget() {
-        if (active == 0 && connecting == 0 && idle.isEmpty() && waiting.isEmpty()) {
+        if (active == 0 && connecting == 0 && idle.isEmpty() && idleMultiplexed == 0 && waiting.isEmpty()) {
             waitingDeadline.cancel();
             client.forget(key, this);
         }

@@ -1,5 +1,6 @@
 package io.millrace.proxy.fetch;
 
+import io.millrace.proxy.config.OriginConfig;
 import io.millrace.proxy.config.OriginTlsConfig;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
@@ -8,7 +9,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What to send where: one HTTP/1.1 request without its content.
+ * What to send where: one request without its content.
  *
  * <p>The caller gives the end-to-end fields, Host and Via among them. Connection, Transfer-Encoding and Content-Length are this package's: they follow from {@link
  * #hasContent()} and {@link #contentLength()}, and lines of those names in {@link #fields()} are not sent.
@@ -33,6 +34,8 @@ public final class OriginRequest {
     private final @Nullable AddressCheck addresses;
     private final boolean tunnel;
     private final byte @Nullable [] preface;
+    private final OriginConfig.Http2 http2;
+    private final boolean trailersWanted;
 
     private OriginRequest(Builder builder) {
         origin = builder.origin;
@@ -48,6 +51,8 @@ public final class OriginRequest {
         addresses = builder.addresses;
         tunnel = builder.tunnel;
         preface = builder.preface;
+        http2 = builder.http2;
+        trailersWanted = builder.trailersWanted;
     }
 
     /** Starts a request: {@code GET /} without content and with default settings until told otherwise. */
@@ -165,9 +170,20 @@ public final class OriginRequest {
         return tunnel || upgrade != null || preface != null || isConnect();
     }
 
+    /** Whether the origin is told that trailers reach the client: {@code TE: trailers} (RFC 9110 s10.1.4). */
+    boolean isTrailersWanted() {
+        return trailersWanted;
+    }
+
     /** What begins the connection, before TLS; null for nothing. Borrowed: not to be written to. */
     byte @Nullable [] preface() {
         return preface;
+    }
+
+    /** Whether HTTP/2 is spoken; never for a request whose connection may serve no other. */
+    OriginConfig.Http2 http2() {
+        boolean chosen = http2 == OriginConfig.Http2.ALPN && !origin.isSecure();
+        return chosen || isAlone() ? OriginConfig.Http2.OFF : http2;
     }
 
     /** The request target as it is sent. Borrowed: not to be written to. */
@@ -196,6 +212,8 @@ public final class OriginRequest {
         private @Nullable AddressCheck addresses;
         private boolean tunnel;
         private byte @Nullable [] preface;
+        private OriginConfig.Http2 http2 = OriginConfig.Http2.OFF;
+        private boolean trailersWanted;
 
         private Builder(Origin origin) {
             this.origin = Objects.requireNonNull(origin, "origin");
@@ -287,6 +305,12 @@ public final class OriginRequest {
             return this;
         }
 
+        /** Trailers of the response reach the client. */
+        public Builder trailersWanted(boolean wanted) {
+            trailersWanted = wanted;
+            return this;
+        }
+
         /** It may go to these addresses only, and else fails with {@link OriginFailure.Reason#DESTINATION}. */
         public Builder addresses(AddressCheck check) {
             addresses = check;
@@ -299,6 +323,12 @@ public final class OriginRequest {
          */
         public Builder preface(byte[] bytes) {
             preface = bytes;
+            return this;
+        }
+
+        /** Whether HTTP/2 is spoken. */
+        public Builder http2(OriginConfig.Http2 mode) {
+            http2 = mode;
             return this;
         }
 

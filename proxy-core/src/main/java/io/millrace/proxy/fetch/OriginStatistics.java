@@ -19,6 +19,11 @@ public final class OriginStatistics {
     long connectFailures;
     long reuses;
     long retries;
+    long http2Connections;
+    long http2Connects;
+    long http2Streams;
+    long http2Requests;
+    long http2NotProcessed;
     private final Map<OriginFailure.Reason, Long> failures = new EnumMap<>(OriginFailure.Reason.class);
 
     OriginStatistics() {}
@@ -75,6 +80,31 @@ public final class OriginStatistics {
     /** Requests repeated on a fresh connection because a reused one had ended. */
     public long retries() {
         return retries;
+    }
+
+    /** Connections of HTTP/2 there are now, which are among the open ones. */
+    public long http2Connections() {
+        return http2Connections;
+    }
+
+    /** Connections of HTTP/2 made so far, which are among those of {@link #connects()}. */
+    public long http2Connects() {
+        return http2Connects;
+    }
+
+    /** Calls under way on streams of HTTP/2 now. */
+    public long http2Streams() {
+        return http2Streams;
+    }
+
+    /** Requests sent by HTTP/2 so far. */
+    public long http2Requests() {
+        return http2Requests;
+    }
+
+    /** HTTP/2 requests that an origin said it had not processed, so far. */
+    public long http2NotProcessed() {
+        return http2NotProcessed;
     }
 
     /** Calls that failed for this reason so far. */

@@ -1,5 +1,6 @@
 package io.millrace.proxy.fetch;
 
+import io.millrace.proxy.config.OriginConfig;
 import io.millrace.proxy.config.OriginTlsConfig;
 import io.millrace.proxy.config.OriginTlsConfig.Verify;
 import io.millrace.proxy.config.TlsVersion;
@@ -20,7 +21,7 @@ import java.security.GeneralSecurityException;
 import javax.net.ssl.SSLException;
 
 /**
- * TLS contexts for connections to origins: HTTP/1.1 only, OpenSSL where its library is there, else the JDK's.
+ * TLS contexts for connections to origins: OpenSSL where its library is there, else the JDK's.
  *
  * <p>Thread-safe: no state. A context is meant to be made once and shared by the clients of all event loops.
  */
@@ -57,13 +58,15 @@ public final class OriginTls {
     /**
      * Makes a context of settings. Blocks on their files.
      *
+     * @param http2 what is offered by ALPN
      * @throws SSLException when a file cannot be used; the message names it
      */
-    static SslContext of(OriginTlsConfig.Context config) throws SSLException {
-        if (config.equals(OriginTlsConfig.DEFAULTS.context())) {
+    static SslContext of(OriginTlsConfig.Context config, OriginConfig.Http2 http2) throws SSLException {
+        if (http2 == OriginConfig.Http2.OFF && config.equals(OriginTlsConfig.DEFAULTS.context())) {
             return verifying();
         }
-        SslContextBuilder builder = builder().protocols(TlsVersion.between(config.minVersion(), TlsVersion.TLS_1_3));
+        SslContextBuilder builder =
+                builder(protocols(http2)).protocols(TlsVersion.between(config.minVersion(), TlsVersion.TLS_1_3));
         if (config.verify() == Verify.OFF) {
             builder.trustManager(InsecureTrustManagerFactory.INSTANCE).endpointIdentificationAlgorithm(null);
         } else {
@@ -89,6 +92,18 @@ public final class OriginTls {
     }
 
     private static SslContextBuilder builder() {
+        return builder(protocols(OriginConfig.Http2.OFF));
+    }
+
+    private static String[] protocols(OriginConfig.Http2 http2) {
+        return switch (http2) {
+            case OFF -> new String[] {ApplicationProtocolNames.HTTP_1_1};
+            case ALPN -> new String[] {ApplicationProtocolNames.HTTP_2, ApplicationProtocolNames.HTTP_1_1};
+            case PRIOR_KNOWLEDGE -> new String[] {ApplicationProtocolNames.HTTP_2};
+        };
+    }
+
+    private static SslContextBuilder builder(String... protocols) {
         return SslContextBuilder.forClient()
                 .sslProvider(OpenSsl.isAvailable() ? SslProvider.OPENSSL : SslProvider.JDK)
                 .endpointIdentificationAlgorithm("HTTPS")
@@ -96,7 +111,7 @@ public final class OriginTls {
                         ApplicationProtocolConfig.Protocol.ALPN,
                         ApplicationProtocolConfig.SelectorFailureBehavior.NO_ADVERTISE,
                         ApplicationProtocolConfig.SelectedListenerFailureBehavior.ACCEPT,
-                        ApplicationProtocolNames.HTTP_1_1));
+                        protocols));
     }
 
     private static SslContext build(SslContextBuilder builder) {

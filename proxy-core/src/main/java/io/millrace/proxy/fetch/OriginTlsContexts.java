@@ -1,5 +1,6 @@
 package io.millrace.proxy.fetch;
 
+import io.millrace.proxy.config.OriginConfig.Http2;
 import io.millrace.proxy.config.OriginGroupConfig;
 import io.millrace.proxy.config.OriginTlsConfig.Context;
 import io.millrace.proxy.config.ProxyConfig;
@@ -8,7 +9,9 @@ import io.millrace.proxy.tls.FileStamp;
 import io.netty.handler.ssl.SslContext;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.nio.file.Path;
-import java.util.HashSet;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -43,7 +46,10 @@ public final class OriginTlsContexts implements AutoCloseable {
     private static final class Entry {
         final Context config;
         List<FileStamp> stamps = List.of();
-        volatile @Nullable SslContext made;
+        /** The protocols that contexts were asked for. Under the lock. */
+        final Set<Http2> modes = EnumSet.of(Http2.OFF);
+
+        volatile Map<Http2, SslContext> made = Map.of();
         volatile @Nullable String fault;
 
         Entry(Context config) {
@@ -53,12 +59,12 @@ public final class OriginTlsContexts implements AutoCloseable {
 
     /** Makes the contexts that a configuration needs and keeps no others. Blocks on files. */
     public void apply(ProxyConfig config) {
-        Set<Context> used = used(config);
+        Map<Context, Set<Http2>> used = used(config);
         lock.lock();
         try {
-            entries.keySet().removeIf(key -> key.hasFiles() && !used.contains(key));
+            entries.keySet().removeIf(key -> key.hasFiles() && !used.containsKey(key));
             used.forEach(this::prepare);
-            boolean watches = used.stream().anyMatch(Context::hasFiles);
+            boolean watches = used.keySet().stream().anyMatch(Context::hasFiles);
             long nanos = config.tls().checkNanos();
             if (check != null && (!watches || nanos != checkNanos)) {
                 check.cancel(false);
@@ -77,10 +83,11 @@ public final class OriginTlsContexts implements AutoCloseable {
         }
     }
 
-    private static Set<Context> used(ProxyConfig config) {
-        Set<Context> used = new HashSet<>();
+    private static Map<Context, Set<Http2>> used(ProxyConfig config) {
+        Map<Context, Set<Http2>> used = new HashMap<>();
         if (config.forwardProxy().enabled()) {
-            used.add(config.forwardRule().originTls().context());
+            RemapRuleConfig rule = config.forwardRule();
+            add(used, rule.originTls().context(), rule.originHttp2());
         }
         for (RemapRuleConfig rule : config.remap()) {
             OriginGroupConfig group = config.originGroups().stream()
@@ -88,24 +95,29 @@ public final class OriginTlsContexts implements AutoCloseable {
                     .findFirst()
                     .orElse(null);
             if (rule.to().isSecure() || (group != null && isSecure(group))) {
-                used.add(rule.originTls().context());
+                Http2 own = group == null ? null : group.http2();
+                add(used, rule.originTls().context(), own == null ? rule.originHttp2() : own);
             }
         }
         for (OriginGroupConfig group : config.originGroups()) {
             if (isSecure(group)) {
-                used.add(group.tls().context());
+                add(used, group.tls().context(), group.checkHttp2());
             }
         }
         return used;
+    }
+
+    private static void add(Map<Context, Set<Http2>> used, Context config, Http2 http2) {
+        used.computeIfAbsent(config, key -> EnumSet.of(Http2.OFF)).add(http2);
     }
 
     private static boolean isSecure(OriginGroupConfig group) {
         return group.hosts().stream().anyMatch(host -> "https".equals(host.url().scheme()));
     }
 
-    private Entry prepare(Context config) {
+    private Entry prepare(Context config, Set<Http2> modes) {
         Entry entry = entries.computeIfAbsent(config, Entry::new);
-        if (entry.made == null) {
+        if (entry.modes.addAll(modes) || entry.made.isEmpty()) {
             make(entry);
         }
         return entry;
@@ -132,10 +144,15 @@ public final class OriginTlsContexts implements AutoCloseable {
     private static void make(Entry entry) {
         // Older than the content, so that a change in between is seen at the next check.
         List<FileStamp> stamps = stamps(entry.config);
-        boolean again = entry.made != null;
+        boolean again = !entry.made.isEmpty();
         try {
-            entry.made = OriginTls.of(entry.config);
-            if (again || entry.fault != null) {
+            Map<Http2, SslContext> made = new EnumMap<>(Http2.class);
+            for (Http2 mode : entry.modes) {
+                made.put(mode, OriginTls.of(entry.config, mode));
+            }
+            boolean changed = again && !stamps.equals(entry.stamps);
+            entry.made = made;
+            if (changed || entry.fault != null) {
                 log.info("TLS to origins: loaded {}", files(entry.config).toList());
             }
             entry.fault = null;
@@ -163,20 +180,21 @@ public final class OriginTlsContexts implements AutoCloseable {
     /**
      * Returns the context of a setting, which {@link #apply} has made in most cases.
      *
+     * @param http2 what is offered by ALPN
      * @throws SSLException when there is none; the message names the file and the reason
      */
-    SslContext context(Context config) throws SSLException {
+    SslContext context(Context config, Http2 http2) throws SSLException {
         Entry entry = entries.get(config);
-        if (entry == null) {
+        if (entry == null || (!entry.made.containsKey(http2) && entry.fault == null)) {
             // Settings of a request that is older than a reload, or of an origin that only a client named.
             lock.lock();
             try {
-                entry = prepare(config);
+                entry = prepare(config, Set.of(http2));
             } finally {
                 lock.unlock();
             }
         }
-        SslContext made = entry.made;
+        SslContext made = entry.made.get(http2);
         if (made == null) {
             throw new SSLException(String.valueOf(entry.fault));
         }

@@ -23,13 +23,46 @@ final class PooledCall implements OriginCall {
         ENDED
     }
 
+    /** What carries a call: a connection of HTTP/1.1, or one stream of an HTTP/2 connection. */
+    interface Carrier {
+        /** Sends the head of a call's request, at the end of the event loop's turn. */
+        void start(PooledCall started);
+
+        /** Sends a piece of content. Takes ownership. */
+        void writeContent(ByteBuf piece, boolean chunked);
+
+        void finishRequest();
+
+        boolean isRequestWritable();
+
+        void pauseReading();
+
+        void resumeReading();
+
+        /** The caller has no interest in the rest of the response. */
+        void abandon();
+
+        /** Ends what carries the call, and the call. */
+        void fail(OriginFailure.Reason reason, String problem);
+
+        /** Whether the origin can say that it did not process the request, so that its content is kept to be repeated. */
+        default boolean mayRefuse() {
+            return false;
+        }
+    }
+
+    /** Largest content that is kept so that a request can be repeated which the origin has not processed. */
+    private static final int REPEATED_BYTES_MAX = 64 << 10;
+    /** So often a request is repeated that the origin has not processed. */
+    private static final int REPEATS_MAX = 5;
+
     private final OriginPool pool;
     private final OriginRequest request;
     private final OriginResponseHandler handler;
     private final ArrayDeque<ByteBuf> held = new ArrayDeque<>(0);
     private State state = State.WAITING;
     private @Nullable ConnectAttempt attempt;
-    private @Nullable OriginConnection connection;
+    private @Nullable Carrier connection;
     private boolean withinFetch = true;
     private boolean finished;
     private boolean paused;
@@ -37,6 +70,12 @@ final class PooledCall implements OriginCall {
     private long written;
     private boolean anySent;
     private long waitsUntil;
+    /** Content that was sent, for a repetition; complete as long as {@link #sentKept}. */
+    private @Nullable ArrayDeque<ByteBuf> sent;
+
+    private int sentBytes;
+    private boolean sentKept = true;
+    private int repeats;
 
     PooledCall(OriginPool pool, OriginRequest request, OriginResponseHandler handler) {
         this.pool = pool;
@@ -68,7 +107,7 @@ final class PooledCall implements OriginCall {
     }
 
     /** Sends the request, and what is there of its content. */
-    void start(OriginConnection on) {
+    void start(Carrier on) {
         state = State.ACTIVE;
         attempt = null;
         connection = on;
@@ -91,8 +130,30 @@ final class PooledCall implements OriginCall {
         return !anySent && request.method().isIdempotent();
     }
 
-    /** Goes on with a fresh connection, which has served nobody before: so there is no second repetition. */
+    /** True once: whether the call has not been repeated before. */
+    boolean repeatOnce() {
+        return repeats++ == 0;
+    }
+
+    /** Prepares the repetition of a request that the origin has not processed; false where some of its content is gone. */
+    boolean repeatUnprocessed() {
+        if ((anySent && !sentKept) || ++repeats > REPEATS_MAX) {
+            return false;
+        }
+        ArrayDeque<ByteBuf> kept = sent;
+        ByteBuf piece;
+        while (kept != null && (piece = kept.pollLast()) != null) {
+            held.addFirst(piece);
+            heldBytes += piece.readableBytes();
+        }
+        sentBytes = 0;
+        anySent = false;
+        return true;
+    }
+
+    /** Goes on with another connection. One of HTTP/1.1 has served nobody before: so there is no second repetition. */
     void repeat() {
+        state = State.WAITING;
         connection = null;
         pool.retry(this);
     }
@@ -131,7 +192,7 @@ final class PooledCall implements OriginCall {
             return;
         }
         written += length;
-        OriginConnection on = connection;
+        Carrier on = connection;
         if (on == null) {
             held.addLast(content);
             heldBytes += length;
@@ -188,7 +249,7 @@ final class PooledCall implements OriginCall {
         if (was == State.ENDED) {
             return;
         }
-        OriginConnection on = connection;
+        Carrier on = connection;
         ConnectAttempt made = attempt;
         end();
         if (was == State.WAITING) {
@@ -205,7 +266,7 @@ final class PooledCall implements OriginCall {
         if (state == State.ENDED) {
             return;
         }
-        OriginConnection on = connection;
+        Carrier on = connection;
         ConnectAttempt made = attempt;
         if (made != null) {
             made.abandon();
@@ -230,6 +291,7 @@ final class PooledCall implements OriginCall {
     }
 
     void head(ResponseHead head, ResponseFraming framing) {
+        dropSent();
         handler.onHead(head, framing);
     }
 
@@ -264,12 +326,35 @@ final class PooledCall implements OriginCall {
         }
     }
 
-    private void send(OriginConnection on, ByteBuf piece) {
+    private void send(Carrier on, ByteBuf piece) {
         anySent = true;
+        if (on.mayRefuse() && sentKept) {
+            sentBytes += piece.readableBytes();
+            if (sentBytes > REPEATED_BYTES_MAX) {
+                dropSent();
+            } else {
+                if (sent == null) {
+                    sent = new ArrayDeque<>(4);
+                }
+                sent.addLast(piece.retainedDuplicate());
+            }
+        }
         on.writeContent(piece, request.contentLength() < 0);
     }
 
+    /** The request is not repeated any more. */
+    private void dropSent() {
+        sentKept = false;
+        ArrayDeque<ByteBuf> kept = sent;
+        sent = null;
+        ByteBuf piece;
+        while (kept != null && (piece = kept.pollFirst()) != null) {
+            piece.release();
+        }
+    }
+
     private void end() {
+        dropSent();
         state = State.ENDED;
         attempt = null;
         connection = null;

@@ -1,8 +1,10 @@
 package io.millrace.proxy.fetch;
 
+import io.millrace.proxy.config.OriginConfig;
 import io.millrace.proxy.config.OriginTlsConfig;
 import io.millrace.proxy.dns.DnsStatistics;
 import io.millrace.proxy.dns.HostAddresses;
+import io.millrace.proxy.fetch.http2.Http2ClientLoop;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelOption;
@@ -34,6 +36,7 @@ final class PooledOriginClient implements OriginClient {
     private final Map<OriginPool.Key, OriginPool> pools = new HashMap<>();
     private final Set<PooledCall> calls = new LinkedHashSet<>();
     private final Runnable onWaiting;
+    private @Nullable Http2ClientLoop http2;
     private boolean closed;
 
     PooledOriginClient(
@@ -118,6 +121,16 @@ final class PooledOriginClient implements OriginClient {
         onWaiting.run();
     }
 
+    /** What HTTP/2 connections share; made with the first of them. */
+    Http2ClientLoop http2() {
+        Http2ClientLoop shared = http2;
+        if (shared == null) {
+            shared = new Http2ClientLoop();
+            http2 = shared;
+        }
+        return shared;
+    }
+
     boolean isClosed() {
         return closed;
     }
@@ -135,8 +148,8 @@ final class PooledOriginClient implements OriginClient {
     }
 
     /** The TLS context for settings. */
-    SslContext sslContext(OriginTlsConfig.Context config) throws SSLException {
-        return sslContext.of(config);
+    SslContext sslContext(OriginTlsConfig.Context config, OriginConfig.Http2 http2) throws SSLException {
+        return sslContext.of(config, http2);
     }
 
     void forget(OriginPool.Key key, OriginPool pool) {

@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
  * METHOD target HTTP/1.1 CRLF
  * the request's fields, without those that are about the connection
  * [Connection: close CRLF | Connection: Upgrade CRLF Upgrade: protocols CRLF]
+ * [Connection: TE CRLF TE: trailers CRLF]
  * [Content-Length: n CRLF | Transfer-Encoding: chunked CRLF]
  * CRLF
  * </pre>
@@ -26,6 +27,7 @@ final class RequestEncoder {
     private static final byte[] VERSION = ascii(" HTTP/1.1\r\n");
     private static final byte[] CONNECTION_CLOSE = ascii("Connection: close\r\n");
     private static final byte[] CONNECTION_UPGRADE = ascii("Connection: Upgrade\r\nUpgrade: ");
+    private static final byte[] TRAILERS_WANTED = ascii("Connection: TE\r\nTE: trailers\r\n");
     private static final byte[] CHUNKED = ascii("Transfer-Encoding: chunked\r\n");
     private static final byte[] CONTENT_LENGTH = ascii("Content-Length: ");
     private static final byte[] CRLF = ascii("\r\n");
@@ -38,6 +40,7 @@ final class RequestEncoder {
             FieldName.TRANSFER_ENCODING,
             FieldName.KEEP_ALIVE,
             FieldName.PROXY_CONNECTION,
+            FieldName.TE,
             FieldName.UPGRADE);
 
     private RequestEncoder() {}
@@ -57,6 +60,9 @@ final class RequestEncoder {
             out.writeBytes(CRLF);
         } else if ((!request.settings().keepAlive() || request.isAlone()) && !request.isConnect()) {
             out.writeBytes(CONNECTION_CLOSE);
+        }
+        if (request.isTrailersWanted() && upgrade == null) {
+            out.writeBytes(TRAILERS_WANTED);
         }
         if (request.hasContent()) {
             if (request.contentLength() < 0) {

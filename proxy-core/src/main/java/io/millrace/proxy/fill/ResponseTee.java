@@ -4,6 +4,7 @@ import io.millrace.proxy.fill.ContentWindow.Chunk;
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
 import io.millrace.proxy.http.ContentSource;
+import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.net.LoopTurns;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoredObject;
@@ -87,6 +88,9 @@ public final class ResponseTee {
     private long storedLengthMax = Long.MAX_VALUE;
     private BooleanSupplier unwanted = () -> false;
     private long announcedLength = -1;
+
+    @Nullable
+    private FieldSection trailers;
 
     @Nullable
     private ContentFailure failure;
@@ -187,10 +191,20 @@ public final class ResponseTee {
 
     /** The origin's last byte was delivered: the representation is whole. */
     public void end() {
+        end(null);
+    }
+
+    /**
+     * As {@link #end()}, with a trailer section for each reader of the whole body; the store keeps none.
+     *
+     * @param fields the trailers; null for none
+     */
+    public void end(@Nullable FieldSection fields) {
         if (ended) {
             return;
         }
         ended = true;
+        trailers = fields;
         completeStored();
         serveWaiting();
         disposeIfIdle();
@@ -527,12 +541,13 @@ public final class ResponseTee {
         }
 
         void deliverEnd() {
+            FieldSection fields = end < 0 ? trailers : null;
             if (sameLoop) {
-                sink.onEnd();
+                sink.onEnd(fields);
             } else {
                 sinkLoop.execute(() -> {
                     if (!closed) {
-                        sink.onEnd();
+                        sink.onEnd(fields);
                     }
                 });
             }

@@ -1,6 +1,7 @@
 package io.millrace.proxy.http;
 
 import io.netty.buffer.ByteBuf;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What receives the pieces of a message's content, one for each {@link ContentSource#pull}.
@@ -22,6 +23,11 @@ public interface ContentSink {
 
     /** There is no more, and it is whole. */
     void onEnd();
+
+    /** As {@link #onEnd()}, with the trailer section behind the content; a sink that has no use for it drops it. */
+    default void onEnd(@Nullable FieldSection trailers) {
+        onEnd();
+    }
 
     /** There is no more, and it is not whole: the receiver must be able to tell. */
     void onFailure(ContentFailure failure);

@@ -5,13 +5,13 @@ public final class ResponseHead {
 
     private final int status;
     private final String reason;
-    private final int minorVersion;
+    private final int version;
     private final FieldSection fields;
 
-    private ResponseHead(int status, String reason, int minorVersion, FieldSection fields) {
+    private ResponseHead(int status, String reason, int version, FieldSection fields) {
         this.status = status;
         this.reason = reason;
-        this.minorVersion = minorVersion;
+        this.version = version;
         this.fields = fields;
     }
 
@@ -23,6 +23,16 @@ public final class ResponseHead {
     /** The head of an HTTP/1.{@code minorVersion} response; the reason phrase may be empty. */
     public static ResponseHead of(int status, String reason, int minorVersion, FieldSection fields) {
         return new ResponseHead(status, reason, minorVersion, fields);
+    }
+
+    /** The head of an HTTP/2 response; the reason phrase is what HTTP/1.1 clients are told. */
+    public static ResponseHead ofHttp2(int status, String reason, FieldSection fields) {
+        return new ResponseHead(status, reason, 2, fields);
+    }
+
+    /** The same head with other fields. */
+    public ResponseHead withFields(FieldSection others) {
+        return new ResponseHead(status, reason, version, others);
     }
 
     /** The status code, 100 to 599 (RFC 9110 s15). */
@@ -37,7 +47,12 @@ public final class ResponseHead {
 
     /** The minor version of HTTP/1: 0 or 1; 1 for later major versions. */
     public int minorVersion() {
-        return minorVersion;
+        return Math.min(1, version);
+    }
+
+    /** The version that it came by: 0 for HTTP/1.0, 1 for HTTP/1.1, 2 for HTTP/2. */
+    public int version() {
+        return version;
     }
 
     public FieldSection fields() {

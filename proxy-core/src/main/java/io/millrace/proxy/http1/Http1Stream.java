@@ -1,5 +1,6 @@
 package io.millrace.proxy.http1;
 
+import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http1.Http1HeadWriter.Framing;
 import io.millrace.proxy.http1.Http1HeadWriter.Persistence;
@@ -41,6 +42,7 @@ final class Http1Stream implements ClientStream {
     private long contentReceived;
     private long contentSent;
     private long bytesSent;
+    private FieldSection trailers = FieldSection.EMPTY;
 
     /** @param contentBytesMax longest content of the request, 0 for no limit */
     Http1Stream(Http1Connection connection, RequestReading request, long contentBytesMax) {
@@ -254,6 +256,14 @@ final class Http1Stream implements ClientStream {
     }
 
     @Override
+    public void finish(FieldSection fields) {
+        if (!gone && !responseEnded && framing == Framing.CHUNKED && request.wantsTrailers()) {
+            trailers = fields;
+        }
+        finish();
+    }
+
+    @Override
     public void finish() {
         if (gone || responseEnded) {
             return;
@@ -264,9 +274,11 @@ final class Http1Stream implements ClientStream {
         }
         responseEnded = true;
         if (framing == Framing.CHUNKED) {
-            ByteBuf end = alloc().buffer(5);
-            end.writeByte('0').writeByte('\r').writeByte('\n').writeByte('\r').writeByte('\n');
-            send(end);
+            FieldSection fields = trailers;
+            ByteBuf end = alloc().buffer(5 + fields.wireLength());
+            end.writeByte('0').writeByte('\r').writeByte('\n');
+            fields.writeTo(end);
+            send(end.writeByte('\r').writeByte('\n'));
         }
         connection.output().flush();
         if (requestEnded || close) {

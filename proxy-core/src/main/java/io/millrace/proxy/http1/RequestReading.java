@@ -8,6 +8,7 @@ import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetProblem;
 import io.millrace.proxy.http.TargetResult;
 import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.http.TrailerFields;
 import io.millrace.proxy.http.UpgradeFields;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientConnection;
@@ -49,6 +50,11 @@ record RequestReading(
     /** Whether the client sends its content when it is told to, or after a while (RFC 9110 s10.1.1). */
     boolean awaitsContinue() {
         return head != null && head.fields().hasToken(FieldName.EXPECT, "100-continue");
+    }
+
+    /** Whether the client takes trailers behind a chunked response (RFC 9110 s10.1.4). */
+    boolean wantsTrailers() {
+        return head != null && TrailerFields.areWanted(head.fields());
     }
 
     /** The reading of a request whose head never became complete. */

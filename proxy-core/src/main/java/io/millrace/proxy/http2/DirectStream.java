@@ -47,6 +47,7 @@ final class DirectStream implements ClientStream {
      * @param withoutTable whether the head begins with a table size update
      */
     void begin(ByteBuf buffer, ClientConnection connection, int streamId, int clientWindow, boolean withoutTable) {
+        end();
         out = buffer;
         facts = connection;
         id = streamId;
@@ -54,7 +55,6 @@ final class DirectStream implements ClientStream {
         window = clientWindow;
         tableUpdate = withoutTable;
         sent = 0;
-        rest = null;
     }
 
     /** Forgets the buffer. */

@@ -1,7 +1,7 @@
 package io.millrace.proxy.http2;
 
 /** The error codes of HTTP/2 (RFC 9113 s7). */
-enum ErrorCode {
+public enum ErrorCode {
     NO_ERROR(0),
     PROTOCOL_ERROR(1),
     INTERNAL_ERROR(2),
@@ -22,7 +22,7 @@ enum ErrorCode {
     }
 
     /** The number on the wire. */
-    int code() {
+    public int code() {
         return code;
     }
 }

@@ -6,12 +6,12 @@ import io.netty.channel.ChannelHandlerContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Frames on their way to one client, gathered over one turn of the event loop. Small frames are copied behind one another
+ * Frames on their way to one peer, gathered over one turn of the event loop. Small frames are copied behind one another
  * into one buffer.
  *
  * <p>Confined to the channel's event loop. The buffer is owned here until it is written to the channel.
  */
-final class FrameOutput {
+public final class FrameOutput {
     /** Content of up to so many bytes is copied behind its frame header. */
     private static final int JOINED_BYTES_MAX = 4096;
 
@@ -30,13 +30,13 @@ final class FrameOutput {
     private long written;
 
     /** @param turn run at the end of the event loop's turn in which something was written; calls {@link #flushNow} */
-    FrameOutput(ChannelHandlerContext ctx, Runnable turn) {
+    public FrameOutput(ChannelHandlerContext ctx, Runnable turn) {
         this.ctx = ctx;
         this.turn = turn;
     }
 
     /** The buffer to append whole frames to, with room for so many bytes; borrowed until the next call of anything here. */
-    ByteBuf room(int bytes) {
+    public ByteBuf room(int bytes) {
         ByteBuf buffer = gathered;
         if (buffer != null && buffer.readableBytes() + bytes > GATHERED_BYTES_MAX && buffer.isReadable()) {
             hand();
@@ -57,7 +57,7 @@ final class FrameOutput {
     }
 
     /** Appends a DATA frame; takes ownership of the content. */
-    void data(int streamId, ByteBuf content, boolean endStream) {
+    public void data(int streamId, ByteBuf content, boolean endStream) {
         int length = content.readableBytes();
         boolean joined = length <= JOINED_BYTES_MAX;
         ByteBuf buffer = room(Frames.HEADER_BYTES + (joined ? length : 0));
@@ -88,13 +88,13 @@ final class FrameOutput {
         }
     }
 
-    /** Bytes of the client are taken apart: what is written meanwhile leaves at their end. */
-    void beginRead() {
+    /** Bytes of the peer are taken apart: what is written meanwhile leaves at their end. */
+    public void beginRead() {
         inRead = true;
     }
 
     /** The bytes are taken apart. */
-    void endRead() {
+    public void endRead() {
         inRead = false;
         if (unflushed) {
             turn.run();
@@ -102,7 +102,7 @@ final class FrameOutput {
     }
 
     /** Sends what was written at the end of the turn. */
-    void flush() {
+    public void flush() {
         unflushed = true;
         if (!inRead && !turnQueued) {
             turnQueued = true;
@@ -118,14 +118,14 @@ final class FrameOutput {
     }
 
     /** Sends what was written. */
-    void flushNow() {
+    public void flushNow() {
         hand();
         unflushed = false;
         ctx.flush();
     }
 
     /** Whether the channel takes more content now. */
-    boolean isWritable() {
+    public boolean isWritable() {
         ByteBuf buffer = gathered;
         return ctx.channel().isWritable() && (buffer == null || buffer.readableBytes() < GATHERED_BYTES_MAX);
     }
@@ -156,7 +156,7 @@ final class FrameOutput {
     }
 
     /** The channel is gone: so is what waits. */
-    void drop() {
+    public void drop() {
         unflushed = false;
         ByteBuf buffer = gathered;
         gathered = null;

@@ -3,8 +3,10 @@ package io.millrace.proxy.http2;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.TrailerFields;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.DecidedRequest;
+import io.millrace.proxy.net.RequestHandler;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +16,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the connection's event loop.
  */
 final class FrameProcessor implements FrameReader.Receiver {
+    /** A DATA frame that a window cut shorter than this allows no WINDOW_UPDATE in return. */
+    private static final int CUT_FRAME_BYTES_MIN = 512;
+    /** Settings of one frame that are not counted as frames; there are fewer than ten identifiers. */
+    private static final int SETTINGS_IN_FRAME_FREE = 16;
+
     private final Http2Connection connection;
     private final Http2Loop home;
     private final HpackDecoder hpack = new HpackDecoder();
@@ -23,6 +30,10 @@ final class FrameProcessor implements FrameReader.Receiver {
     private int receiveWindowMax = Frames.WINDOW_DEFAULT;
     private int initialSendWindow = Frames.WINDOW_DEFAULT;
     private boolean anySettings;
+    private int settingsInFrame;
+    /** Whether the DATA frame under way has had content. */
+    private boolean anyContent;
+
     private int requests;
     /** A priority that was told before its request, and the request's stream. */
     private @Nullable StreamPriority early;
@@ -49,9 +60,16 @@ final class FrameProcessor implements FrameReader.Receiver {
         guard.onTick(settings);
     }
 
-    /** A DATA frame was sent: the client answers with WINDOW_UPDATE. */
-    void sentFrame() {
-        guard.earned();
+    /**
+     * A DATA frame was sent: the client answers with WINDOW_UPDATE.
+     *
+     * @param cut whether a window ended the frame before the content that waits
+     */
+    void sentFrame(int bytes, boolean cut) {
+        // A client that opens its window by a few bytes at a time costs a frame for each (CVE-2019-9511).
+        if (!cut || bytes >= CUT_FRAME_BYTES_MIN) {
+            guard.earned();
+        }
     }
 
     // requests
@@ -139,10 +157,6 @@ final class FrameProcessor implements FrameReader.Receiver {
             refuse(streamId, refused == null ? BadRequest.SYNTAX : refused, endStream);
             return;
         }
-        if (head.method() == Method.CONNECT) {
-            refuse(streamId, BadRequest.TUNNEL, endStream);
-            return;
-        }
         if (!connection.covers(head.target())) {
             home.parts().events().onFault(Http2Fault.MISDIRECTED);
             refuse(streamId, BadRequest.MISDIRECTED, endStream);
@@ -176,10 +190,10 @@ final class FrameProcessor implements FrameReader.Receiver {
             return decided;
         }
         connection.sentDirectly(stream.sent());
-        if (stream.sent() > 0) {
-            guard.earned();
-        }
         ByteBuf rest = stream.takeRest();
+        if (stream.sent() > 0) {
+            sentFrame(stream.sent(), rest != null);
+        }
         if (rest != null) {
             Http2Stream waiting = new Http2Stream(connection, streamId, initialSendWindow - stream.sent());
             connection.streams().put(waiting);
@@ -199,6 +213,7 @@ final class FrameProcessor implements FrameReader.Receiver {
             throws Http2Exception {
         Http2Stream stream = new Http2Stream(connection, streamId, initialSendWindow);
         long contentLength = fields.contentLength();
+        boolean tunnels = head.method() == Method.CONNECT || fields.isExtendedConnect();
         if (endStream && contentLength > 0) {
             throw Http2Exception.stream(
                     streamId,
@@ -209,7 +224,12 @@ final class FrameProcessor implements FrameReader.Receiver {
         connection.streams().put(stream);
         RequestHead owned = fields.owned(head);
         prioritize(stream, owned);
+        stream.wantTrailers(TrailerFields.areWanted(owned.fields()));
         long expected = endStream ? 0 : contentLength;
+        if (tunnels) {
+            beginTunnel(stream, owned, endStream);
+            return;
+        }
         stream.expect(expected, owned.fields().hasToken(FieldName.EXPECT, "100-continue"));
         if (expected > 0 && settings.contentBytesMax() > 0 && expected > settings.contentBytesMax()) {
             refuse(stream, BadRequest.CONTENT_TOO_LARGE);
@@ -219,6 +239,17 @@ final class FrameProcessor implements FrameReader.Receiver {
                 decided == null
                         ? home.parts().receiver().onRequest(stream, owned, expected)
                         : decided.resume(stream, owned));
+        if (endStream) {
+            stream.endRequest();
+        }
+    }
+
+    /** Content is what the tunnel carries: the request itself has none. */
+    private void beginTunnel(Http2Stream stream, RequestHead head, boolean endStream) throws Http2Exception {
+        stream.askTunnel();
+        RequestHandler exchange = home.parts().receiver().onRequest(stream, head, 0);
+        stream.handler(exchange);
+        exchange.onRequestEnd();
         if (endStream) {
             stream.endRequest();
         }
@@ -276,9 +307,7 @@ final class FrameProcessor implements FrameReader.Receiver {
             Frames.windowUpdate(connection.output().room(13), 0, receiveWindowMax - receiveWindow);
             receiveWindow = receiveWindowMax;
         }
-        if (length == 0 && !endStream) {
-            guard.controlFrame(connection.settings());
-        }
+        anyContent = false;
         Http2Stream stream = connection.streams().get(streamId);
         if (stream != null) {
             stream.receiving(length);
@@ -292,6 +321,7 @@ final class FrameProcessor implements FrameReader.Receiver {
 
     @Override
     public void onContent(int streamId, ByteBuf in, int index, int length) throws Http2Exception {
+        anyContent = true;
         Http2Stream stream = connection.streams().get(streamId);
         if (stream != null) {
             stream.content(in, index, length, connection.settings().contentBytesMax());
@@ -300,6 +330,10 @@ final class FrameProcessor implements FrameReader.Receiver {
 
     @Override
     public void onDataEnd(int streamId, boolean endStream) throws Http2Exception {
+        if (!anyContent && !endStream) {
+            // Empty, or padding alone.
+            guard.controlFrame(connection.settings());
+        }
         Http2Stream stream = connection.streams().get(streamId);
         if (stream == null) {
             return;
@@ -331,6 +365,10 @@ final class FrameProcessor implements FrameReader.Receiver {
 
     @Override
     public void onSetting(int identifier, long value) throws Http2Exception {
+        if (++settingsInFrame > SETTINGS_IN_FRAME_FREE) {
+            // Each initial window is applied to every stream.
+            guard.controlFrame(connection.settings());
+        }
         switch (identifier) {
             case Frames.SETTING_HEADER_TABLE_SIZE -> {
                 if (value < HpackDecoder.TABLE_BYTES_MAX) {
@@ -377,6 +415,7 @@ final class FrameProcessor implements FrameReader.Receiver {
 
     @Override
     public void onSettingsEnd() throws Http2Exception {
+        settingsInFrame = 0;
         if (anySettings) {
             guard.controlFrame(connection.settings());
         }
@@ -412,8 +451,9 @@ final class FrameProcessor implements FrameReader.Receiver {
     }
 
     @Override
-    public void onGoAway() {
-        // Requests in progress are answered; the client begins no more by itself.
+    public void onGoAway(int lastStreamId, long code) throws Http2Exception {
+        // Requests that have begun are answered; the client begins no more by itself.
+        guard.controlFrame(connection.settings());
     }
 
     @Override

@@ -5,20 +5,20 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Cuts a client's bytes into frames and checks what a frame alone can tell (RFC 9113 s4, s6).
+ * Cuts a peer's bytes into frames and checks what a frame alone can tell (RFC 9113 s4, s6).
  *
  * <p>The payload of DATA is handed on as it comes; every other frame when it is whole.
  *
  * <p>Confined to one event loop.
  */
-final class FrameReader {
+public final class FrameReader {
     /** Frames of one field block beside those that are full. */
     private static final int SMALL_FRAMES_MAX = 16;
 
     private static final byte[] NOTHING = {};
 
     /** Acts on frames. Positions are those of the buffer that is being read. */
-    interface Receiver {
+    public interface Receiver {
         /** A DATA frame begins; {@code length} counts for flow control. */
         void onData(int streamId, int length, boolean endStream) throws Http2Exception;
 
@@ -51,8 +51,12 @@ final class FrameReader {
         /** A larger window for a stream or, with 0, the connection. */
         void onWindowUpdate(int streamId, int increment) throws Http2Exception;
 
-        /** The client begins no more requests, and goes on with those that there are. */
-        void onGoAway();
+        /**
+         * The peer takes no more streams, and goes on with those that there are.
+         *
+         * @param lastStreamId the last stream of this side that the peer has processed or may process
+         */
+        void onGoAway(int lastStreamId, long code) throws Http2Exception;
 
         /** A priority (RFC 9218 s7.1). */
         void onPriorityUpdate(int streamId, ByteBuf in, int index, int length) throws Http2Exception;
@@ -87,11 +91,12 @@ final class FrameReader {
     private @Nullable Http2Exception blockError;
 
     /** Where a field block is put that comes in one frame. One per event loop. */
-    static final class BlockBuffer {
+    public static final class BlockBuffer {
         private final byte[] bytes = new byte[Frames.PAYLOAD_BYTES_MAX];
     }
 
-    FrameReader(Receiver receiver, BlockBuffer block) {
+    /** A reader of one connection. Shares the buffer with others of its event loop. */
+    public FrameReader(Receiver receiver, BlockBuffer block) {
         this.receiver = receiver;
         this.block = block;
     }
@@ -114,7 +119,7 @@ final class FrameReader {
      * @return false when more bytes are needed
      * @throws Http2Exception of the connection
      */
-    boolean next(ByteBuf in, int blockBytesMax) throws Http2Exception {
+    public boolean next(ByteBuf in, int blockBytesMax) throws Http2Exception {
         if (inData) {
             return content(in);
         }
@@ -240,14 +245,14 @@ final class FrameReader {
                 receiver.onReset(streamId, in.getUnsignedInt(at));
             }
             case Frames.SETTINGS -> settings(in, at, length, flags, streamId);
-            case Frames.PUSH_PROMISE -> throw protocol("PUSH_PROMISE of a client");
+            case Frames.PUSH_PROMISE -> throw protocol("PUSH_PROMISE, which this side does not allow");
             case Frames.PING -> ping(in, at, length, flags, streamId);
             case Frames.GOAWAY -> {
                 requireConnection(streamId, "GOAWAY on a stream");
                 if (length < 8) {
                     throw size("GOAWAY of another length");
                 }
-                receiver.onGoAway();
+                receiver.onGoAway(in.getInt(at) & Integer.MAX_VALUE, in.getUnsignedInt(at + 4));
             }
             case Frames.WINDOW_UPDATE -> windowUpdate(in, at, length, streamId);
             case Frames.PRIORITY_UPDATE -> {

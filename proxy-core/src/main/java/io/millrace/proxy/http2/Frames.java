@@ -13,55 +13,55 @@ import io.netty.buffer.ByteBuf;
  *
  * <p>Immutable: no state.
  */
-final class Frames {
-    static final int HEADER_BYTES = 9;
+public final class Frames {
+    public static final int HEADER_BYTES = 9;
     /** Longest payload that either side sends here: the least that SETTINGS_MAX_FRAME_SIZE can say. */
-    static final int PAYLOAD_BYTES_MAX = 16384;
+    public static final int PAYLOAD_BYTES_MAX = 16384;
 
-    static final int WINDOW_MAX = Integer.MAX_VALUE;
-    static final int WINDOW_DEFAULT = 65535;
+    public static final int WINDOW_MAX = Integer.MAX_VALUE;
+    public static final int WINDOW_DEFAULT = 65535;
 
-    static final int DATA = 0;
-    static final int HEADERS = 1;
-    static final int PRIORITY = 2;
-    static final int RST_STREAM = 3;
-    static final int SETTINGS = 4;
-    static final int PUSH_PROMISE = 5;
-    static final int PING = 6;
-    static final int GOAWAY = 7;
-    static final int WINDOW_UPDATE = 8;
-    static final int CONTINUATION = 9;
+    public static final int DATA = 0;
+    public static final int HEADERS = 1;
+    public static final int PRIORITY = 2;
+    public static final int RST_STREAM = 3;
+    public static final int SETTINGS = 4;
+    public static final int PUSH_PROMISE = 5;
+    public static final int PING = 6;
+    public static final int GOAWAY = 7;
+    public static final int WINDOW_UPDATE = 8;
+    public static final int CONTINUATION = 9;
     /** RFC 9218 s7.1. */
-    static final int PRIORITY_UPDATE = 0x10;
+    public static final int PRIORITY_UPDATE = 0x10;
 
-    static final int ACK = 1;
-    static final int END_STREAM = 1;
-    static final int END_HEADERS = 4;
-    static final int PADDED = 8;
-    static final int WITH_PRIORITY = 0x20;
+    public static final int ACK = 1;
+    public static final int END_STREAM = 1;
+    public static final int END_HEADERS = 4;
+    public static final int PADDED = 8;
+    public static final int WITH_PRIORITY = 0x20;
 
-    static final int SETTING_HEADER_TABLE_SIZE = 1;
-    static final int SETTING_ENABLE_PUSH = 2;
-    static final int SETTING_MAX_CONCURRENT_STREAMS = 3;
-    static final int SETTING_INITIAL_WINDOW_SIZE = 4;
-    static final int SETTING_MAX_FRAME_SIZE = 5;
-    static final int SETTING_MAX_HEADER_LIST_SIZE = 6;
+    public static final int SETTING_HEADER_TABLE_SIZE = 1;
+    public static final int SETTING_ENABLE_PUSH = 2;
+    public static final int SETTING_MAX_CONCURRENT_STREAMS = 3;
+    public static final int SETTING_INITIAL_WINDOW_SIZE = 4;
+    public static final int SETTING_MAX_FRAME_SIZE = 5;
+    public static final int SETTING_MAX_HEADER_LIST_SIZE = 6;
     /** RFC 8441 s3. */
-    static final int SETTING_ENABLE_CONNECT_PROTOCOL = 8;
+    public static final int SETTING_ENABLE_CONNECT_PROTOCOL = 8;
     /** RFC 9218 s2.1. */
-    static final int SETTING_NO_RFC7540_PRIORITIES = 9;
+    public static final int SETTING_NO_RFC7540_PRIORITIES = 9;
 
     private Frames() {}
 
     /** Appends a frame's header. */
-    static void header(ByteBuf out, int length, int type, int flags, int streamId) {
+    public static void header(ByteBuf out, int length, int type, int flags, int streamId) {
         out.writeMedium(length);
         out.writeShort(type << 8 | flags);
         out.writeInt(streamId);
     }
 
     /** Appends a whole field block: one HEADERS frame, and CONTINUATION frames where it is longer than a frame. */
-    static void headers(ByteBuf out, int streamId, byte[] block, int length, boolean endStream) {
+    public static void headers(ByteBuf out, int streamId, byte[] block, int length, boolean endStream) {
         int first = Math.min(length, PAYLOAD_BYTES_MAX);
         int flags = (endStream ? END_STREAM : 0) | (first == length ? END_HEADERS : 0);
         header(out, first, HEADERS, flags, streamId);
@@ -74,33 +74,33 @@ final class Frames {
         }
     }
 
-    static void rstStream(ByteBuf out, int streamId, ErrorCode code) {
+    public static void rstStream(ByteBuf out, int streamId, ErrorCode code) {
         header(out, 4, RST_STREAM, 0, streamId);
         out.writeInt(code.code());
     }
 
-    static void windowUpdate(ByteBuf out, int streamId, int increment) {
+    public static void windowUpdate(ByteBuf out, int streamId, int increment) {
         header(out, 4, WINDOW_UPDATE, 0, streamId);
         out.writeInt(increment);
     }
 
-    static void goAway(ByteBuf out, int lastStreamId, ErrorCode code) {
+    public static void goAway(ByteBuf out, int lastStreamId, ErrorCode code) {
         header(out, 8, GOAWAY, 0, 0);
         out.writeInt(lastStreamId);
         out.writeInt(code.code());
     }
 
-    static void settingsAck(ByteBuf out) {
+    public static void settingsAck(ByteBuf out) {
         header(out, 0, SETTINGS, ACK, 0);
     }
 
-    static void pingAck(ByteBuf out, long opaque) {
+    public static void pingAck(ByteBuf out, long opaque) {
         header(out, 8, PING, ACK, 0);
         out.writeLong(opaque);
     }
 
     /** Appends one setting of a SETTINGS frame. */
-    static void setting(ByteBuf out, int identifier, int value) {
+    public static void setting(ByteBuf out, int identifier, int value) {
         out.writeShort(identifier);
         out.writeInt(value);
     }

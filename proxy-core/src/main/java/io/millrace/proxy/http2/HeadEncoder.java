@@ -12,19 +12,21 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Encodes response heads as field blocks (RFC 7541 s6) and keeps the encoded fields of stored responses.
+ * Encodes heads as field blocks (RFC 7541 s6) and keeps the encoded fields of stored responses.
  *
  * <p>The dynamic table is not used: so a block is good for every connection. One per event loop.
  *
  * <p>Confined to one event loop.
  */
-final class HeadEncoder {
+public final class HeadEncoder {
     /** Stored heads whose encoding is kept; a power of two. */
     private static final int KEPT = 1024;
     /** Longer stored heads are encoded anew each time. */
     private static final int KEPT_BYTES_MAX = 4096;
 
     private static final int STATUS_LINE_MIN = 15;
+    private static final byte[] TE = "te".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] TRAILERS = "trailers".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] CACHE_STATUS = "cache-status".getBytes(StandardCharsets.US_ASCII);
 
     private static final FieldName[] OF_CONNECTIONS = {
@@ -35,6 +37,12 @@ final class HeadEncoder {
         FieldName.UPGRADE
     };
 
+    /** Fields of requests that must not reach a table of another hop (RFC 7541 s7.1.3). */
+    private static final FieldName[] SENSITIVE = {
+        FieldName.AUTHORIZATION, FieldName.COOKIE, FieldName.PROXY_AUTHORIZATION
+    };
+
+    private static final FieldName ACCEPT = FieldName.of("Sec-WebSocket-Accept");
     private static final int NAMES_KEPT = 512;
 
     private byte[] block = new byte[2048];
@@ -52,12 +60,12 @@ final class HeadEncoder {
     private final int[] nameIndices = new int[NAMES_KEPT];
 
     /** The encoded block; borrowed, and good until the next call. */
-    byte[] block() {
+    public byte[] block() {
         return block;
     }
 
     /** Its length. */
-    int length() {
+    public int length() {
         return length;
     }
 
@@ -97,6 +105,100 @@ final class HeadEncoder {
         begin(withoutTable);
         status(head.status());
         fields(head.fields());
+    }
+
+    /**
+     * Encodes a request head. Fields of connections are left out, and so are Host and Content-Length, which come from the other values.
+     *
+     * @param authority ISO-8859-1 bytes of the Host field
+     * @param contentLength bytes of content, negative where unknown or where there is none
+     * @param acceptsTrailers whether the request says {@code TE: trailers}
+     * @param withoutTable as in {@link #encode}
+     */
+    public void encodeRequest(
+            String method,
+            boolean secure,
+            byte[] authority,
+            byte[] path,
+            FieldSection fields,
+            long contentLength,
+            boolean acceptsTrailers,
+            boolean withoutTable) {
+        begin(withoutTable);
+        switch (method) {
+            case "GET" -> block[length++] = (byte) (0x80 | StaticTable.METHOD);
+            case "POST" -> block[length++] = (byte) (0x80 | (StaticTable.METHOD + 1));
+            default -> {
+                byte[] name = method.getBytes(StandardCharsets.US_ASCII);
+                value(StaticTable.METHOD, name, 0, name.length);
+            }
+        }
+        block[length++] = (byte) (0x80 | (secure ? StaticTable.SCHEME + 1 : StaticTable.SCHEME));
+        value(StaticTable.AUTHORITY, authority, 0, authority.length);
+        value(StaticTable.PATH, path, 0, path.length);
+        byte[] bytes = fields.bytes();
+        for (int line = 0; line < fields.size(); line++) {
+            if (fields.isNamed(line, FieldName.HOST)
+                    || fields.isNamed(line, FieldName.CONTENT_LENGTH)
+                    || fields.isNamed(line, FieldName.TE)
+                    || isOfConnection(fields, line)) {
+                continue;
+            }
+            int first = length;
+            field(
+                    bytes,
+                    fields.nameStart(line),
+                    fields.nameEnd(line),
+                    fields.valueStart(line),
+                    fields.valueEnd(line),
+                    false);
+            if (isSensitive(fields, line)) {
+                block[first] |= 0x10;
+            }
+        }
+        if (contentLength >= 0) {
+            number(StaticTable.CONTENT_LENGTH, contentLength);
+        }
+        if (acceptsTrailers) {
+            ensure(TE.length + TRAILERS.length + 8);
+            name(TE);
+            integer(0, 7, TRAILERS.length);
+            System.arraycopy(TRAILERS, 0, block, length, TRAILERS.length);
+            length += TRAILERS.length;
+        }
+    }
+
+    private static boolean isSensitive(FieldSection fields, int line) {
+        for (FieldName name : SENSITIVE) {
+            if (fields.isNamed(line, name)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Encodes the head that opens a tunnel: status 200 (RFC 8441 s5), whatever HTTP/1.1 has for it, without the answer to a key
+     * that the client did not send.
+     */
+    void encodeSwitched(OutboundHead head, boolean withoutTable) {
+        begin(withoutTable);
+        status(200);
+        FieldSection fields = head.fields();
+        if (fields.contains(ACCEPT)) {
+            FieldSection.Builder kept = FieldSection.builderLike(fields);
+            for (int line = 0; line < fields.size(); line++) {
+                if (!fields.isNamed(line, ACCEPT)) {
+                    kept.addLine(fields, line);
+                }
+            }
+            fields = kept.build();
+        }
+        fields(fields);
+        AsciiString via = head.via();
+        if (via != null) {
+            value(StaticTable.VIA, via.array(), via.arrayOffset(), via.length());
+        }
     }
 
     /** Encodes a trailer section. */

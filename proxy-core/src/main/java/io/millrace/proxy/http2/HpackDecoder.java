@@ -7,9 +7,9 @@ import java.util.Arrays;
  *
  * <p>Confined to one event loop.
  */
-final class HpackDecoder {
-    /** Size of the table that clients may use: the default of SETTINGS_HEADER_TABLE_SIZE. */
-    static final int TABLE_BYTES_MAX = 4096;
+public final class HpackDecoder {
+    /** Size of the table that peers may use: the default of SETTINGS_HEADER_TABLE_SIZE. */
+    public static final int TABLE_BYTES_MAX = 4096;
 
     private static final int ENTRY_OVERHEAD = 32;
     private static final int ENTRIES_AT_FIRST = 16;
@@ -17,6 +17,15 @@ final class HpackDecoder {
     private static final byte[] NOTHING = {};
     private static final byte[][] NO_ENTRIES = {};
     private static final int[] NO_LENGTHS = {};
+
+    /** What takes the decoded fields. */
+    public interface Receiver {
+        /** Takes a field; borrows both arrays. */
+        void add(byte[] name, int nameStart, int nameLength, byte[] value, int valueStart, int valueLength);
+
+        /** An array for decoded text, of at least that size; good until the next call. */
+        byte[] text(int size);
+    }
 
     /** Name and value of each entry behind one another, in a ring; empty before the first. */
     private byte[][] entries = NO_ENTRIES;
@@ -38,7 +47,7 @@ final class HpackDecoder {
      * @param out gets every field, in order
      * @throws Http2Exception of the connection: the table is not in step any more
      */
-    void decode(byte[] block, int from, int to, RequestFields out) throws Http2Exception {
+    public void decode(byte[] block, int from, int to, Receiver out) throws Http2Exception {
         in = block;
         position = from;
         end = to;
@@ -63,7 +72,7 @@ final class HpackDecoder {
         in = NOTHING;
     }
 
-    private void indexed(int index, RequestFields out) throws Http2Exception {
+    private void indexed(int index, Receiver out) throws Http2Exception {
         if (index > 0 && index <= StaticTable.SIZE) {
             byte[] name = StaticTable.name(index);
             byte[] value = StaticTable.value(index);
@@ -76,7 +85,7 @@ final class HpackDecoder {
         }
     }
 
-    private void literal(int nameIndex, boolean indexing, RequestFields out) throws Http2Exception {
+    private void literal(int nameIndex, boolean indexing, Receiver out) throws Http2Exception {
         byte[] name;
         int nameStart = 0;
         int nameLength;

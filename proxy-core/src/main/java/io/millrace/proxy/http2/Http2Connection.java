@@ -12,6 +12,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoop;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.util.ReferenceCountUtil;
@@ -45,7 +46,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     private final Http2Loop home;
     private final ClientConnection facts;
     private final StreamTable streams = new StreamTable();
-    private final SendScheduler scheduler = new SendScheduler();
+    private final SendScheduler<Http2Stream> scheduler = new SendScheduler<>();
     private final FrameProcessor frames;
     private final FrameReader reader;
 
@@ -93,9 +94,10 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         names = ConnectionNames.of(context.channel());
         Http2Settings settings = settings();
         ByteBuf out = output.room(64);
-        Frames.header(out, 18, Frames.SETTINGS, 0, 0);
+        Frames.header(out, 24, Frames.SETTINGS, 0, 0);
         Frames.setting(out, Frames.SETTING_MAX_CONCURRENT_STREAMS, settings.streamsMax());
         Frames.setting(out, Frames.SETTING_MAX_HEADER_LIST_SIZE, settings.headerListMax());
+        Frames.setting(out, Frames.SETTING_ENABLE_CONNECT_PROTOCOL, 1);
         Frames.setting(out, Frames.SETTING_NO_RFC7540_PRIORITIES, 1);
         Frames.windowUpdate(out, 0, RECEIVE_WINDOW - Frames.WINDOW_DEFAULT);
         frames.receiveWindow(RECEIVE_WINDOW);
@@ -206,8 +208,10 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
             if (stream == null) {
                 break;
             }
-            sendWindow -= stream.send(sendWindow);
-            frames.sentFrame();
+            int sent = stream.send(sendWindow);
+            sendWindow -= sent;
+            boolean cut = stream.queuedBytes() > 0 && (sendWindow == 0 || stream.sendWindow() <= 0);
+            frames.sentFrame(sent, cut);
             stream.wakeExchange();
             schedule(stream);
         }
@@ -596,6 +600,9 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
 
     @Override
     public void onClose() {
+        for (Http2Stream stream : streams.all()) {
+            stream.stopTunnel();
+        }
         closeNow();
     }
 
@@ -615,6 +622,10 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
 
     HeadEncoder encoder() {
         return home.encoder();
+    }
+
+    EventLoop loop() {
+        return ctx.channel().eventLoop();
     }
 
     EventExecutor eventLoop() {

@@ -5,11 +5,11 @@ package io.millrace.proxy.http2;
  *
  * <p>Immutable.
  */
-final class Http2Exception extends Exception {
+public final class Http2Exception extends Exception {
     private static final long serialVersionUID = 1;
 
     /** The stream of an error that ends the connection. */
-    static final int CONNECTION = 0;
+    public static final int CONNECTION = 0;
 
     private final int streamId;
     private final ErrorCode code;
@@ -23,25 +23,27 @@ final class Http2Exception extends Exception {
     }
 
     /** An error that ends the connection. */
-    static Http2Exception connection(ErrorCode code, Http2Fault fault, String message) {
+    public static Http2Exception connection(ErrorCode code, Http2Fault fault, String message) {
         return new Http2Exception(CONNECTION, code, fault, message);
     }
 
     /** An error of one stream. */
-    static Http2Exception stream(int streamId, ErrorCode code, Http2Fault fault, String message) {
+    public static Http2Exception stream(int streamId, ErrorCode code, Http2Fault fault, String message) {
         return new Http2Exception(streamId, code, fault, message);
     }
 
     /** The stream that ends, or {@link #CONNECTION}. */
-    int streamId() {
+    public int streamId() {
         return streamId;
     }
 
-    ErrorCode code() {
+    /** The code that the peer is sent. */
+    public ErrorCode code() {
         return code;
     }
 
-    Http2Fault fault() {
+    /** The kind, as it is counted. */
+    public Http2Fault fault() {
         return fault;
     }
 }

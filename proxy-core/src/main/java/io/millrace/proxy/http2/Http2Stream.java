@@ -7,6 +7,7 @@ import io.millrace.proxy.memory.SlowReason;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientStream;
+import io.millrace.proxy.net.ClientTunnel;
 import io.millrace.proxy.net.ContentRate;
 import io.millrace.proxy.net.RequestHandler;
 import io.millrace.proxy.net.RequestReceiver;
@@ -23,15 +24,22 @@ import org.jspecify.annotations.Nullable;
  * <p>Content of the response waits here until the client's windows and the channel take it. Confined to the connection's
  * event loop.
  */
-final class Http2Stream implements ClientStream {
+final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements ClientStream {
     /** Content that may wait here before the exchange pauses. */
     private static final int QUEUED_BYTES_MAX = 64 * 1024;
 
+    private static final int HELD_BYTES_FIRST = 1024;
+
     private final Http2Connection connection;
     private final int id;
-    final StreamPriority priority = new StreamPriority();
 
     private @Nullable RequestHandler handler;
+    /** Whether the request asks for a tunnel: what the client sends waits for the answer. */
+    private boolean tunnelAsked;
+    /** Whether a status of 2xx came without a tunnel: the client would take it for one. */
+    private boolean tunnelMissing;
+
+    private @Nullable ClientTunnel tunnel;
 
     // the request
     private long contentLength = RequestReceiver.CHUNKED;
@@ -39,7 +47,11 @@ final class Http2Stream implements ClientStream {
     private boolean requestEnded;
     private boolean requestFailed;
     private boolean contentWanted = true;
+    /** Content that came while the exchange did not read; owned. */
+    private @Nullable ByteBuf held;
+
     private boolean awaitsContinue;
+    private boolean trailersWanted;
     private boolean continued;
     private int receiveWindow = Frames.WINDOW_DEFAULT;
     private int receiveCredit;
@@ -66,11 +78,6 @@ final class Http2Stream implements ClientStream {
 
     private long headHanded;
 
-    // the scheduler's
-    @Nullable
-    Http2Stream next;
-
-    boolean scheduled;
     private long stalledSinceNanos;
     private boolean sentSinceTick;
 
@@ -80,6 +87,7 @@ final class Http2Stream implements ClientStream {
         this.sendWindow = sendWindow;
     }
 
+    @Override
     int id() {
         return id;
     }
@@ -95,6 +103,22 @@ final class Http2Stream implements ClientStream {
     void expect(long length, boolean waitsForContinue) {
         contentLength = length;
         awaitsContinue = waitsForContinue;
+    }
+
+    /** The client takes trailers: {@code TE: trailers} (RFC 9110 s10.1.4). */
+    void wantTrailers(boolean wanted) {
+        trailersWanted = wanted;
+    }
+
+    /** The request asks for a tunnel; before its exchange begins. */
+    void askTunnel() {
+        tunnelAsked = true;
+        contentWanted = false;
+    }
+
+    /** Whether events of the client reach the handler. */
+    private boolean isHandled() {
+        return handler != null && (!responseEnded || tunnel != null);
     }
 
     boolean isRequestEnded() {
@@ -137,19 +161,65 @@ final class Http2Stream implements ClientStream {
             throw contentLengthError();
         }
         uploadRate.received(length);
-        if (handler == null || responseEnded || requestFailed) {
+        RequestHandler receiver = handler;
+        if (receiver == null || !isHandled() || requestFailed) {
             return;
         }
-        if (contentBytesMax > 0 && contentReceived > contentBytesMax) {
+        if (contentBytesMax > 0 && contentReceived > contentBytesMax && !tunnelAsked) {
             failRequest(BadRequest.CONTENT_TOO_LARGE);
             return;
         }
-        handler.onContent(in.retainedSlice(index, length));
+        if (contentWanted && held == null) {
+            receiver.onContent(in.retainedSlice(index, length));
+        } else {
+            hold(in, index, length);
+        }
+    }
+
+    /**
+     * Copies content that the exchange does not read yet behind what waits. Slices would keep whole receive buffers, one for
+     * each small frame. The stream's window bounds the size.
+     */
+    private void hold(ByteBuf in, int index, int length) {
+        ByteBuf buffer = held;
+        if (buffer == null) {
+            buffer = alloc().buffer(Math.max(length, HELD_BYTES_FIRST));
+            held = buffer;
+        }
+        buffer.writeBytes(in, index, length);
+    }
+
+    /** Gives the exchange the content that it did not read, and the request's end behind it. */
+    private void deliverHeld() {
+        ByteBuf buffer = held;
+        if (buffer == null || handler == null || !contentWanted) {
+            return;
+        }
+        held = null;
+        handler.onContent(buffer);
+        if (requestEnded && !requestFailed) {
+            tellRequestEnd();
+        }
+    }
+
+    private void tellRequestEnd() {
+        RequestHandler told = handler;
+        if (told != null && isHandled()) {
+            told.onRequestEnd();
+        }
+    }
+
+    private void dropHeld() {
+        ByteBuf buffer = held;
+        held = null;
+        if (buffer != null) {
+            buffer.release();
+        }
     }
 
     /** A DATA frame is over: the client may send as much again, where the exchange takes more. */
     void giveWindow(int windowBytes) {
-        if (requestEnded || gone || !contentWanted || responseEnded) {
+        if (requestEnded || gone || !contentWanted || (responseEnded && tunnel == null)) {
             return;
         }
         if (!windowRaised) {
@@ -172,8 +242,9 @@ final class Http2Stream implements ClientStream {
             throw contentLengthError();
         }
         requestEnded = true;
-        if (handler != null && !responseEnded && !requestFailed) {
-            handler.onRequestEnd();
+        boolean waitsForTunnel = tunnelAsked && tunnel == null;
+        if (held == null && !requestFailed && !waitsForTunnel) {
+            tellRequestEnd();
         }
         connection.endIfOver(this);
     }
@@ -188,6 +259,7 @@ final class Http2Stream implements ClientStream {
             return;
         }
         requestFailed = true;
+        dropHeld();
         if (handler != null && !responseEnded) {
             handler.onRequestFailure(reason);
         }
@@ -200,15 +272,15 @@ final class Http2Stream implements ClientStream {
         }
         gone = true;
         drop();
-        if (handler != null && !responseEnded) {
-            responseEnded = true;
-            handler.onClientGone();
-        }
+        RequestHandler told = isHandled() ? handler : null;
         responseEnded = true;
+        if (told != null) {
+            told.onClientGone();
+        }
     }
 
     void onTooSlow(SlowReason reason) {
-        if (handler != null && !responseEnded) {
+        if (handler != null && isHandled()) {
             handler.onClientTooSlow(reason);
         }
     }
@@ -219,6 +291,11 @@ final class Http2Stream implements ClientStream {
 
     /** Looks at the request's deadlines; once a tick. */
     void onTick(long nowNanos, Http2Settings settings) {
+        ClientTunnel joined = tunnel;
+        if (joined != null) {
+            joined.onTick(nowNanos);
+            return;
+        }
         if (requestEnded || requestFailed || responseEnded || handler == null) {
             return;
         }
@@ -235,7 +312,8 @@ final class Http2Stream implements ClientStream {
     /** Whether the client has kept this window, or the connection's, closed on content for so long; once a tick. */
     boolean isStalled(long nowNanos, long timeoutNanos) {
         boolean open = sendWindow > 0 && connection.sendWindow() > 0;
-        if (queuedBytes == 0 || open || sentSinceTick) {
+        // A tunnel has its own time, in which nothing comes or goes.
+        if (queuedBytes == 0 || open || sentSinceTick || tunnel != null) {
             sentSinceTick = false;
             stalledSinceNanos = 0;
             return false;
@@ -286,6 +364,12 @@ final class Http2Stream implements ClientStream {
             throw new IllegalStateException("a second response head");
         }
         headWritten = true;
+        if (tunnelAsked && head.status() / 100 == 2) {
+            tunnelMissing = true;
+            contentForbidden = true;
+            eventLoop().execute(() -> connection.reset(this, ErrorCode.CONNECT_ERROR));
+            return;
+        }
         contentForbidden = head.isContentForbidden() || head.status() == 204 || head.status() == 304;
         announced = head.contentLength();
         HeadEncoder encoder = connection.encoder();
@@ -294,6 +378,42 @@ final class Http2Stream implements ClientStream {
         bytesSent += frameBytes;
         headHanded = connection.output().handed();
         headFlags = connection.output().room(0).writerIndex() - frameBytes + 4;
+    }
+
+    @Override
+    public void switchTo(OutboundHead head, ClientTunnel to) {
+        if (gone || headWritten) {
+            to.close();
+            return;
+        }
+        headWritten = true;
+        HeadEncoder encoder = connection.encoder();
+        encoder.encodeSwitched(head, connection.takeTableUpdate());
+        bytesSent += connection.headers(id, encoder, false);
+        TunnelChannel channel = new TunnelChannel(this, to);
+        tunnel = to;
+        handler = channel;
+        channel.join(connection.loop());
+        if (requestEnded && held == null) {
+            to.endClientInput();
+        }
+    }
+
+    /** This proxy stops: a tunnel ends as such. */
+    void stopTunnel() {
+        ClientTunnel joined = tunnel;
+        if (joined != null) {
+            joined.close();
+        }
+    }
+
+    /** The tunnel is over: what it has sent to its end leaves, anything else breaks off (RFC 9113 s8.5). */
+    void closeTunnel() {
+        tunnel = null;
+        dropHeld();
+        if (!gone && !(requestEnded && responseEnded)) {
+            connection.reset(this, ErrorCode.CONNECT_ERROR);
+        }
     }
 
     @Override
@@ -337,6 +457,12 @@ final class Http2Stream implements ClientStream {
                     "the response ended early: actual=" + contentWritten + ", expected=" + announced);
         }
         responseEnded = true;
+        if (tunnelMissing) {
+            return;
+        }
+        if (tunnel == null) {
+            dropHeld();
+        }
         if (queuedBytes > 0) {
             // The last frame of content ends the stream, or the trailers behind it.
             return;
@@ -350,7 +476,7 @@ final class Http2Stream implements ClientStream {
 
     @Override
     public void finish(FieldSection fields) {
-        if (!gone && !responseEnded && fields.size() > 0) {
+        if (!gone && !responseEnded && trailersWanted && fields.size() > 0) {
             trailers = fields;
         }
         finish();
@@ -369,7 +495,7 @@ final class Http2Stream implements ClientStream {
 
     private void endSent() {
         endSent = true;
-        if (!requestEnded) {
+        if (!requestEnded && tunnel == null) {
             // The rest of the request is of no use: the client need not send it (RFC 9113 s8.1).
             connection.reset(this, ErrorCode.NO_ERROR);
         } else {
@@ -387,15 +513,19 @@ final class Http2Stream implements ClientStream {
 
     @Override
     public boolean isWritable() {
-        boolean writable = !gone && queuedBytes < (connection.isBlocked() ? 1 : QUEUED_BYTES_MAX);
+        boolean writable = !gone && queuedBytes < (isBlocked() ? 1 : QUEUED_BYTES_MAX);
         pausedExchange |= !writable;
         return writable;
     }
 
     @Override
     public void readContent(boolean on) {
+        if (tunnelAsked && tunnel == null) {
+            return;
+        }
         contentWanted = on;
         if (on) {
+            deliverHeld();
             connection.giveWindow(this);
         } else {
             uploadRate.pause();
@@ -415,6 +545,7 @@ final class Http2Stream implements ClientStream {
     }
 
     /** Whether content of it can be sent, as far as its own window is concerned. */
+    @Override
     boolean isSendable() {
         return !gone && queuedBytes > 0 && sendWindow > 0;
     }
@@ -467,7 +598,12 @@ final class Http2Stream implements ClientStream {
     }
 
     private boolean isRoomAgain() {
-        return queuedBytes < (connection.isBlocked() ? 1 : QUEUED_BYTES_MAX / 2);
+        return queuedBytes < (isBlocked() ? 1 : QUEUED_BYTES_MAX / 2);
+    }
+
+    /** Whether no content of the stream can be sent now: the exchange then gives one piece at most. */
+    private boolean isBlocked() {
+        return sendWindow <= 0 || connection.isBlocked();
     }
 
     /** Changes the client's window; false when it becomes larger than it may (RFC 9113 s6.9.1). */
@@ -498,6 +634,7 @@ final class Http2Stream implements ClientStream {
     }
 
     private void drop() {
+        dropHeld();
         ArrayDeque<ByteBuf> waiting = queue;
         queue = null;
         connection.unqueued((int) queuedBytes);

@@ -9,10 +9,13 @@ import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetProblem;
 import io.millrace.proxy.http.TargetResult;
 import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.http.UpgradeFields;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.RequestReceiver;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Base64;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to one event loop.
  */
-final class RequestFields {
+final class RequestFields implements HpackDecoder.Receiver {
     /** Octets that count for each field beside its name and value (RFC 9113 s10.5.1). */
     private static final int FIELD_OVERHEAD = 32;
 
@@ -67,6 +70,12 @@ final class RequestFields {
     private static final byte[] HOST_LINE = "host: ".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] COOKIE_LINE = "cookie: ".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] COOKIE = "cookie".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] CONNECTION_LINE = "connection: ".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] UPGRADE = "upgrade".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] UPGRADE_LINE = "upgrade: ".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] WEBSOCKET = UpgradeFields.WEBSOCKET.getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] KEY_LINE = "sec-websocket-key: ".getBytes(StandardCharsets.US_ASCII);
+    private static final FieldName WEBSOCKET_KEY = FieldName.of("Sec-WebSocket-Key");
     private static final byte[] HOST = "host".getBytes(StandardCharsets.US_ASCII);
 
     private final RecentHost plainHost = new RecentHost(false);
@@ -90,6 +99,7 @@ final class RequestFields {
     private @Nullable String malformed;
     private @Nullable BadRequest refused;
     private boolean plain;
+    private boolean extended;
 
     /**
      * The next block.
@@ -111,18 +121,19 @@ final class RequestFields {
         malformed = null;
         refused = null;
         plain = false;
+        extended = false;
     }
 
-    /** An array for decoded text, of at least that size; good until the next call. */
-    byte[] text(int size) {
+    @Override
+    public byte[] text(int size) {
         if (text.length < size) {
             text = new byte[Math.max(size, 2 * text.length)];
         }
         return text;
     }
 
-    /** Takes a field; borrows both arrays. */
-    void add(byte[] name, int nameStart, int nameLength, byte[] value, int valueStart, int valueLength) {
+    @Override
+    public void add(byte[] name, int nameStart, int nameLength, byte[] value, int valueStart, int valueLength) {
         listBytes += nameLength + valueLength + FIELD_OVERHEAD;
         if (listBytes > listBytesMax) {
             // Counts no further: the block may be long enough to overflow the sum.
@@ -339,18 +350,41 @@ final class RequestFields {
         }
         int from = start(METHOD);
         int to = end(METHOD);
-        Method method = methodOf(from, to);
+        if (extended && !FieldLexer.equalsIgnoreCase(pseudo, start(PROTOCOL), end(PROTOCOL), UpgradeFields.WEBSOCKET)) {
+            refused = BadRequest.TUNNEL;
+            return null;
+        }
+        if (extended) {
+            addHandshake();
+        }
+        Method method = extended ? Method.GET : methodOf(from, to);
         TargetResult target = target(method, secure);
         if (!(target instanceof TargetUri uri)) {
             refused = hostProblem((TargetProblem) target) ? BadRequest.HOST : BadRequest.TARGET;
             return null;
         }
-        plain = (method == Method.GET || method == Method.HEAD)
+        plain = !extended
+                && (method == Method.GET || method == Method.HEAD)
                 && fields.size() <= LINES_MAX
                 && !(fields.mayContainAny(NOT_IN_PLAIN_SET) && containsAny(NOT_IN_PLAIN));
         return method == Method.OTHER
                 ? RequestHead.ofHttp2(new String(pseudo, from, to - from, StandardCharsets.US_ASCII), uri, fields)
                 : RequestHead.ofHttp2(method, uri, fields);
+    }
+
+    /** Whether the request asks for a WebSocket (RFC 8441): the head is that of a handshake of HTTP/1.1. */
+    boolean isExtendedConnect() {
+        return extended;
+    }
+
+    /** The lines that make a handshake of RFC 6455 of the request, with a key of this proxy's own. */
+    private void addHandshake() {
+        byte[] nonce = new byte[16];
+        ThreadLocalRandom.current().nextBytes(nonce);
+        byte[] key = Base64.getEncoder().encode(nonce);
+        addLine(CONNECTION_LINE, UPGRADE, 0, UPGRADE.length);
+        addLine(UPGRADE_LINE, WEBSOCKET, 0, WEBSOCKET.length);
+        addLine(KEY_LINE, key, 0, key.length);
     }
 
     private Method methodOf(int from, int to) {
@@ -369,7 +403,7 @@ final class RequestFields {
             return "no :method, or one that is no token";
         }
         if (has(PROTOCOL)) {
-            return "a :protocol that this proxy did not offer";
+            return extendedConnectProblem();
         }
         if (isConnect()) {
             return has(SCHEME) || has(PATH) || !has(AUTHORITY)
@@ -383,6 +417,21 @@ final class RequestFields {
         if (first != '/' && first != '*') {
             return "a :path that is no path";
         }
+        return fieldProblem();
+    }
+
+    /** RFC 8441 s4. */
+    private @Nullable String extendedConnectProblem() {
+        if (!isConnect() || !has(SCHEME) || !has(AUTHORITY) || !has(PATH) || start(PATH) == end(PATH)) {
+            return "a :protocol without CONNECT, :scheme, :authority and :path";
+        }
+        if (pseudo[start(PATH)] != '/') {
+            return "a :path that is no path";
+        }
+        if (fields.contains(WEBSOCKET_KEY) || fields.contains(FieldName.CONTENT_LENGTH)) {
+            return "CONNECT with a field of HTTP/1.1 handshakes, or with Content-Length";
+        }
+        extended = true;
         return fieldProblem();
     }
 

@@ -7,10 +7,36 @@ import org.jspecify.annotations.Nullable;
  * only, one after the other, and then the others in turn.
  *
  * <p>A client that has never told a priority gets all of them in turn. Confined to one event loop.
+ *
+ * @param <S> the type of the streams
  */
-final class SendScheduler {
-    private final @Nullable Http2Stream[] heads = new Http2Stream[2 * StreamPriority.URGENCIES];
-    private final @Nullable Http2Stream[] tails = new Http2Stream[2 * StreamPriority.URGENCIES];
+final class SendScheduler<S extends SendScheduler.Entry<S>> {
+    /**
+     * A stream, as the scheduler sees it: an element of at most one of its queues.
+     *
+     * @param <S> the type of the streams
+     */
+    abstract static class Entry<S> {
+        final StreamPriority priority = new StreamPriority();
+
+        // the scheduler's
+        @Nullable
+        S next;
+
+        boolean scheduled;
+
+        abstract int id();
+
+        /** Whether the stream has content that its own window takes. */
+        abstract boolean isSendable();
+    }
+
+    @SuppressWarnings("unchecked") // private, and takes streams only
+    private final @Nullable S[] heads = (S[]) new Entry<?>[2 * StreamPriority.URGENCIES];
+
+    @SuppressWarnings("unchecked") // private, and takes streams only
+    private final @Nullable S[] tails = (S[]) new Entry<?>[2 * StreamPriority.URGENCIES];
+
     private boolean prioritized;
 
     /** The client has told a priority. */
@@ -18,19 +44,19 @@ final class SendScheduler {
         prioritized = true;
     }
 
-    private int queueOf(Http2Stream stream) {
+    private int queueOf(S stream) {
         boolean inTurn = !prioritized || stream.priority.isIncremental();
         return 2 * stream.priority.urgency() + (inTurn ? 1 : 0);
     }
 
     /** Adds a stream that has content to send, unless it is there. */
-    void add(Http2Stream stream) {
+    void add(S stream) {
         if (stream.scheduled) {
             return;
         }
         stream.scheduled = true;
         int queue = queueOf(stream);
-        Http2Stream last = tails[queue];
+        S last = tails[queue];
         if (last == null) {
             heads[queue] = stream;
             tails[queue] = stream;
@@ -42,9 +68,9 @@ final class SendScheduler {
         }
     }
 
-    private void insertById(Http2Stream stream, int queue) {
-        Http2Stream before = null;
-        Http2Stream at = heads[queue];
+    private void insertById(S stream, int queue) {
+        S before = null;
+        S at = heads[queue];
         while (at != null && at.id() < stream.id()) {
             before = at;
             at = at.next;
@@ -59,9 +85,9 @@ final class SendScheduler {
 
     /** Takes the stream out that is to send next; null for none. */
     @Nullable
-    Http2Stream take() {
+    S take() {
         for (int queue = 0; queue < heads.length; queue++) {
-            Http2Stream first = heads[queue];
+            S first = heads[queue];
             while (first != null) {
                 remove(queue, null, first);
                 if (first.isSendable()) {
@@ -75,7 +101,7 @@ final class SendScheduler {
 
     /** Whether a stream waits. */
     boolean isEmpty() {
-        for (Http2Stream head : heads) {
+        for (S head : heads) {
             if (head != null) {
                 return false;
             }
@@ -84,13 +110,13 @@ final class SendScheduler {
     }
 
     /** Takes a stream out, if it is there: its priority changes, or it is over. */
-    void remove(Http2Stream stream) {
+    void remove(S stream) {
         if (!stream.scheduled) {
             return;
         }
         for (int queue = 0; queue < heads.length; queue++) {
-            Http2Stream before = null;
-            for (Http2Stream at = heads[queue]; at != null; at = at.next) {
+            S before = null;
+            for (S at = heads[queue]; at != null; at = at.next) {
                 if (at == stream) {
                     remove(queue, before, stream);
                     return;
@@ -100,7 +126,7 @@ final class SendScheduler {
         }
     }
 
-    private void remove(int queue, @Nullable Http2Stream before, Http2Stream stream) {
+    private void remove(int queue, @Nullable S before, S stream) {
         if (before == null) {
             heads[queue] = stream.next;
         } else {

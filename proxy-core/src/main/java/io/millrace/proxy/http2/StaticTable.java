@@ -14,6 +14,9 @@ final class StaticTable {
     static final int SIZE = 61;
 
     static final int AUTHORITY = 1;
+    static final int METHOD = 2;
+    static final int PATH = 4;
+    static final int SCHEME = 6;
     static final int STATUS = 8;
     static final int AGE = 21;
     static final int CONTENT_LENGTH = 28;

@@ -14,8 +14,8 @@ public enum BadRequest {
     TARGET(400, "malformed request target"),
     /** An https URL whose host the connection's certificate does not have (RFC 9110 s7.4). */
     MISDIRECTED(421, "the connection's certificate does not cover the host: connect anew for it"),
-    /** CONNECT over a protocol whose connections carry requests only (RFC 9113 s8.5). */
-    TUNNEL(501, "CONNECT over HTTP/2 is not supported: use HTTP/1.1"),
+    /** Extended CONNECT for another protocol than WebSocket (RFC 8441 s4). */
+    TUNNEL(501, "extended CONNECT is supported for the protocol websocket only"),
     /** The request line is longer than limits.request_line. */
     LINE_TOO_LONG(414, "request line longer than limits.request_line"),
     /** The field section is larger than limits.request_header. */

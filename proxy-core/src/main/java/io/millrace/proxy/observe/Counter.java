@@ -195,6 +195,12 @@ public enum Counter {
     ORIGIN_REQUESTS_FETCH(MetricFamily.ORIGIN_REQUESTS, "for a whole response", "fetch"),
     ORIGIN_REQUESTS_VALIDATION(MetricFamily.ORIGIN_REQUESTS, "conditional, for a stored response", "validation"),
     ORIGIN_RETRIES(MetricFamily.ORIGIN_RETRIES, "sent again"),
+    ORIGIN_HTTP2_CONNECTIONS(MetricFamily.ORIGIN_HTTP2_CONNECTIONS, "open, in use or not"),
+    ORIGIN_HTTP2_CONNECTIONS_OPENED(MetricFamily.ORIGIN_HTTP2_CONNECTIONS_OPENED, "by ALPN or prior knowledge"),
+    ORIGIN_HTTP2_STREAMS(MetricFamily.ORIGIN_HTTP2_STREAMS, "under way"),
+    ORIGIN_HTTP2_REQUESTS(MetricFamily.ORIGIN_HTTP2_REQUESTS, "sent, repeated ones included"),
+    ORIGIN_HTTP2_NOT_PROCESSED(
+            MetricFamily.ORIGIN_HTTP2_NOT_PROCESSED, "REFUSED_STREAM, or GOAWAY with a lower stream"),
     ORIGIN_TRIES_MORE(MetricFamily.ORIGIN_TRIES, "sent to another host of the group"),
     OVERLOAD_ANSWERS(MetricFamily.OVERLOAD_ANSWERS, "stale for that"),
     DNS_LOOKUPS_CACHED(MetricFamily.DNS_LOOKUPS, "an answer that is good still", "cached"),

@@ -215,6 +215,32 @@ public enum MetricFamily {
             "requests",
             "Origin requests sent again on a new connection; many mean that the origin closes idle connections early:"
                     + " lower origin.keep_alive below its limit."),
+    ORIGIN_HTTP2_CONNECTIONS(
+            "millrace_origin_http2_connections",
+            Kind.GAUGE,
+            "connections",
+            "Connections of HTTP/2 with origins now; they are among those of millrace_connections."),
+    ORIGIN_HTTP2_CONNECTIONS_OPENED(
+            "millrace_origin_http2_connections_opened_total",
+            Kind.COUNTER,
+            "connections",
+            "Connections of HTTP/2 with origins since the start; compare with millrace_connections_opened_total."),
+    ORIGIN_HTTP2_STREAMS(
+            "millrace_origin_http2_streams",
+            Kind.GAUGE,
+            "requests",
+            "Origin requests under way by HTTP/2 now; many for a connection show how much it is shared."),
+    ORIGIN_HTTP2_REQUESTS(
+            "millrace_origin_http2_requests_total",
+            Kind.COUNTER,
+            "requests",
+            "Origin requests sent by HTTP/2 since the start."),
+    ORIGIN_HTTP2_NOT_PROCESSED(
+            "millrace_origin_http2_not_processed_total",
+            Kind.COUNTER,
+            "requests",
+            "HTTP/2 requests that origins said they had not processed; they are sent again; a few come with each restart"
+                    + " of an origin."),
     ORIGIN_TRIES(
             "millrace_origin_tries_total",
             Kind.COUNTER,
@@ -496,7 +522,7 @@ public enum MetricFamily {
             "millrace_tls_certificates",
             Kind.GAUGE,
             "certificates",
-            "TLS certificates by state: valid, expiring (within 14 days), expired, faulty (the files are broken, the last"
+            "TLS certificates by state: valid, expiring (soon), expired, faulty (the files are broken, the last"
                     + " good version is in use) or unusable; millctl tls list shows them.",
             "state"),
     TLS_CERTIFICATE_EXPIRY(

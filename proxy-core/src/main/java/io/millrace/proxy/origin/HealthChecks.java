@@ -158,7 +158,9 @@ public final class HealthChecks {
             if (name != null) {
                 request.tlsName(name);
             }
-            return request.tls(of.config().tls()).build();
+            return request.tls(of.config().tls())
+                    .http2(of.config().checkHttp2())
+                    .build();
         }
 
         void cancel() {

@@ -55,7 +55,7 @@ public final class ReverseMap {
             return head;
         }
         FieldSection changed = changed(fields, client, mapped);
-        return changed == fields ? head : ResponseHead.of(head.status(), head.reason(), head.minorVersion(), changed);
+        return changed == fields ? head : head.withFields(changed);
     }
 
     /** A stored head as the client is to see it; the same instance, without allocation, when it names no URL. */

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** Records that the launcher has written of names with automatic certificates. Thread-safe. */
+/** Records of names with automatic certificates, as the launcher wrote them. Thread-safe. */
 final class AutomaticNames {
     private final ReentrantLock lock = new ReentrantLock();
     private volatile List<AcmeRecord> all = List.of();
@@ -46,7 +46,7 @@ final class AutomaticNames {
                 changed = now;
             }
         } catch (IOException e) {
-            // The records of before stay: the launcher reports a storage that cannot be used.
+            // The earlier records stay: the launcher reports a storage that cannot be used.
             changed = null;
         }
     }

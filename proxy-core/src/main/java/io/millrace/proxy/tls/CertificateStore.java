@@ -41,7 +41,6 @@ final class CertificateStore {
     private static final int TRIED_AT_START_MAX = 256;
 
     private static final long DAY_MILLIS = TimeUnit.DAYS.toMillis(1);
-    private static final long ALARM_MILLIS = 14 * DAY_MILLIS;
 
     /** One certificate's files and what is known of them. Confined to the thread that looks, by the store's lock. */
     private static final class Entry {
@@ -196,6 +195,10 @@ final class CertificateStore {
         }
         try {
             List<CertificateFiles> files = CertificateFiles.in(directory);
+            if (files.isEmpty() && entries.keySet().stream().anyMatch(key -> isIn(directory, key))) {
+                // A storage that is not mounted looks like this.
+                throw new IOException("it is empty now");
+            }
             brokenDirectories.remove(directory);
             return files;
         } catch (IOException | RuntimeException e) {
@@ -205,10 +208,14 @@ final class CertificateStore {
                         "TLS: directory {} cannot be read; its certificates of before serve on: {}", directory, e);
             }
             return entries.keySet().stream()
+                    .filter(key -> isIn(directory, key))
                     .map(Key::files)
-                    .filter(files -> files.certificate().startsWith(directory))
                     .toList();
         }
+    }
+
+    private static boolean isIn(Path directory, Key key) {
+        return key.files().certificate().startsWith(directory);
     }
 
     private static boolean isChanged(Entry entry) {
@@ -323,7 +330,7 @@ final class CertificateStore {
                 continue;
             }
             long leftMillis = good.facts().expirySeconds() * 1000 - nowMillis;
-            if (leftMillis < ALARM_MILLIS) {
+            if (good.facts().endsSoon(nowMillis / 1000)) {
                 entry.alarmedMillis = nowMillis;
                 journal.warn(
                         "TLS: certificate {} for {} {} on {}; renew it",

@@ -9,6 +9,7 @@ import java.security.cert.X509Certificate;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /**
  * One version of a certificate with its key, as it was read. Immutable; compared by identity.
@@ -45,7 +46,15 @@ public final class ServerCertificate {
             chain = List.copyOf(chain);
             notes = List.copyOf(notes);
         }
+
+        /** Whether less than 14 days are left, or less than a quarter of the lifetime where that is shorter. */
+        public boolean endsSoon(long nowSeconds) {
+            long notice = Math.min(SOON_SECONDS_MAX, (expirySeconds - issuedSeconds) / 4);
+            return expirySeconds - nowSeconds < Math.max(notice, 0);
+        }
     }
+
+    private static final long SOON_SECONDS_MAX = TimeUnit.DAYS.toSeconds(14);
 
     private final CertificateFiles files;
     private final Facts facts;

@@ -9,7 +9,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.ChannelOutputShutdownEvent;
-import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.ssl.SslCloseCompletionEvent;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
@@ -195,7 +195,7 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
             return;
         }
         outputShut = true;
-        if (context.channel() instanceof SocketChannel socket && socket.isActive()) {
+        if (context.channel() instanceof DuplexChannel socket && socket.isActive()) {
             socket.shutdownOutput();
         }
         tunnel.outputShut();

@@ -166,6 +166,7 @@ class ResourcesTest {
         "/v1/explain?url=http://h/&, method",
         "/v1/explain?url=http://h/&, port",
         "/v1/explain?url=http://h/&, to_proxy",
+        "/v1/explain?url=http://h/&, http2",
         "/v1/server/threads?, depth"
     })
     void anOptionalParameterStandsThereOnceWithAValue(String target, String name) throws IOException {

@@ -80,6 +80,8 @@ class ConfigOriginsTest {
                         new OriginGroupConfig.Markdown(7, 1000, 60_000, List.of()),
                         OriginTlsConfig.DEFAULTS,
                         false,
+                        null,
+                        OriginConfig.Http2.OFF,
                         new OriginGroupConfig.HealthCheck("/up", "shop.internal", 2000, 1000, 1, 3, List.of(200, 204))),
                 config.originGroups().get(0));
     }

@@ -64,6 +64,8 @@ final class SampleConfigTest {
         List<String> lines = new ArrayList<>(List.of(
                 "listen:",
                 "- address: ':8081'",
+                "- address: ':8443'",
+                "  tls: {}",
                 "- address: ':8080'",
                 "  tls:",
                 "    certificate: pom.xml",
@@ -128,6 +130,7 @@ final class SampleConfigTest {
             value = key == TlsKeys.DEFAULT_CERTIFICATE ? "www.example" : value;
             value = key == AcmeKeys.NAMES ? "www.example.com" : value;
             value = key == AcmeKeys.EMAIL ? "ops@example.com" : value;
+            value = key == AcmeKeys.DNS_HOOK ? "/bin/true" : value;
             value = key == AcmeKeys.PROFILE ? "shortlived" : value;
             value = key == AcmeKeys.ASK ? "https://ask.example/" : value;
             value = key == CacheKeyKeys.HOST ? "shop.example" : value;

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSource;
+import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientStream;
 import io.netty.buffer.Unpooled;
@@ -11,6 +12,7 @@ import java.lang.reflect.Proxy;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -18,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class BodyPumpTest {
     private static final BodyPump.End NOBODY = new BodyPump.End() {
         @Override
-        public void onBodyEnd() {}
+        public void onBodyEnd(@Nullable FieldSection trailers) {}
 
         @Override
         public void onBodyFailure(ContentFailure failure) {}

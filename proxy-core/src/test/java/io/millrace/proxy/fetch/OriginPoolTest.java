@@ -4,6 +4,7 @@ import static io.millrace.proxy.fetch.ScriptedOrigin.OK;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.fetch.http1.KeepAlive;
 import io.millrace.proxy.http.FieldSection;
 import java.util.ArrayList;
 import java.util.List;

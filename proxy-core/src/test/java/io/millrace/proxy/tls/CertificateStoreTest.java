@@ -26,6 +26,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Which certificate is chosen, and what becomes of changed files; the test looks itself. */
 class CertificateStoreTest {
@@ -173,6 +175,35 @@ class CertificateStoreTest {
         store.look();
         assertEquals(serial(added), serials(store, "added.example"));
         assertEquals(serial(still), serials(store, "www.example.com"), "a deleted file of a directory is gone");
+    }
+
+    /** A storage that is not mounted looks like an empty directory. */
+    @Test
+    void directoryThatIsEmptiedKeepsItsCertificatesInUse() throws IOException {
+        Path live = Files.createDirectories(directory.resolve("emptied"));
+        Made made = AUTHORITY.issue("kept.example");
+        made.write(live, "kept");
+        CertificateStore store = store(in(live));
+        try (var files = Files.list(live)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        }
+        store.look();
+        assertEquals(serial(made), serials(store, "kept.example"));
+        Made other = AUTHORITY.issue("other.example");
+        other.write(live, "other");
+        store.look();
+        assertEquals(serial(other), serials(store, "kept.example"), "the directory is in use again");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"90, 15, false", "90, 13, true", "6, 2, false", "6, 1, true", "0, 0, false", "90, -1, true"})
+    void certificateEndsSoonWithin14DaysOrAQuarterOfItsLifetime(int days, int left, boolean soon) {
+        long day = 86_400;
+        ServerCertificate.Facts facts =
+                new ServerCertificate.Facts(List.of(), "", 0, days * day, "", "", "", List.of(), List.of());
+        assertEquals(soon, facts.endsSoon((days - left) * day));
     }
 
     @Test

@@ -55,6 +55,9 @@ public final class ExplainCommand extends ApiCommand {
     @Option(names = "--to-proxy", description = "The client takes this for its proxy and sends the whole URL.")
     private boolean toProxy;
 
+    @Option(names = "--http2", description = "The request comes by HTTP/2.")
+    private boolean http2;
+
     public ExplainCommand(Invocation invocation) {
         super(invocation, Invocation.LOOK_TIMEOUT);
     }
@@ -82,6 +85,9 @@ public final class ExplainCommand extends ApiCommand {
         }
         if (toProxy) {
             target.append("&to_proxy=true");
+        }
+        if (http2) {
+            target.append("&http2=true");
         }
         AdminResponse response = admin.get(target.toString());
         JsonObject report = answered(response);

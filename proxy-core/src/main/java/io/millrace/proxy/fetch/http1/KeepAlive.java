@@ -1,4 +1,4 @@
-package io.millrace.proxy.fetch;
+package io.millrace.proxy.fetch.http1;
 
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
@@ -14,10 +14,10 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Thread-safe: no state.
  */
-final class KeepAlive {
+public final class KeepAlive {
 
     /** The origin says nothing. */
-    static final long UNLIMITED = Long.MAX_VALUE;
+    public static final long UNLIMITED = Long.MAX_VALUE;
 
     private static final String TIMEOUT = "timeout=";
     private static final long MARGIN_SECONDS = 1;
@@ -25,7 +25,7 @@ final class KeepAlive {
     private KeepAlive() {}
 
     /** How long to keep the connection, in nanoseconds; 0 when it is not worth keeping. */
-    static long idleNanos(FieldSection fields) {
+    public static long idleNanos(FieldSection fields) {
         if (!fields.contains(FieldName.KEEP_ALIVE)) {
             return UNLIMITED;
         }

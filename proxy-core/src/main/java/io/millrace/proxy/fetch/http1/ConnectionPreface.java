@@ -1,4 +1,4 @@
-package io.millrace.proxy.fetch;
+package io.millrace.proxy.fetch.http1;
 
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -8,10 +8,11 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
  *
  * <p>Confined to one event loop.
  */
-final class ConnectionPreface extends ChannelInboundHandlerAdapter {
+public final class ConnectionPreface extends ChannelInboundHandlerAdapter {
     private final byte[] bytes;
 
-    ConnectionPreface(byte[] bytes) {
+    /** Borrows the bytes. */
+    public ConnectionPreface(byte[] bytes) {
         this.bytes = bytes;
     }
 

@@ -1,0 +1,32 @@
+package io.millrace.launcher.build;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Properties;
+
+/**
+ * Version and commit of the build that runs. Immutable.
+ *
+ * @param version as in the POM
+ * @param commit full hash; "unknown" where the build had no Git repository
+ */
+public record BuildVersion(String version, String commit) {
+    private static final String UNKNOWN = "unknown";
+
+    /** Reads what the build wrote beside this class. */
+    public static BuildVersion read() throws IOException {
+        Properties properties = new Properties();
+        try (InputStream stream = BuildVersion.class.getResourceAsStream("build.properties")) {
+            if (stream != null) {
+                properties.load(stream);
+            }
+        }
+        return new BuildVersion(value(properties, "version"), value(properties, "commit"));
+    }
+
+    /** A placeholder that the build did not replace counts as missing. */
+    private static String value(Properties properties, String key) {
+        String value = properties.getProperty(key, UNKNOWN);
+        return value.isBlank() || value.startsWith("${") ? UNKNOWN : value;
+    }
+}

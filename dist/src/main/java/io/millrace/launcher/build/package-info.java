@@ -1,0 +1,5 @@
+/** Which build this is: version and commit. */
+@NullMarked
+package io.millrace.launcher.build;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,320 @@
+package io.millrace.proxy.fetch;
+
+import io.millrace.proxy.fetch.http2.Http2ClientConnection;
+import io.millrace.proxy.fetch.http2.Http2ClientStream;
+import io.millrace.proxy.fetch.http2.StreamFailure;
+import io.millrace.proxy.fetch.http2.StreamListener;
+import io.millrace.proxy.fetch.http2.StreamRequest;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.ResponseHead;
+import io.netty.buffer.ByteBuf;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Carries one call on one stream of an HTTP/2 connection.
+ *
+ * <p>It has one deadline, as a connection of HTTP/1.1 has. While both sides may still send, neither is late: then the
+ * connection's PING finds an origin that is gone.
+ *
+ * <p>Confined to one event loop.
+ */
+final class StreamCarrier implements PooledCall.Carrier, StreamListener {
+
+    /** What the deadline is about. */
+    private enum Awaited {
+        /** The caller, or nothing in particular: no deadline. */
+        CALLER,
+        /** The origin is to take request content that waits to be sent. */
+        TAKING,
+        HEAD,
+        CONTENT
+    }
+
+    private final MultiplexedConnection connection;
+    private final boolean reused;
+    private final PooledCall call;
+    private final Deadline deadline;
+    private final Http2ClientStream stream;
+    private boolean requestFinished;
+    private boolean headReceived;
+    private boolean over;
+    /** Bytes of content that the response still owes; negative where unknown. */
+    private long contentLeft = -1;
+
+    private Awaited armed = Awaited.CALLER;
+    private long sentBefore;
+
+    /** Sends the head of the call's request. */
+    StreamCarrier(MultiplexedConnection connection, Http2ClientConnection wire, PooledCall call, boolean reused) {
+        this.connection = connection;
+        this.call = call;
+        this.reused = reused;
+        OriginRequest request = call.request();
+        requestFinished = !request.hasContent();
+        deadline = new Deadline(connection.pool().eventLoop(), this::deadlineReached);
+        stream = wire.open(head(request), this);
+        if (call.isPaused()) {
+            stream.pause();
+        }
+    }
+
+    private static StreamRequest head(OriginRequest request) {
+        byte[] target = request.target();
+        boolean secure = request.origin().isSecure();
+        if (target[0] != '/' && target[0] != '*') {
+            // A proxy is asked: the target is a URI.
+            String uri = new String(target, StandardCharsets.ISO_8859_1);
+            int path = uri.indexOf('/', uri.indexOf("://") + 3);
+            secure = uri.startsWith("https:");
+            target = path < 0 ? new byte[] {'/'} : Arrays.copyOfRange(target, path, target.length);
+        }
+        FieldSection fields = request.fields();
+        int host = fields.find(FieldName.HOST);
+        byte[] authority = host < 0
+                ? request.origin().authority().getBytes(StandardCharsets.ISO_8859_1)
+                : Arrays.copyOfRange(fields.bytes(), fields.valueStart(host), fields.valueEnd(host));
+        return new StreamRequest(
+                request.methodName(),
+                secure,
+                authority,
+                target,
+                fields,
+                request.hasContent() ? request.contentLength() : -1,
+                request.hasContent(),
+                request.isTrailersWanted());
+    }
+
+    @Override
+    public void start(PooledCall started) {
+        armDeadline();
+    }
+
+    @Override
+    public boolean mayRefuse() {
+        return true;
+    }
+
+    @Override
+    public void writeContent(ByteBuf piece, boolean chunked) {
+        stream.write(piece);
+        armDeadline();
+    }
+
+    @Override
+    public void finishRequest() {
+        requestFinished = true;
+        stream.finish();
+        armDeadline();
+    }
+
+    @Override
+    public boolean isRequestWritable() {
+        return stream.isWritable();
+    }
+
+    @Override
+    public void pauseReading() {
+        stream.pause();
+        armDeadline();
+    }
+
+    @Override
+    public void resumeReading() {
+        stream.resume();
+        armDeadline();
+    }
+
+    @Override
+    public void abandon() {
+        if (end(false)) {
+            stream.cancel();
+            connection.streamEnded();
+        }
+    }
+
+    @Override
+    public void fail(OriginFailure.Reason reason, String problem) {
+        if (end(false)) {
+            stream.cancel();
+            failCall(reason, problem);
+        }
+    }
+
+    @Override
+    public void onHead(ResponseHead head) {
+        if (head.isInterim()) {
+            armed = Awaited.CALLER;
+            call.interim(head);
+            armDeadline();
+            return;
+        }
+        FramingDecision decision = FramingDecision.of(head, call.request().method() == Method.HEAD, null);
+        if (decision instanceof FramingDecision.Rejected rejected) {
+            fail(OriginFailure.Reason.BAD_RESPONSE, rejected.problem());
+        } else if (decision instanceof FramingDecision.Framed framed) {
+            // The end of the stream is the end of the content, wherever the head says nothing of it.
+            ResponseFraming framing =
+                    framed.framing().isCloseDelimited() ? ResponseFraming.BY_CHUNKS : framed.framing();
+            headReceived = true;
+            contentLeft = framing.contentLength();
+            call.head(head, framing);
+            armDeadline();
+        }
+    }
+
+    @Override
+    public void onContent(ByteBuf content) {
+        int length = content.readableBytes();
+        if (contentLeft >= 0 && length > contentLeft) {
+            content.release();
+            fail(
+                    OriginFailure.Reason.BAD_RESPONSE,
+                    "more content than the response head allows, limit=" + contentLeft + " more bytes");
+            return;
+        }
+        if (contentLeft >= 0) {
+            contentLeft -= length;
+        }
+        call.content(content);
+        armDeadline();
+    }
+
+    @Override
+    public void onEnd(@Nullable FieldSection trailers) {
+        if (contentLeft > 0) {
+            fail(
+                    OriginFailure.Reason.TRUNCATED,
+                    "the content ended " + contentLeft + " bytes before its Content-Length");
+        } else if (end(true)) {
+            connection.streamEnded();
+            call.completed(trailers);
+        }
+    }
+
+    @Override
+    public void onWritable() {
+        armDeadline();
+        call.requestWritable();
+    }
+
+    @Override
+    public void onFailure(StreamFailure failure) {
+        if (!end(false)) {
+            return;
+        }
+        switch (failure.kind()) {
+            case NOT_PROCESSED -> {
+                connection.pool().client().statistics().http2NotProcessed++;
+                if (call.repeatUnprocessed()) {
+                    connection.streamEnded();
+                    call.repeat();
+                } else {
+                    failCall(OriginFailure.Reason.RESET, failure.problem());
+                }
+            }
+            case RESET -> {
+                if (reused && !headReceived && call.isRepeatable() && call.repeatOnce()) {
+                    connection.streamEnded();
+                    call.repeat();
+                } else {
+                    failCall(
+                            headReceived ? OriginFailure.Reason.TRUNCATED : OriginFailure.Reason.RESET,
+                            failure.problem() + (headReceived ? " in the middle of a response" : " before a response"));
+                }
+            }
+            case BAD_RESPONSE -> failCall(OriginFailure.Reason.BAD_RESPONSE, failure.problem());
+            case TLS -> failCall(OriginFailure.Reason.TLS, failure.problem());
+            case MEMORY -> failCall(OriginFailure.Reason.MEMORY, failure.problem());
+            case INTERNAL -> failCall(OriginFailure.Reason.INTERNAL, failure.problem());
+        }
+    }
+
+    private void failCall(OriginFailure.Reason reason, String problem) {
+        connection.streamEnded();
+        call.failed(reason, connection.pool().origin() + ": " + problem, !headReceived);
+    }
+
+    /** False when it was over already. */
+    private boolean end(boolean complete) {
+        if (over) {
+            return false;
+        }
+        over = true;
+        deadline.cancel();
+        if (complete) {
+            connection.served();
+        }
+        return true;
+    }
+
+    /** Sets the deadline for what is awaited now: anew when that has changed, and with every piece of content. */
+    private void armDeadline() {
+        if (over) {
+            return;
+        }
+        Awaited next = awaited();
+        if (next == armed && next != Awaited.CONTENT) {
+            return;
+        }
+        armed = next;
+        FetchSettings limits = call.request().settings();
+        switch (next) {
+            case CALLER -> deadline.clear();
+            case TAKING -> {
+                sentBefore = stream.sentBytes();
+                deadline.set(limits.requestIdleTimeoutNanos());
+            }
+            case HEAD -> deadline.set(limits.firstByteTimeoutNanos());
+            case CONTENT -> deadline.set(limits.responseIdleTimeoutNanos());
+        }
+    }
+
+    private Awaited awaited() {
+        if (stream.hasUnsent()) {
+            return Awaited.TAKING;
+        }
+        if (call.isPaused()) {
+            return Awaited.CALLER;
+        }
+        if (headReceived) {
+            return requestFinished ? Awaited.CONTENT : Awaited.CALLER;
+        }
+        return requestFinished || call.awaitsContinue() ? Awaited.HEAD : Awaited.CALLER;
+    }
+
+    private void deadlineReached() {
+        FetchSettings limits = call.request().settings();
+        switch (armed) {
+            case CALLER -> {}
+            case TAKING -> {
+                if (!stream.hasUnsent() || stream.sentBytes() > sentBefore) {
+                    armed = Awaited.CALLER;
+                    armDeadline();
+                } else {
+                    late(
+                            OriginFailure.Reason.REQUEST_TIMEOUT,
+                            "the origin took none of the request's content within "
+                                    + PooledOriginClient.millis(limits.requestIdleTimeoutNanos()));
+                }
+            }
+            case HEAD ->
+                late(
+                        OriginFailure.Reason.FIRST_BYTE_TIMEOUT,
+                        "no response head within " + PooledOriginClient.millis(limits.firstByteTimeoutNanos()));
+            case CONTENT ->
+                late(
+                        OriginFailure.Reason.IDLE_TIMEOUT,
+                        "no content for " + PooledOriginClient.millis(limits.responseIdleTimeoutNanos()));
+        }
+    }
+
+    /** The stream is over; whether the connection is too, its answer to a PING says. */
+    private void late(OriginFailure.Reason reason, String problem) {
+        connection.probe();
+        fail(reason, problem);
+    }
+}

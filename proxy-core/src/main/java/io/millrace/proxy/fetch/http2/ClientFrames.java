@@ -1,0 +1,266 @@
+package io.millrace.proxy.fetch.http2;
+
+import io.millrace.proxy.fetch.http2.StreamFailure.Kind;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.http2.ErrorCode;
+import io.millrace.proxy.http2.FrameReader;
+import io.millrace.proxy.http2.Frames;
+import io.millrace.proxy.http2.HpackDecoder;
+import io.millrace.proxy.http2.Http2Exception;
+import io.millrace.proxy.http2.Http2Fault;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the frames of an origin mean: heads, content, windows, settings.
+ *
+ * <p>Confined to one event loop.
+ */
+final class ClientFrames implements FrameReader.Receiver {
+    /**
+     * Frames that an origin may send without a head or content between them. Each may be answered with a frame, so that a
+     * flood of them costs memory; origins in order send a few for each frame of content, in either direction.
+     */
+    private static final int CONTROL_FRAMES_MAX = 10_000;
+
+    private final Http2ClientConnection connection;
+    private final ResponseFields fields;
+    private final int headerListMax;
+    private final HpackDecoder decoder = new HpackDecoder();
+    private final int windowBytes;
+    private int receiveWindow;
+    private int unacknowledged;
+    private int controlFrames;
+    private boolean streamsSet;
+
+    ClientFrames(Http2ClientConnection connection, ResponseFields fields, int headerListMax, int windowBytes) {
+        this.connection = connection;
+        this.fields = fields;
+        this.headerListMax = headerListMax;
+        this.windowBytes = windowBytes;
+        receiveWindow = windowBytes;
+    }
+
+    /** Content was sent, or something of a response came. */
+    void onProgress() {
+        controlFrames = 0;
+    }
+
+    @Override
+    public void onData(int streamId, int length, boolean endStream) throws Http2Exception {
+        if (connection.isIdle(streamId)) {
+            throw protocol("DATA on a stream that has not begun");
+        }
+        if (length > receiveWindow) {
+            throw Http2Exception.connection(
+                    ErrorCode.FLOW_CONTROL_ERROR, Http2Fault.FLOW_CONTROL, "more content than the connection's window");
+        }
+        if (length == 0 && !endStream) {
+            controlFrame();
+        } else {
+            onProgress();
+        }
+        receiveWindow -= length;
+        unacknowledged += length;
+        if (unacknowledged >= windowBytes / 4) {
+            receiveWindow += unacknowledged;
+            connection.windowUpdate(0, unacknowledged);
+            unacknowledged = 0;
+        }
+        Http2ClientStream stream = connection.stream(streamId);
+        if (stream != null) {
+            stream.onData(length);
+        }
+    }
+
+    @Override
+    public void onContent(int streamId, ByteBuf in, int index, int length) {
+        Http2ClientStream stream = connection.stream(streamId);
+        if (stream != null) {
+            stream.onContent(in, index, length);
+        }
+    }
+
+    @Override
+    public void onDataEnd(int streamId, boolean endStream) {
+        Http2ClientStream stream = connection.stream(streamId);
+        if (stream != null) {
+            stream.onDataEnd(endStream);
+        }
+    }
+
+    @Override
+    public void onHeaders(int streamId, byte[] block, int length, boolean endStream, @Nullable Http2Exception error)
+            throws Http2Exception {
+        if (connection.isIdle(streamId)) {
+            throw protocol("HEADERS on a stream that has not begun");
+        }
+        onProgress();
+        Http2ClientStream stream = connection.stream(streamId);
+        boolean trailers = stream != null && stream.isHeadReceived();
+        fields.begin(headerListMax, trailers);
+        // Also for a stream that is over: the table of the connection has to stay in step.
+        decoder.decode(block, 0, length, fields);
+        if (stream == null) {
+            return;
+        }
+        if (error != null) {
+            throw error;
+        }
+        String problem = fields.problem();
+        if (problem != null) {
+            throw stream(streamId, problem);
+        }
+        if (!trailers) {
+            stream.onHead(ResponseHead.ofHttp2(fields.status(), reason(fields.status()), fields.section()), endStream);
+        } else if (endStream) {
+            FieldSection section = fields.section();
+            stream.responseEnded(section.size() == 0 ? null : section);
+        } else {
+            throw stream(streamId, "trailers that do not end their stream");
+        }
+    }
+
+    /** What HTTP/1.1 clients are told of the status; empty for an unknown one. */
+    private static String reason(int status) {
+        String phrase = HttpResponseStatus.valueOf(status).reasonPhrase();
+        return phrase.indexOf('(') < 0 ? phrase : "";
+    }
+
+    @Override
+    public void onReset(int streamId, long code) throws Http2Exception {
+        if (connection.isIdle(streamId)) {
+            throw protocol("RST_STREAM on a stream that has not begun");
+        }
+        controlFrame();
+        Http2ClientStream stream = connection.stream(streamId);
+        if (stream == null) {
+            return;
+        }
+        connection.remove(stream);
+        if (code == ErrorCode.REFUSED_STREAM.code() && !stream.isHeadReceived()) {
+            connection.refused();
+            stream.fail(Kind.NOT_PROCESSED, "the origin refused the stream");
+        } else {
+            stream.fail(Kind.RESET, "the origin reset the stream (" + name(code) + ")");
+        }
+    }
+
+    private static String name(long code) {
+        for (ErrorCode known : ErrorCode.values()) {
+            if (known.code() == code) {
+                return known.name();
+            }
+        }
+        return "code " + code;
+    }
+
+    @Override
+    public void onSetting(int identifier, long value) throws Http2Exception {
+        switch (identifier) {
+            case Frames.SETTING_MAX_CONCURRENT_STREAMS -> {
+                streamsSet = true;
+                connection.streamsMax(value);
+            }
+            case Frames.SETTING_INITIAL_WINDOW_SIZE -> {
+                if (value > Frames.WINDOW_MAX) {
+                    throw Http2Exception.connection(
+                            ErrorCode.FLOW_CONTROL_ERROR, Http2Fault.FLOW_CONTROL, "an initial window above 2^31-1");
+                }
+                connection.initialSendWindow((int) value);
+            }
+            case Frames.SETTING_HEADER_TABLE_SIZE -> {
+                if (value < HpackDecoder.TABLE_BYTES_MAX) {
+                    connection.tableSmaller();
+                }
+            }
+            case Frames.SETTING_MAX_FRAME_SIZE -> {
+                if (value < Frames.PAYLOAD_BYTES_MAX || value > 0xffffff) {
+                    throw protocol("SETTINGS_MAX_FRAME_SIZE out of its range");
+                }
+            }
+            case Frames.SETTING_ENABLE_PUSH -> {
+                if (value != 0) {
+                    throw protocol("SETTINGS_ENABLE_PUSH by a server");
+                }
+            }
+            default -> {
+                // An unknown setting, or one that this side makes no use of.
+            }
+        }
+    }
+
+    @Override
+    public void onSettingsEnd() throws Http2Exception {
+        controlFrame();
+        connection.settingsReceived(streamsSet);
+    }
+
+    @Override
+    public void onPing(long opaque) throws Http2Exception {
+        controlFrame();
+        Frames.pingAck(connection.output().room(Frames.HEADER_BYTES + 8), opaque);
+    }
+
+    @Override
+    public void onWindowUpdate(int streamId, int increment) throws Http2Exception {
+        controlFrame();
+        if (streamId == 0) {
+            if (!connection.enlargeSendWindow(increment)) {
+                throw Http2Exception.connection(
+                        ErrorCode.FLOW_CONTROL_ERROR, Http2Fault.FLOW_CONTROL, "a window above 2^31-1");
+            }
+            return;
+        }
+        if (connection.isIdle(streamId)) {
+            throw protocol("WINDOW_UPDATE on a stream that has not begun");
+        }
+        Http2ClientStream stream = connection.stream(streamId);
+        if (stream != null) {
+            stream.enlargeSendWindow(increment);
+            connection.schedule(stream);
+        }
+    }
+
+    @Override
+    public void onGoAway(int lastStreamId, long code) {
+        connection.goAway(lastStreamId, code);
+    }
+
+    @Override
+    public void onPriorityUpdate(int streamId, ByteBuf in, int index, int length) throws Http2Exception {
+        throw protocol("PRIORITY_UPDATE by a server");
+    }
+
+    @Override
+    public void onIdleFrame() throws Http2Exception {
+        controlFrame();
+    }
+
+    @Override
+    public void onStreamError(Http2Exception error) {
+        Http2ClientStream stream = connection.stream(error.streamId());
+        if (stream != null) {
+            stream.violated(error.code(), String.valueOf(error.getMessage()));
+        }
+    }
+
+    private void controlFrame() throws Http2Exception {
+        if (++controlFrames > CONTROL_FRAMES_MAX) {
+            throw Http2Exception.connection(
+                    ErrorCode.ENHANCE_YOUR_CALM,
+                    Http2Fault.CONTROL_FRAMES,
+                    "more than " + CONTROL_FRAMES_MAX + " control frames without a response or content");
+        }
+    }
+
+    private static Http2Exception protocol(String what) {
+        return Http2Exception.connection(ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, what);
+    }
+
+    private static Http2Exception stream(int streamId, String what) {
+        return Http2Exception.stream(streamId, ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, what);
+    }
+}

@@ -1,0 +1,315 @@
+package io.millrace.proxy.fetch.http2;
+
+import io.millrace.proxy.fetch.http2.StreamFailure.Kind;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.http2.ErrorCode;
+import io.millrace.proxy.http2.Frames;
+import io.millrace.proxy.http2.Http2Exception;
+import io.millrace.proxy.http2.Http2Fault;
+import io.netty.buffer.ByteBuf;
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request to an origin and its response, on one stream of a connection.
+ *
+ * <p>Owns request content until it is in a frame, and response content while its reader pauses. Confined to the event loop
+ * of its connection.
+ */
+public final class Http2ClientStream {
+    /** With so much content unsent, no more should be written. */
+    private static final int QUEUED_BYTES_MAX = 64 << 10;
+    /** Most interim responses before the final one, as over HTTP/1.1. */
+    private static final int INTERIM_MAX = 32;
+
+    private final Http2ClientConnection connection;
+    private final int id;
+    private final StreamListener listener;
+    private final int windowBytes;
+
+    private final ArrayDeque<ByteBuf> queue = new ArrayDeque<>(0);
+    private int queuedBytes;
+    private long sentBytes;
+    private long sendWindow;
+    private boolean requestEnded;
+    private boolean endSent;
+    private boolean scheduled;
+    private boolean wasFull;
+
+    private final ArrayDeque<ByteBuf> held = new ArrayDeque<>(0);
+    private final Runnable delivering = this::deliver;
+    private boolean deliveryQueued;
+    private int receiveWindow;
+    private int unacknowledged;
+    private int framePadding;
+    private int interimCount;
+    private boolean headReceived;
+    private boolean responseEnded;
+    private boolean paused;
+    private boolean over;
+    private @Nullable FieldSection trailers;
+
+    Http2ClientStream(
+            Http2ClientConnection connection, int id, StreamListener listener, int windowBytes, long sendWindow) {
+        this.connection = connection;
+        this.id = id;
+        this.listener = listener;
+        this.windowBytes = windowBytes;
+        this.sendWindow = sendWindow;
+        receiveWindow = windowBytes;
+    }
+
+    int id() {
+        return id;
+    }
+
+    // sending
+
+    /** Queues request content. Takes ownership; releases it where the stream is over. */
+    public void write(ByteBuf content) {
+        if (over || requestEnded || responseEnded) {
+            content.release();
+            return;
+        }
+        queue.addLast(content);
+        queuedBytes += content.readableBytes();
+        wasFull |= !isWritable();
+        connection.schedule(this);
+    }
+
+    /** Ends the request. */
+    public void finish() {
+        if (over || requestEnded || responseEnded) {
+            return;
+        }
+        requestEnded = true;
+        connection.schedule(this);
+    }
+
+    /** Whether more content should be written now; {@link StreamListener#onWritable} tells when that changes. */
+    public boolean isWritable() {
+        return !over && queuedBytes < QUEUED_BYTES_MAX;
+    }
+
+    /** Whether request content waits for the origin to take it. */
+    public boolean hasUnsent() {
+        return queuedBytes > 0;
+    }
+
+    /** Bytes of request content sent so far. */
+    public long sentBytes() {
+        return sentBytes;
+    }
+
+    void headSent(boolean endStream) {
+        requestEnded = endStream;
+        endSent = endStream;
+    }
+
+    boolean canSend() {
+        return queuedBytes > 0 ? sendWindow > 0 && connection.sendWindow() > 0 : requestEnded && !endSent;
+    }
+
+    boolean isScheduled() {
+        return scheduled;
+    }
+
+    void scheduled(boolean is) {
+        scheduled = is;
+    }
+
+    /** Sends one frame. */
+    void sendFrame() {
+        ByteBuf first = queue.peekFirst();
+        if (first == null) {
+            endSent = true;
+            connection.output().data(id, connection.noContent(), true);
+            return;
+        }
+        long most = Math.min(Math.min(sendWindow, connection.sendWindow()), Frames.PAYLOAD_BYTES_MAX);
+        int length = (int) Math.min(most, first.readableBytes());
+        ByteBuf piece = length == first.readableBytes() ? queue.removeFirst() : first.readRetainedSlice(length);
+        queuedBytes -= length;
+        sendWindow -= length;
+        sentBytes += length;
+        connection.takeSendWindow(length);
+        endSent = requestEnded && queuedBytes == 0;
+        connection.output().data(id, piece, endSent);
+        if (wasFull && !requestEnded && queuedBytes <= QUEUED_BYTES_MAX / 2) {
+            wasFull = false;
+            listener.onWritable();
+        }
+    }
+
+    /** Enlarges the window by which the origin takes content, or makes it smaller by a change of its settings. */
+    void enlargeSendWindow(long by) throws Http2Exception {
+        sendWindow += by;
+        if (sendWindow > Frames.WINDOW_MAX) {
+            throw Http2Exception.stream(
+                    id, ErrorCode.FLOW_CONTROL_ERROR, Http2Fault.FLOW_CONTROL, "a window above 2^31-1");
+        }
+    }
+
+    // receiving
+
+    boolean isHeadReceived() {
+        return headReceived;
+    }
+
+    void onHead(ResponseHead head, boolean endStream) throws Http2Exception {
+        if (head.isInterim()) {
+            if (endStream) {
+                throw malformed("an interim response that ends its stream");
+            }
+            if (++interimCount > INTERIM_MAX) {
+                throw malformed("more than " + INTERIM_MAX + " interim responses");
+            }
+        } else {
+            headReceived = true;
+        }
+        listener.onHead(head);
+        if (endStream) {
+            responseEnded(null);
+        }
+    }
+
+    /** A frame of content begins. */
+    void onData(int length) throws Http2Exception {
+        if (!headReceived) {
+            throw malformed("content before a response head");
+        }
+        if (length > receiveWindow) {
+            throw Http2Exception.stream(
+                    id, ErrorCode.FLOW_CONTROL_ERROR, Http2Fault.FLOW_CONTROL, "more content than the window has");
+        }
+        receiveWindow -= length;
+        framePadding = length;
+    }
+
+    /** Content, without ownership. */
+    void onContent(ByteBuf in, int index, int length) {
+        framePadding -= length;
+        ByteBuf piece = in.retainedSlice(index, length);
+        if (paused || !held.isEmpty()) {
+            held.addLast(piece);
+        } else {
+            consumed(length);
+            listener.onContent(piece);
+        }
+    }
+
+    void onDataEnd(boolean endStream) {
+        consumed(framePadding);
+        if (endStream) {
+            responseEnded(null);
+        }
+    }
+
+    void responseEnded(@Nullable FieldSection received) {
+        if (over) {
+            return;
+        }
+        responseEnded = true;
+        trailers = received;
+        connection.completed();
+        dropQueue();
+        if (!endSent) {
+            // The response is whole; the rest of the request has no reader (RFC 9113 s8.1).
+            connection.reset(this, ErrorCode.CANCEL);
+        } else {
+            connection.remove(this);
+        }
+        if (held.isEmpty()) {
+            over = true;
+            listener.onEnd(received);
+        }
+    }
+
+    /** Stops the delivery of content; what comes is held, at most a window of it. */
+    public void pause() {
+        paused = true;
+    }
+
+    /** Goes on with the delivery, not within this call. */
+    public void resume() {
+        paused = false;
+        if (!held.isEmpty() && !deliveryQueued) {
+            deliveryQueued = true;
+            connection.eventLoop().execute(delivering);
+        }
+    }
+
+    private void deliver() {
+        deliveryQueued = false;
+        while (!over && !paused && !held.isEmpty()) {
+            ByteBuf piece = held.removeFirst();
+            consumed(piece.readableBytes());
+            listener.onContent(piece);
+        }
+        if (!over && responseEnded && held.isEmpty()) {
+            over = true;
+            listener.onEnd(trailers);
+        }
+    }
+
+    /** The reader has taken content: the origin may send as much again. */
+    private void consumed(int bytes) {
+        unacknowledged += bytes;
+        if (!over && !responseEnded && unacknowledged >= windowBytes / 2) {
+            receiveWindow += unacknowledged;
+            connection.windowUpdate(id, unacknowledged);
+            unacknowledged = 0;
+        }
+    }
+
+    // ends
+
+    /** Ends the stream without interest in the rest: nothing is reported any more. */
+    public void cancel() {
+        if (over) {
+            return;
+        }
+        over = true;
+        drop();
+        if (!responseEnded) {
+            connection.reset(this, ErrorCode.CANCEL);
+        }
+    }
+
+    /** Resets the stream for a violation by the origin. */
+    void violated(ErrorCode code, String problem) {
+        connection.reset(this, code);
+        fail(Kind.BAD_RESPONSE, problem);
+    }
+
+    /** Reports that the stream is over. The connection has forgotten it. */
+    void fail(Kind kind, String problem) {
+        if (over) {
+            return;
+        }
+        over = true;
+        drop();
+        listener.onFailure(new StreamFailure(kind, problem));
+    }
+
+    private void drop() {
+        dropQueue();
+        ByteBuf piece;
+        while ((piece = held.pollFirst()) != null) {
+            piece.release();
+        }
+    }
+
+    private void dropQueue() {
+        ByteBuf piece;
+        while ((piece = queue.pollFirst()) != null) {
+            piece.release();
+        }
+        queuedBytes = 0;
+    }
+
+    private Http2Exception malformed(String what) {
+        return Http2Exception.stream(id, ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, what);
+    }
+}

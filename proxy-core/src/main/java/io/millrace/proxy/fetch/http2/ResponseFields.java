@@ -1,0 +1,177 @@
+package io.millrace.proxy.fetch.http2;
+
+import io.millrace.proxy.http.FieldLexer;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http2.HpackDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns the fields of one block into a response head or trailers, under the rules of RFC 9113 s8.1 to s8.3.
+ *
+ * <p>Fields are laid out as lines of HTTP/1.1. What the parser of HTTP/1.1 responses refuses is refused here too: control
+ * bytes in values, and statuses outside of 100 to 599. One per event loop.
+ *
+ * <p>Confined to one event loop.
+ */
+final class ResponseFields implements HpackDecoder.Receiver {
+    /** Octets that count for each field beside its name and value (RFC 9113 s10.5.1). */
+    private static final int FIELD_OVERHEAD = 32;
+
+    private static final FieldName[] OF_CONNECTIONS = {
+        FieldName.CONNECTION,
+        FieldName.PROXY_CONNECTION,
+        FieldName.KEEP_ALIVE,
+        FieldName.TRANSFER_ENCODING,
+        FieldName.UPGRADE
+    };
+
+    /** Bytes of a name: small letters, digits and the other token bytes. */
+    private static final boolean[] NAME = new boolean[256];
+
+    static {
+        for (int c = 0; c < 128; c++) {
+            NAME[c] = FieldLexer.isTokenByte((byte) c) && !(c >= 'A' && c <= 'Z');
+        }
+    }
+
+    private final FieldSection fields = FieldSection.reusable(32);
+    private byte[] lines = new byte[2048];
+    private int length;
+    private byte[] text = new byte[2048];
+    private int status;
+    private int listBytes;
+    private int listBytesMax;
+    private boolean trailers;
+    private @Nullable String problem;
+
+    /**
+     * Begins the next block.
+     *
+     * @param bytesMax largest field section, each field counted with 32 bytes more (RFC 9113 s6.5.2)
+     * @param ofTrailers whether the block is a trailer section
+     */
+    void begin(int bytesMax, boolean ofTrailers) {
+        fields.reset(lines);
+        length = 0;
+        status = 0;
+        listBytes = 0;
+        listBytesMax = bytesMax;
+        trailers = ofTrailers;
+        problem = null;
+    }
+
+    @Override
+    public byte[] text(int size) {
+        if (text.length < size) {
+            text = new byte[Math.max(size, 2 * text.length)];
+        }
+        return text;
+    }
+
+    @Override
+    public void add(byte[] name, int nameStart, int nameLength, byte[] value, int valueStart, int valueLength) {
+        if (problem != null) {
+            return;
+        }
+        listBytes += nameLength + valueLength + FIELD_OVERHEAD;
+        if (listBytes > listBytesMax) {
+            problem = "response head or trailers of more than " + listBytesMax + " bytes";
+        } else if (nameLength > 0 && name[nameStart] == ':') {
+            addPseudo(name, nameStart, nameLength, value, valueStart, valueLength);
+        } else if (!isName(name, nameStart, nameLength)) {
+            problem = "malformed response head: field name";
+        } else if (!isValue(value, valueStart, valueLength)) {
+            problem = "malformed response head: value of "
+                    + new String(name, nameStart, nameLength, StandardCharsets.US_ASCII);
+        } else {
+            addLine(name, nameStart, nameLength, value, valueStart, valueLength);
+        }
+    }
+
+    private void addPseudo(byte[] name, int nameStart, int nameLength, byte[] value, int from, int valueLength) {
+        if (trailers || status != 0 || fields.size() > 0) {
+            problem = "malformed response head: a pseudo-field twice, behind other fields, or in trailers";
+        } else if (!FieldLexer.equals(name, nameStart, nameStart + nameLength, ":status")) {
+            problem = "malformed response head: a pseudo-field other than :status";
+        } else if (valueLength != 3
+                || value[from] < '1'
+                || value[from] > '5'
+                || !isDigit(value[from + 1])
+                || !isDigit(value[from + 2])) {
+            problem = "malformed response head: :status";
+        } else {
+            status = (value[from] - '0') * 100 + (value[from + 1] - '0') * 10 + value[from + 2] - '0';
+        }
+    }
+
+    private void addLine(byte[] name, int nameStart, int nameLength, byte[] value, int valueStart, int valueLength) {
+        int end = length + nameLength + valueLength + 4;
+        if (end > lines.length) {
+            lines = Arrays.copyOf(lines, Math.max(2 * lines.length, end));
+            fields.moveTo(lines);
+        }
+        int at = length;
+        System.arraycopy(name, nameStart, lines, at, nameLength);
+        int nameEnd = at + nameLength;
+        lines[nameEnd] = ':';
+        lines[nameEnd + 1] = ' ';
+        System.arraycopy(value, valueStart, lines, nameEnd + 2, valueLength);
+        lines[end - 2] = '\r';
+        lines[end - 1] = '\n';
+        length = end;
+        fields.addLine(at, nameEnd, nameEnd + 2, end - 2);
+    }
+
+    private static boolean isDigit(byte b) {
+        return b >= '0' && b <= '9';
+    }
+
+    private static boolean isName(byte[] name, int start, int length) {
+        for (int i = start; i < start + length; i++) {
+            if (!NAME[name[i] & 0xff]) {
+                return false;
+            }
+        }
+        return length > 0;
+    }
+
+    /** No control byte but tab, and no white space at an end (RFC 9110 s5.5, RFC 9113 s8.2.1). */
+    private static boolean isValue(byte[] value, int start, int length) {
+        for (int i = start; i < start + length; i++) {
+            byte b = value[i];
+            if (b >= 0 && (b < ' ' ? b != '\t' : b == 0x7f)) {
+                return false;
+            }
+        }
+        return length == 0 || !(FieldLexer.isSpace(value[start]) || FieldLexer.isSpace(value[start + length - 1]));
+    }
+
+    /** Returns what is wrong with the block, or null. After the last field. */
+    @Nullable
+    String problem() {
+        if (problem == null && !trailers && status == 0) {
+            problem = "malformed response head: no :status";
+        }
+        for (FieldName name : OF_CONNECTIONS) {
+            if (problem == null && fields.contains(name)) {
+                problem = "malformed response head: " + name.text() + ", which HTTP/2 does not have";
+            }
+        }
+        if (problem == null && status == 101) {
+            problem = "malformed response head: status 101, which HTTP/2 does not have";
+        }
+        return problem;
+    }
+
+    int status() {
+        return status;
+    }
+
+    /** The fields over bytes of their own. */
+    FieldSection section() {
+        return fields.over(Arrays.copyOf(lines, length), 0, 0, length);
+    }
+}

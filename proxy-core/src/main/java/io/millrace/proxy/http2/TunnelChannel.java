@@ -1,0 +1,229 @@
+package io.millrace.proxy.http2;
+
+import io.millrace.proxy.memory.SlowReason;
+import io.millrace.proxy.net.BadRequest;
+import io.millrace.proxy.net.ClientTunnel;
+import io.millrace.proxy.net.RequestHandler;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.AbstractChannel;
+import io.netty.channel.ChannelConfig;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelMetadata;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.DefaultChannelConfig;
+import io.netty.channel.EventLoop;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.channel.socket.DuplexChannel;
+import java.net.SocketAddress;
+
+/**
+ * The client's end of a tunnel over one stream (RFC 8441, RFC 9113 s8.5), as a channel.
+ *
+ * <p>Content of the request is what the channel reads, content of the response is what it writes; each END_STREAM is the end of
+ * one direction. Flow control of the stream follows {@code autoRead} and the channel's writability. Only tunnels have a channel.
+ *
+ * <p>Confined to the connection's event loop.
+ */
+final class TunnelChannel extends AbstractChannel implements DuplexChannel, RequestHandler {
+    private static final ChannelMetadata METADATA = new ChannelMetadata(false);
+
+    private final Http2Stream stream;
+    private final ClientTunnel tunnel;
+    private final ChannelConfig config;
+    private boolean open = true;
+    private boolean inputShut;
+    private boolean outputShut;
+
+    TunnelChannel(Http2Stream stream, ClientTunnel tunnel) {
+        super(null);
+        this.stream = stream;
+        this.tunnel = tunnel;
+        this.config = new Config();
+        config.setAutoRead(false);
+    }
+
+    /** Registers the channel and joins the tunnel, which starts to read. */
+    void join(EventLoop loop) {
+        loop.register(this);
+        pipeline().addLast(tunnel.clientSide());
+    }
+
+    private final class Config extends DefaultChannelConfig {
+        private Config() {
+            super(TunnelChannel.this);
+        }
+
+        @Override
+        protected void autoReadCleared() {
+            stream.readContent(false);
+        }
+    }
+
+    // the stream's events
+
+    @Override
+    public void onContent(ByteBuf content) {
+        pipeline().fireChannelRead(content);
+        pipeline().fireChannelReadComplete();
+    }
+
+    @Override
+    public void onRequestEnd() {
+        inputShut = true;
+        pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+    }
+
+    @Override
+    public void onRequestFailure(BadRequest reason) {
+        close();
+    }
+
+    @Override
+    public void onClientGone() {
+        close();
+    }
+
+    @Override
+    public void onClientTooSlow(SlowReason reason) {
+        tunnel.onClientTooSlow();
+    }
+
+    @Override
+    public void onWritable() {
+        unsafe().flush();
+    }
+
+    // the channel
+
+    @Override
+    protected void doWrite(ChannelOutboundBuffer in) {
+        for (Object message = in.current(); message != null; message = in.current()) {
+            ByteBuf bytes = (ByteBuf) message;
+            if (bytes.isReadable()) {
+                if (!stream.isWritable()) {
+                    return;
+                }
+                stream.write(bytes.retainedSlice());
+            }
+            in.remove();
+        }
+    }
+
+    @Override
+    protected void doBeginRead() {
+        stream.readContent(true);
+    }
+
+    @Override
+    protected void doClose() {
+        open = false;
+        stream.closeTunnel();
+    }
+
+    @Override
+    public ChannelFuture shutdownOutput() {
+        return shutdownOutput(newPromise());
+    }
+
+    @Override
+    public ChannelFuture shutdownOutput(ChannelPromise promise) {
+        if (open && !outputShut) {
+            outputShut = true;
+            stream.finish();
+        }
+        return promise.setSuccess();
+    }
+
+    @Override
+    public ChannelFuture shutdownInput() {
+        return shutdownInput(newPromise());
+    }
+
+    @Override
+    public ChannelFuture shutdownInput(ChannelPromise promise) {
+        return promise.setFailure(new UnsupportedOperationException("the client ends its own direction"));
+    }
+
+    @Override
+    public ChannelFuture shutdown() {
+        return shutdown(newPromise());
+    }
+
+    @Override
+    public ChannelFuture shutdown(ChannelPromise promise) {
+        return close(promise);
+    }
+
+    @Override
+    public boolean isInputShutdown() {
+        return inputShut;
+    }
+
+    @Override
+    public boolean isOutputShutdown() {
+        return outputShut;
+    }
+
+    @Override
+    public boolean isShutdown() {
+        return inputShut && outputShut;
+    }
+
+    @Override
+    public ChannelConfig config() {
+        return config;
+    }
+
+    @Override
+    public boolean isOpen() {
+        return open;
+    }
+
+    @Override
+    public boolean isActive() {
+        return open;
+    }
+
+    @Override
+    public ChannelMetadata metadata() {
+        return METADATA;
+    }
+
+    @Override
+    protected boolean isCompatible(EventLoop loop) {
+        return true;
+    }
+
+    @Override
+    protected SocketAddress localAddress0() {
+        return stream.connection().localAddress();
+    }
+
+    @Override
+    protected SocketAddress remoteAddress0() {
+        return stream.connection().remoteAddress();
+    }
+
+    @Override
+    protected void doBind(SocketAddress localAddress) {
+        throw new UnsupportedOperationException("a stream has no address of its own");
+    }
+
+    @Override
+    protected void doDisconnect() {
+        doClose();
+    }
+
+    @Override
+    protected AbstractUnsafe newUnsafe() {
+        return new StreamUnsafe();
+    }
+
+    private final class StreamUnsafe extends AbstractUnsafe {
+        @Override
+        public void connect(SocketAddress remote, SocketAddress local, ChannelPromise promise) {
+            promise.setFailure(new UnsupportedOperationException("a stream is connected by its client"));
+        }
+    }
+}

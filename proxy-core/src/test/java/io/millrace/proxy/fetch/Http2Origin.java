@@ -1,0 +1,107 @@
+package io.millrace.proxy.fetch;
+
+import io.millrace.proxy.http2.Frames;
+import java.io.IOException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * An origin that speaks HTTP/1.1 and HTTP/2 without TLS and answers with what it saw of the connection. A connection of
+ * HTTP/2 ends after each answer, so that the next request sees settings of its own.
+ *
+ * <ul>
+ *   <li>{@code /hold…} waits for a probe;
+ *   <li>{@code /probe…} says whether it came on the connection of the one that waits: {@code same} or {@code other};
+ *   <li>{@code /echo…} answers each piece of content with the same, as it comes, and ends with trailers;
+ *   <li>anything else says {@code version=V window=W}.
+ * </ul>
+ */
+public final class Http2Origin implements AutoCloseable {
+    private final ScriptedOrigin origin = ScriptedOrigin.running(this::serve);
+    private volatile CountDownLatch held = new CountDownLatch(1);
+    private volatile CountDownLatch probed = new CountDownLatch(1);
+
+    public Http2Origin() throws IOException {}
+
+    public int port() {
+        return origin.port();
+    }
+
+    /** Waits until a request is held. */
+    public void awaitHeld() throws InterruptedException {
+        if (!held.await(RecordedResponse.WAIT_SECONDS, TimeUnit.SECONDS)) {
+            throw new AssertionError("no request is held");
+        }
+    }
+
+    private void serve(ScriptedOrigin.Peer peer) throws Exception {
+        if (!peer.read(3).equals("PRI")) {
+            peer.readHead();
+            peer.send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 9\r\n\r\nversion=1");
+            return;
+        }
+        peer.read(21);
+        Http2Peer h2 = Http2Peer.afterPreface(peer);
+        Http2Peer.Request request = h2.nextRequest();
+        if (request == null) {
+            return;
+        }
+        if (request.path().startsWith("/hold")) {
+            hold(h2, request);
+        } else if (request.path().startsWith("/probe")) {
+            h2.respond(request.stream(), "other");
+            probed.countDown();
+        } else if (request.path().startsWith("/echo")) {
+            echo(h2, request.stream());
+        } else {
+            Integer window = h2.settings.get(Frames.SETTING_INITIAL_WINDOW_SIZE);
+            h2.respond(request.stream(), "version=2 window=" + window);
+        }
+        h2.goAway(request.stream(), 0);
+        peer.readToEnd();
+    }
+
+    private static void echo(Http2Peer h2, int stream) throws IOException {
+        h2.headers(stream, false, ":status", "200", "content-type", "application/grpc");
+        Http2Peer.Frame frame;
+        do {
+            frame = h2.next(Frames.DATA);
+            if (frame != null) {
+                h2.frame(Frames.DATA, 0, stream, frame.payload());
+            }
+        } while (frame != null && !frame.endsStream());
+        if (frame != null) {
+            h2.headers(stream, true, "grpc-status", "0");
+        }
+    }
+
+    private void hold(Http2Peer h2, Http2Peer.Request request) throws Exception {
+        held.countDown();
+        answerProbe(h2);
+        if (!probed.await(RecordedResponse.WAIT_SECONDS, TimeUnit.SECONDS)) {
+            throw new AssertionError("no probe came");
+        }
+        held = new CountDownLatch(1);
+        probed = new CountDownLatch(1);
+        h2.respond(request.stream(), "held");
+    }
+
+    private void answerProbe(Http2Peer h2) throws Exception {
+        while (probed.getCount() > 0) {
+            if (h2.isReadable()) {
+                Http2Peer.Frame frame = h2.next();
+                if (frame.type() == Frames.HEADERS) {
+                    h2.respond(h2.request(frame).stream(), "same");
+                    probed.countDown();
+                }
+            } else {
+                probed.await(5, TimeUnit.MILLISECONDS);
+            }
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        origin.close();
+    }
+}

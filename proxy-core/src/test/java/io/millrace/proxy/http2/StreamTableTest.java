@@ -1,0 +1,84 @@
+package io.millrace.proxy.http2;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Random;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The memory of streams that are over (RFC 9113 s5.1). */
+class StreamTableTest {
+    private final StreamTable table = new StreamTable();
+
+    @ParameterizedTest
+    @CsvSource({
+        // id, idle, opened, reset: after the streams 1, 5 and 9, of which 5 was reset
+        "0, true, false, false",
+        "1, false, true, false",
+        "2, true, false, false",
+        "3, false, false, false",
+        "5, false, true, true",
+        "7, false, false, false",
+        "9, false, true, false",
+        "11, true, false, false",
+        "2147483647, true, false, false",
+    })
+    void streamsAreIdleUntilAHigherOneBegins(int id, boolean idle, boolean opened, boolean reset) {
+        for (int begun : new int[] {1, 5, 9}) {
+            table.begin(begun);
+        }
+        table.markReset(5);
+        assertEquals(idle, table.isIdle(id), "idle");
+        assertEquals(opened, id % 2 == 1 && table.wasOpened(id), "opened");
+        assertEquals(reset, id % 2 == 1 && table.wasReset(id), "reset");
+        assertEquals(9, table.lastId());
+    }
+
+    /** The last 64 streams are remembered exactly; older ones never as reset or opened by mistake. */
+    @Test
+    void remembersTheLastStreams() {
+        Random random = new Random(11);
+        for (int round = 0; round < 200; round++) {
+            StreamTable fresh = new StreamTable();
+            TreeSet<Integer> opened = new TreeSet<>();
+            TreeSet<Integer> reset = new TreeSet<>();
+            int id = 1 + 2 * random.nextInt(200);
+            for (int i = 0; i < 100; i++) {
+                fresh.begin(id);
+                opened.add(id);
+                if (random.nextInt(3) == 0) {
+                    int of = opened.stream()
+                            .skip(random.nextInt(opened.size()))
+                            .findFirst()
+                            .orElseThrow();
+                    fresh.markReset(of);
+                    reset.add(of);
+                }
+                for (int at = Math.max(1, id - 140); at <= id + 4; at += 2) {
+                    boolean remembered = (id - at) / 2 < 64 && at <= id;
+                    assertEquals(remembered && opened.contains(at), fresh.wasOpened(at), "opened " + at + " of " + id);
+                    if (fresh.wasReset(at)) {
+                        assertTrue(remembered && reset.contains(at), "reset " + at + " of " + id);
+                    }
+                }
+                assertEquals(reset.contains(id), fresh.wasReset(id));
+                id += 2 * (random.nextInt(10) == 0 ? 1 + random.nextInt(100) : 1);
+            }
+        }
+    }
+
+    /** Ids up to 2^31-1 do not overflow. */
+    @Test
+    void takesTheHighestId() {
+        table.begin(Integer.MAX_VALUE);
+        table.markReset(Integer.MAX_VALUE);
+        assertTrue(table.wasReset(Integer.MAX_VALUE));
+        assertFalse(table.wasOpened(1));
+        assertFalse(table.isIdle(1));
+        assertTrue(table.isIdle(2));
+    }
+}

@@ -1,0 +1,179 @@
+package io.millrace.system;
+
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Debian's nginx and nghttpd as HTTP/2 origins, by ALPN and by prior knowledge. */
+@Tag("nightly")
+class Http2OriginsTest {
+    private static final int CLIENTS = 16;
+    private static final int REQUESTS = 100;
+    private static final int LARGE = 3_000_000;
+
+    @RegisterExtension
+    static final PackedProduct product = PackedProduct.withLeakDetection();
+
+    private static final List<Process> servers = new ArrayList<>();
+    private static Path directory = Path.of("");
+
+    @BeforeAll
+    static void makeFiles() throws IOException {
+        Assumptions.assumeTrue(Command.isInstalled("openssl"), "SKIPPED: openssl is not installed");
+        directory = product.newDirectory();
+        Command.run(
+                        directory,
+                        List.of(
+                                "openssl",
+                                "req",
+                                "-x509",
+                                "-newkey",
+                                "ec",
+                                "-pkeyopt",
+                                "ec_paramgen_curve:P-256",
+                                "-nodes",
+                                "-keyout",
+                                "key.pem",
+                                "-out",
+                                "cert.pem",
+                                "-subj",
+                                "/CN=localhost"))
+                .succeeds();
+        Files.createDirectories(directory.resolve("www"));
+        Files.writeString(directory.resolve("www/small"), "small");
+        Files.writeString(directory.resolve("www/large"), "x".repeat(LARGE));
+    }
+
+    @AfterAll
+    static void stop() {
+        servers.forEach(Process::destroy);
+    }
+
+    /** nginx sends GOAWAY after every tenth request: none of those under way may fail. */
+    @ParameterizedTest(name = "{0}, {1}")
+    @CsvSource({
+        "nginx, alpn",
+        "nginx, prior_knowledge",
+        "nghttpd, alpn",
+        "nghttpd, prior_knowledge"
+    })
+    void everyRequestIsAnswered(String server, String mode) throws Exception {
+        boolean secure = mode.equals("alpn");
+        int port = PackedProduct.freePort();
+        start(server.equals("nginx") ? nginx(port, secure) : nghttpd(port, secure), port);
+        int proxyPort = PackedProduct.freePort();
+        Path config = directory.resolve(server + "-" + mode + ".yaml");
+        Files.writeString(config, """
+                listen: [{address: "127.0.0.1:%d"}]
+                cache: {enabled: false}
+                origin: {http2: %s, tls: {verify: off}}
+                remap: [{map: /, to: "%s://localhost:%d/"}]
+                """.formatted(proxyPort, mode, secure ? "https" : "http", port));
+        product.launch().config(config).listeningByFile(proxyPort).start();
+        ExecutorService clients = Executors.newFixedThreadPool(CLIENTS);
+        try {
+            List<Future<Integer>> answered = new ArrayList<>();
+            for (int i = 0; i < CLIENTS; i++) {
+                answered.add(clients.submit(asking(proxyPort)));
+            }
+            int all = 0;
+            for (Future<Integer> each : answered) {
+                all += each.get();
+            }
+            assertEquals(CLIENTS * REQUESTS, all);
+        } finally {
+            clients.shutdownNow();
+        }
+        assertEquals(LARGE, RawClient.fetch(proxyPort, "/large").body().length);
+        assertEquals(404, RawClient.fetch(proxyPort, "/none").status());
+        if (server.equals("nginx")) {
+            String log = Files.readString(directory.resolve("access-" + port + ".log"));
+            assertEquals(0, log.lines().filter(line -> !line.startsWith("HTTP/2.0")).count(), log);
+        }
+    }
+
+    private static Callable<Integer> asking(int port) {
+        return () -> {
+            int good = 0;
+            for (int i = 0; i < REQUESTS; i++) {
+                good += RawClient.fetch(port, "/small").status() == 200 ? 1 : 0;
+            }
+            return good;
+        };
+    }
+
+    private static void start(List<String> line, int port) throws IOException {
+        Process process = new ProcessBuilder(line)
+                .directory(directory.toFile())
+                .redirectErrorStream(true)
+                .redirectOutput(directory.resolve("origin-" + port + ".log").toFile())
+                .start();
+        servers.add(process);
+        await("the origin listens").atMost(Duration.ofSeconds(20)).until(() -> {
+            try (Socket socket = new Socket("127.0.0.1", port)) {
+                return socket.isConnected();
+            } catch (IOException e) {
+                return false;
+            }
+        });
+    }
+
+    private static String executable(String name) {
+        Path system = Path.of("/usr/sbin", name);
+        Assumptions.assumeTrue(
+                Files.isExecutable(system) || Command.isInstalled(name), "SKIPPED: " + name + " is not installed");
+        return Files.isExecutable(system) ? system.toString() : name;
+    }
+
+    private static List<String> nghttpd(int port, boolean secure) {
+        List<String> line = new ArrayList<>(List.of(executable("nghttpd"), "-a", "127.0.0.1", "-d", "www"));
+        line.addAll(
+                secure
+                        ? List.of(String.valueOf(port), "key.pem", "cert.pem")
+                        : List.of("--no-tls", String.valueOf(port)));
+        return line;
+    }
+
+    private static List<String> nginx(int port, boolean secure) throws IOException {
+        String nginx = executable("nginx");
+        Path file = directory.resolve("nginx-" + port + ".conf");
+        Files.writeString(file, """
+                daemon off;
+                master_process off;
+                pid nginx-%1$d.pid;
+                error_log error-%1$d.log;
+                events {}
+                http {
+                  log_format protocol '$server_protocol $status';
+                  access_log access-%1$d.log protocol;
+                  client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;
+                  uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+                  server {
+                    listen 127.0.0.1:%1$d %2$s http2;
+                    ssl_certificate cert.pem; ssl_certificate_key key.pem;
+                    root www;
+                    keepalive_requests 10;
+                  }
+                }
+                """.formatted(port, secure ? "ssl" : ""));
+        return List.of(nginx, "-p", directory.toString(), "-c", file.toString());
+    }
+}
