@@ -215,6 +215,16 @@ class AutomaticCertificatesTest {
         assertEquals(made.certificate(), AUTHORITY.shown(address, NEW));
     }
 
+    @Test
+    void proxyThatIsClosedWhileAHandshakeWaitsKeepsNoBuffer() throws Exception {
+        InetSocketAddress address = onDemand("60s");
+        CompletableFuture<Void> left = CompletableFuture.runAsync(
+                () -> assertThrows(IOException.class, () -> AUTHORITY.shown(address, NEW)));
+        awaitRequest();
+        proxy.restart();
+        left.get(30, TimeUnit.SECONDS);
+    }
+
     private static SSLSocket unconnectedTo(InetSocketAddress address) throws IOException {
         SSLSocket socket = (SSLSocket)
                 AUTHORITY.clientContext(null).getSocketFactory().createSocket(address.getAddress(), address.getPort());

@@ -34,6 +34,9 @@ final class NameSelector extends SniHandler {
     private boolean refused;
     private boolean challenged;
 
+    /** Of a handshake that waits for a certificate. The decoder keeps the hello until it completes. */
+    private @Nullable Promise<SslContext> waiting;
+
     NameSelector(ListenerTls tls, HandshakeListener told) {
         super((name, promise) -> promise, HELLO_BYTES_MAX, timeoutMillis(tls.automatic()));
         this.tls = tls;
@@ -54,8 +57,13 @@ final class NameSelector extends SniHandler {
     @Override
     protected Future<SslContext> lookup(ChannelHandlerContext ctx, @Nullable String name) {
         Promise<SslContext> promise = ctx.executor().newPromise();
+        if (refused) {
+            // The decoder reads the same hello again when more arrives and when the connection ends.
+            return promise.setSuccess(null);
+        }
         AutomaticCertificates automatic = tls.automatic();
         if (automatic != null && challenged) {
+            waiting = promise;
             automatic.provideChallenge(name, waiting(ctx, promise));
             return promise;
         }
@@ -64,6 +72,7 @@ final class NameSelector extends SniHandler {
                 && !tls.hasExactly(name)
                 && automatic.await(
                         name, () -> ctx.executor().execute(() -> provide(ctx, name, waiting(ctx, promise))))) {
+            waiting = promise;
             return promise;
         }
         return provide(ctx, name, promise);
@@ -71,7 +80,8 @@ final class NameSelector extends SniHandler {
 
     /**
      * A promise for a wait. Its failure closes the connection and completes the outer promise without a context: a failure
-     * of that one would reach the end of the pipeline as an unhandled exception.
+     * of that one would reach the end of the pipeline as an unhandled exception. The end of the connection completes the
+     * outer promise too: at the end of the proxy nothing else does.
      */
     private Promise<SslContext> waiting(ChannelHandlerContext ctx, Promise<SslContext> outer) {
         Promise<SslContext> inner = ctx.executor().newPromise();
@@ -81,10 +91,20 @@ final class NameSelector extends SniHandler {
                 told.failed(HandshakeListener.Failure.UNKNOWN_NAME);
                 ctx.close();
             }
-            outer.setSuccess(done.getNow());
+            if (!outer.trySuccess(done.getNow())) {
+                ReferenceCountUtil.release(done.getNow());
+            }
         };
         inner.addListener(listener);
         return inner;
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) throws Exception {
+        super.channelInactive(ctx);
+        if (waiting != null) {
+            waiting.trySuccess(null);
+        }
     }
 
     private Promise<SslContext> provide(ChannelHandlerContext ctx, @Nullable String name, Promise<SslContext> promise) {
@@ -97,7 +117,6 @@ final class NameSelector extends SniHandler {
         return promise;
     }
 
-    /** Once: what the connection brings until it is closed leads here again. */
     private void refuse(ChannelHandlerContext ctx) {
         if (!refused) {
             refused = true;
