@@ -218,8 +218,8 @@ class AutomaticCertificatesTest {
     @Test
     void proxyThatIsClosedWhileAHandshakeWaitsKeepsNoBuffer() throws Exception {
         InetSocketAddress address = onDemand("60s");
-        CompletableFuture<Void> left = CompletableFuture.runAsync(
-                () -> assertThrows(IOException.class, () -> AUTHORITY.shown(address, NEW)));
+        CompletableFuture<Void> left =
+                CompletableFuture.runAsync(() -> assertThrows(IOException.class, () -> AUTHORITY.shown(address, NEW)));
         awaitRequest();
         proxy.restart();
         left.get(30, TimeUnit.SECONDS);
