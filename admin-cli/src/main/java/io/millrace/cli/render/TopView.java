@@ -47,7 +47,7 @@ public final class TopView {
                     "HTTP/2",
                     perSecond(rates.rate(HTTP2_REQUESTS)),
                     perSecond(rates.rate("millrace_http2_connections_total")) + " new",
-                    share(rates.rate(HTTP2_REQUESTS), rates.rate(REQUESTS)) + " of requests, "
+                    share(rates.rate(HTTP2_REQUESTS), rates.rate(REQUESTS)) + " of all, "
                             + perSecond(rates.rate("millrace_http2_resets_total")) + " reset, "
                             + perSecond(rates.rate(HTTP2_FAULTS)) + " faults"));
         }
