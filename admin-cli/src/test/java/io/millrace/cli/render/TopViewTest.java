@@ -68,7 +68,7 @@ final class TopViewTest {
         MetricRates rates = new MetricRates(MetricSample.parse(before), MetricSample.parse(after), 2);
         List<String> lines = TopView.frame(rates, "title", 100, 24, new Paint(false));
         assertEquals(
-                "HTTP/2    25.0/s          7 active        to origins, connections 2 open, 2.0/s sent again",
+                "HTTP/2    25.0/s          7 active      to origins, connections 2 open, 2.0/s sent again",
                 lines.get(5));
         assertTrue(TopView.frame(rates(), "title", 80, 24, new Paint(false)).stream()
                 .noneMatch(l -> l.startsWith("HTTP/2")));
