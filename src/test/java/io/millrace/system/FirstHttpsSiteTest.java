@@ -87,7 +87,7 @@ class FirstHttpsSiteTest {
                 .set("tls.check_interval", "1s")
                 .start();
         X509Certificate first = awaitCertificate(proxy, NAME);
-        assertEquals(301, RawClient.fetch(http, "/").status());
+        assertTrue(plain().startsWith("HTTP/1.1 301 ") && plain().contains("https://www.example.com/"), plain());
         assertTrue(proxy.millctl("tls", "list").succeeds().out().contains("automatic: " + NAME));
         issuer.kill();
         Command failed = proxy.millctl("tls", "renew", NAME);
@@ -216,6 +216,17 @@ class FirstHttpsSiteTest {
             throw new AssertionError(proxy.describe(), e);
         }
         return shown(name);
+    }
+
+    /** The answer on the plain port to a client behind a port mapping, whose URL has the standard port. */
+    private String plain() throws IOException {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), http)) {
+            socket.setSoTimeout(20_000);
+            socket.getOutputStream()
+                    .write(("GET / HTTP/1.1\r\nHost: " + NAME + "\r\nConnection: close\r\n\r\n")
+                            .getBytes(StandardCharsets.US_ASCII));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
+        }
     }
 
     private X509Certificate shown(String name) throws Exception {
