@@ -89,8 +89,7 @@ final class TopViewTest {
                 """;
         MetricRates rates = new MetricRates(MetricSample.parse(before), MetricSample.parse(after), 2);
         List<String> lines = TopView.frame(rates, "title", 80, 24, new Paint(false));
-        assertEquals(
-                "HTTP/2    25.0/s          1.0/s new     25.0% of all, 0.5/s reset, 1.5/s faults", lines.get(4));
+        assertEquals("HTTP/2    25.0/s          1.0/s new     25.0% of all, 0.5/s reset, 1.5/s faults", lines.get(4));
         String json = new String(TopView.json(rates), StandardCharsets.UTF_8);
         assertTrue(json.contains("\"http2_requests_per_second\":25.0"), json);
         assertTrue(json.contains("\"http2_faults_per_second\":1.5"), json);

@@ -14,6 +14,9 @@ public final class Http2Keys {
             .rolling()
             .says("Whether clients of an address without tls may begin with HTTP/2 at once (prior knowledge); HTTP/1.1"
                     + " is spoken there too.");
+    public static final ConfigKey<OriginConfig.Http2> GROUP = draft(
+                    "origins[].http2", ValueType.word(OriginConfig.Http2.class, false))
+            .says("As origin.http2, for the hosts of the group; without it the rule's holds.");
     public static final ConfigKey<Integer> STREAMS = draft("http2.streams", ValueType.INTEGER)
             .within(1, 100_000)
             .defaultsTo(100)
@@ -68,9 +71,6 @@ public final class Http2Keys {
             .defaultsTo(256L * 1024)
             .like("proxy.config.http2.initial_window_size_out")
             .says("Content of one HTTP/2 response that an origin may send before this proxy takes any of it.");
-    public static final ConfigKey<OriginConfig.Http2> GROUP = draft(
-                    "origins[].http2", ValueType.word(OriginConfig.Http2.class, false))
-            .says("As origin.http2, for the hosts of the group; without it the rule's holds.");
 
     private Http2Keys() {}
 }
