@@ -22,7 +22,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  */
 @Tag("nightly")
 class GrpcTest {
-    /** What a direct connection prints too, but for the cancellation, which says that the server has heard of it. */
+    /** Output of a direct connection too; "yes" says that the server has noticed the cancellation. */
     private static final String EXPECTED = """
             unary (b'unary:a', 'b')
             large 3000006

@@ -160,7 +160,7 @@ final class OriginPool {
         return key.http2() != OriginConfig.Http2.OFF;
     }
 
-    /** What is spoken on its connections. */
+    /** Choice of HTTP/2 for its connections. */
     OriginConfig.Http2 http2() {
         return key.http2();
     }

@@ -23,7 +23,7 @@ final class PooledCall implements OriginCall {
         ENDED
     }
 
-    /** What carries a call: a connection of HTTP/1.1, or one stream of an HTTP/2 connection. */
+    /** Carries a call: a connection of HTTP/1.1, or one stream of an HTTP/2 connection. */
     interface Carrier {
         /** Sends the head of a call's request, at the end of the event loop's turn. */
         void start(PooledCall started);

@@ -121,7 +121,7 @@ final class PooledOriginClient implements OriginClient {
         onWaiting.run();
     }
 
-    /** What HTTP/2 connections share; made with the first of them. */
+    /** Buffers that HTTP/2 connections share; made with the first of them. */
     Http2ClientLoop http2() {
         Http2ClientLoop shared = http2;
         if (shared == null) {

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class StreamCarrier implements PooledCall.Carrier, StreamListener {
 
-    /** What the deadline is about. */
+    /** Event that the deadline is for. */
     private enum Awaited {
         /** The caller, or nothing in particular: no deadline. */
         CALLER,

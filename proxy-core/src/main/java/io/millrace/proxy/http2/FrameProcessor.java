@@ -452,7 +452,7 @@ final class FrameProcessor implements FrameReader.Receiver {
 
     @Override
     public void onGoAway(int lastStreamId, long code) throws Http2Exception {
-        // Requests that have begun are answered; the client begins no more by itself.
+        // Requests in progress are answered; the client begins no more by itself.
         guard.controlFrame(connection.settings());
     }
 

@@ -18,7 +18,7 @@ public final class HpackDecoder {
     private static final byte[][] NO_ENTRIES = {};
     private static final int[] NO_LENGTHS = {};
 
-    /** What takes the decoded fields. */
+    /** Takes the decoded fields. */
     public interface Receiver {
         /** Takes a field; borrows both arrays. */
         void add(byte[] name, int nameStart, int nameLength, byte[] value, int valueStart, int valueLength);

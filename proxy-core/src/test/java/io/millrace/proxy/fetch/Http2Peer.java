@@ -55,7 +55,7 @@ final class Http2Peer {
     private final ScriptedOrigin.Peer peer;
     private final DataInputStream in;
     private final HpackDecoder decoder = new HpackDecoder();
-    /** What the proxy said in its SETTINGS, by identifier. */
+    /** Values of the proxy's SETTINGS, by identifier. */
     final Map<Integer, Integer> settings = new LinkedHashMap<>();
 
     private Http2Peer(ScriptedOrigin.Peer peer) throws IOException {

@@ -14,7 +14,7 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the frames of an origin mean: heads, content, windows, settings.
+ * Acts on frames of an origin: heads, content, windows, settings.
  *
  * <p>Confined to one event loop.
  */
@@ -123,7 +123,7 @@ final class ClientFrames implements FrameReader.Receiver {
         }
     }
 
-    /** What HTTP/1.1 clients are told of the status; empty for an unknown one. */
+    /** Reason phrase for HTTP/1.1 clients; empty for an unknown status. */
     private static String reason(int status) {
         String phrase = HttpResponseStatus.valueOf(status).reasonPhrase();
         return phrase.indexOf('(') < 0 ? phrase : "";

@@ -59,7 +59,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
     private boolean begun;
     private int nextId = 1;
     private int streamsMax = STREAMS_AT_FIRST;
-    /** What is left of it after refusals; grows again by one with each complete response. */
+    /** Limit after refusals; grows again by one with each complete response. */
     private int streamsTaken = Integer.MAX_VALUE;
 
     private long sendWindow = Frames.WINDOW_DEFAULT;

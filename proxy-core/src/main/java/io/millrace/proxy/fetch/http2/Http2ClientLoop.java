@@ -4,7 +4,7 @@ import io.millrace.proxy.http2.FrameReader;
 import io.millrace.proxy.http2.HeadEncoder;
 
 /**
- * What the connections of one event loop share: buffers for field blocks.
+ * Buffers for field blocks that the connections of one event loop share.
  *
  * <p>Confined to one event loop.
  */

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Turns the fields of one block into a response head or trailers, under the rules of RFC 9113 s8.1 to s8.3.
  *
- * <p>Fields are laid out as lines of HTTP/1.1. What the parser of HTTP/1.1 responses refuses is refused here too: control
- * bytes in values, and statuses outside of 100 to 599. One per event loop.
+ * <p>Fields are laid out as lines of HTTP/1.1. Values with control bytes and statuses outside of
+ * 100 to 599 are refused, as by the parser of HTTP/1.1 responses. One per event loop.
  *
  * <p>Confined to one event loop.
  */
