@@ -27,6 +27,7 @@ class DocumentedNamesTest {
             "NaN",
             "Connection",
             "Cookie",
+            "Link",
             "Destination",
             "Forwarded",
             "Host",

@@ -59,8 +59,6 @@ class TidyTest {
                         57,
                         "io.millrace.proxy.fetch",
                         27,
-                        "io.millrace.proxy.http",
-                        26,
                         "io.millrace.proxy.net",
                         26);
             case "dist" -> Map.of("io.millrace.launcher", 57, "io.millrace.launcher.ats", 49);

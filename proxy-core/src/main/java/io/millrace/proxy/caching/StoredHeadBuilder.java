@@ -3,11 +3,11 @@ package io.millrace.proxy.caching;
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
-import io.millrace.proxy.http.HopByHop;
 import io.millrace.proxy.http.HttpDates;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.http.forward.HopByHop;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 

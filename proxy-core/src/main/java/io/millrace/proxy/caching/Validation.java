@@ -3,10 +3,10 @@ package io.millrace.proxy.caching;
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
-import io.millrace.proxy.http.HopByHop;
 import io.millrace.proxy.http.HttpDates;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.http.forward.HopByHop;
 import org.jspecify.annotations.Nullable;
 
 /** Validation of stored responses with the origin, and what its answers do to them (RFC 9111 s4.3). No state. */

@@ -1,7 +1,7 @@
 package io.millrace.proxy.config;
 
 import com.google.re2j.Pattern;
-import io.millrace.proxy.http.UpgradeFields;
+import io.millrace.proxy.http.forward.UpgradeFields;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

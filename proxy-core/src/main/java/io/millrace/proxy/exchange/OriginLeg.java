@@ -15,7 +15,7 @@ import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;
-import io.millrace.proxy.http.TrailerFields;
+import io.millrace.proxy.http.forward.TrailerFields;
 import io.millrace.proxy.memory.SlowClients;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.overload.OverloadGauge;

@@ -16,7 +16,7 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
-import io.millrace.proxy.http.UpgradeFields;
+import io.millrace.proxy.http.forward.UpgradeFields;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.ForwardReason;

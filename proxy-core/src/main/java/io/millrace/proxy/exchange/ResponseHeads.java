@@ -3,10 +3,10 @@ package io.millrace.proxy.exchange;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldNames;
 import io.millrace.proxy.http.FieldSection;
-import io.millrace.proxy.http.HopByHop;
 import io.millrace.proxy.http.HttpDates;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.http.forward.HopByHop;
 import org.jspecify.annotations.Nullable;
 
 /**

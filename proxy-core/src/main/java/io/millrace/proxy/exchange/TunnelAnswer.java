@@ -6,7 +6,7 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
-import io.millrace.proxy.http.UpgradeFields;
+import io.millrace.proxy.http.forward.UpgradeFields;
 import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.tunnel.Tunnel;

@@ -4,7 +4,7 @@ import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;
-import io.millrace.proxy.http.UpgradeFields;
+import io.millrace.proxy.http.forward.UpgradeFields;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 public final class FieldName {
 
     /** The id of every name that is not well known. */
-    static final int UNKNOWN = 0;
+    public static final int UNKNOWN = 0;
 
     private static final int TABLE_SIZE = 512;
     private static final List<FieldName> WELL_KNOWN = new ArrayList<>();
@@ -103,7 +103,7 @@ public final class FieldName {
     }
 
     /** Whether it is one of the constants here. */
-    boolean isWellKnown() {
+    public boolean isWellKnown() {
         return id != UNKNOWN;
     }
 

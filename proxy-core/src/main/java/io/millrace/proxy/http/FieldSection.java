@@ -205,7 +205,7 @@ public final class FieldSection {
     }
 
     /** The id of the line's name, {@link FieldName#UNKNOWN} for one that is not well known. */
-    int id(int line) {
+    public int id(int line) {
         return lines[line * STRIDE + 4];
     }
 

@@ -3,7 +3,7 @@ package io.millrace.proxy.http2;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
-import io.millrace.proxy.http.TrailerFields;
+import io.millrace.proxy.http.forward.TrailerFields;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.DecidedRequest;
 import io.millrace.proxy.net.RequestHandler;

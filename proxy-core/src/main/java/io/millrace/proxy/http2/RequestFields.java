@@ -9,7 +9,7 @@ import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetProblem;
 import io.millrace.proxy.http.TargetResult;
 import io.millrace.proxy.http.TargetUri;
-import io.millrace.proxy.http.UpgradeFields;
+import io.millrace.proxy.http.forward.UpgradeFields;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.RequestReceiver;
 import java.nio.charset.StandardCharsets;

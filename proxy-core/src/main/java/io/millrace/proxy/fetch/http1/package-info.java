@@ -1,4 +1,4 @@
-/** What is of HTTP/1 only on connections to origins, and knows neither pools nor calls. */
+/** Parts of origin connections that only HTTP/1.1 has: keep-alive and the PROXY header. Knows neither pools nor calls. */
 @NullMarked
 package io.millrace.proxy.fetch.http1;
 

@@ -1,5 +1,9 @@
-package io.millrace.proxy.http;
+package io.millrace.proxy.http.forward;
 
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldNames;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.ListCursor;
 import java.util.HashSet;
 import java.util.Set;
 

@@ -1,5 +1,9 @@
-package io.millrace.proxy.http;
+package io.millrace.proxy.http.forward;
 
+import io.millrace.proxy.http.FieldLexer;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.ListCursor;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,5 +1,7 @@
-package io.millrace.proxy.http;
+package io.millrace.proxy.http.forward;
 
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
 import org.jspecify.annotations.Nullable;
 
 /**

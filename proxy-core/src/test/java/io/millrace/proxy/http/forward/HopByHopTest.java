@@ -1,10 +1,12 @@
-package io.millrace.proxy.http;
+package io.millrace.proxy.http.forward;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
 import org.junit.jupiter.api.Test;
 
 final class HopByHopTest {
