@@ -140,7 +140,7 @@ class MethodRulesTest {
                 "GET",
                 "/a",
                 "Connection: X-Hop, close, Cookie, Via, X-Forwarded-For, Accept-Encoding\r\n",
-                "X-Hop: 1\r\nCookie: a=b\r\nAccept-Encoding: gzip\r\nKeep-Alive: timeout=1\r\nTE: trailers\r\n",
+                "X-Hop: 1\r\nCookie: a=b\r\nAccept-Encoding: gzip\r\nKeep-Alive: timeout=1\r\nTE: deflate\r\n",
                 "Upgrade: websocket\r\nProxy-Connection: close\r\nHTTP2-Settings: AAA\r\nX-End: 1\r\n");
         for (String gone :
                 List.of("X-Hop", "Keep-Alive", "Proxy-Connection", "TE: ", "Upgrade", "HTTP2-Settings", "Trailer")) {
