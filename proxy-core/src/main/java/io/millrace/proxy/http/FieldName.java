@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 public final class FieldName {
 
     /** The id of every name that is not well known. */
-    public static final int UNKNOWN = 0;
+    static final int UNKNOWN = 0;
 
     private static final int TABLE_SIZE = 512;
     private static final List<FieldName> WELL_KNOWN = new ArrayList<>();

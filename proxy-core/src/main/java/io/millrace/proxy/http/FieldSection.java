@@ -204,8 +204,13 @@ public final class FieldSection {
         return lines[at + 4] == id && (id != FieldName.UNKNOWN || name.matches(bytes, lines[at], lines[at + 1]));
     }
 
+    /** Whether the line's name is one of the constants of {@link FieldName}. */
+    public boolean isWellKnown(int line) {
+        return id(line) != FieldName.UNKNOWN;
+    }
+
     /** The id of the line's name, {@link FieldName#UNKNOWN} for one that is not well known. */
-    public int id(int line) {
+    int id(int line) {
         return lines[line * STRIDE + 4];
     }
 

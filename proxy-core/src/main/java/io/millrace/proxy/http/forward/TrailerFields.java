@@ -21,7 +21,7 @@ public final class TrailerFields {
         }
         FieldSection.Builder kept = FieldSection.builderLike(trailers);
         for (int line = 0; line < trailers.size(); line++) {
-            if (trailers.id(line) == FieldName.UNKNOWN || trailers.isNamed(line, FieldName.ETAG)) {
+            if (!trailers.isWellKnown(line) || trailers.isNamed(line, FieldName.ETAG)) {
                 kept.addLine(trailers, line);
             }
         }
