@@ -1,20 +1,26 @@
 package io.millrace.proxy;
 
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.net.ClientTls;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.proxy.tls.HandshakeListener;
 
-/** Counts TLS handshakes of one event loop, and confined to it. */
+/** Counts a connection's TLS handshake and keeps its results. Confined to the connection's event loop. */
 final class CountedHandshakes implements HandshakeListener {
     private final LoopCounters counters;
+    private final ClientConnection facts;
 
-    CountedHandshakes(LoopCounters counters) {
+    CountedHandshakes(LoopCounters counters, ClientConnection facts) {
         this.counters = counters;
+        this.facts = facts;
     }
 
     @Override
-    public void succeeded(String protocol) {
-        counters.increment(protocol.equals("TLSv1.3") ? Counter.TLS_HANDSHAKES_1_3 : Counter.TLS_HANDSHAKES_1_2);
+    public void succeeded(ClientTls agreed) {
+        facts.tls(agreed);
+        counters.increment(
+                agreed.version().equals("TLSv1.3") ? Counter.TLS_HANDSHAKES_1_3 : Counter.TLS_HANDSHAKES_1_2);
     }
 
     @Override

@@ -66,7 +66,6 @@ final class ServingLoop {
     private final Supplier<Boolean> fastLaneOpen;
     private final @Nullable FastLane fastLane;
     private final DirectAnswers direct;
-    private final CountedHandshakes handshakes;
     private final Http2Loop http2;
     private final ConnectionMemory budget;
     private final LoopMemory memory;
@@ -123,7 +122,6 @@ final class ServingLoop {
                         loop, allocator, http1, fastLaneOpen, exchanges, exchanges, connections, lane))
                 : null;
         this.direct = new DirectAnswers(loop, allocator, exchanges, lane::onAnswered);
-        this.handshakes = new CountedHandshakes(counters);
         this.http2 = new Http2Loop(new Http2Loop.Parts(
                 loop,
                 allocator,
@@ -252,7 +250,7 @@ final class ServingLoop {
                 tls != null,
                 announcedSecure);
         if (tls != null) {
-            channel.pipeline().addLast(tls.newHandler(allocator, handshakes));
+            channel.pipeline().addLast(tls.newHandler(allocator, new CountedHandshakes(counters, facts)));
             if (withHttp2) {
                 channel.pipeline()
                         .addLast(new AlpnChoice(

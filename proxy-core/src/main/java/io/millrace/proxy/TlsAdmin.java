@@ -8,7 +8,11 @@ import io.millrace.proxy.tls.ServerCertificate;
 import io.millrace.proxy.tls.ServerTls;
 import io.millrace.proxy.tls.TlsReport;
 import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +24,9 @@ final class TlsAdmin implements CertificatesSource {
     private static final List<String> STATES = List.of("valid", "expiring", "expired", "faulty", "unusable");
 
     private static final List<String> AUTOMATIC_STATES = List.of("valid", "pending", "failing", "expired");
+
+    /** Most series of the expiry by name: there may be tens of thousands of certificates. */
+    private static final int SERIES_MAX = 100;
 
     private final ServerTls tls;
     private final LongSupplier clockMillis;
@@ -48,12 +55,27 @@ final class TlsAdmin implements CertificatesSource {
         }
         metrics.supplyCounter(MetricFamily.ACME_CHALLENGES, tls::challenges, "tls-alpn-01");
         metrics.supplyGauge(MetricFamily.TLS_CERTIFICATE_EXPIRY, this::secondsToFirstExpiry);
+        metrics.supplyNamedGauges(MetricFamily.TLS_NAME_EXPIRY, this::secondsToExpiryByName);
         for (CertificateFault.Kind kind : CertificateFault.Kind.values()) {
             metrics.supplyCounter(
                     MetricFamily.TLS_CERTIFICATE_FAULTS,
                     () -> tls.report().faults().getOrDefault(kind, 0L),
                     kind.word());
         }
+    }
+
+    /** Those that end first. */
+    private Map<String, Double> secondsToExpiryByName() {
+        Map<String, Double> seconds = new LinkedHashMap<>();
+        tls.report().lines().stream()
+                .filter(line -> line.facts() != null && !line.names().isEmpty())
+                .sorted(Comparator.comparingLong(
+                        line -> Objects.requireNonNull(line.facts()).expirySeconds()))
+                .takeWhile(line -> seconds.size() < SERIES_MAX)
+                .forEach(line -> seconds.putIfAbsent(
+                        line.names().get(0),
+                        (double) Objects.requireNonNull(line.facts()).expirySeconds() - nowSeconds()));
+        return seconds;
     }
 
     private double secondsToFirstExpiry() {
@@ -144,6 +166,7 @@ final class TlsAdmin implements CertificatesSource {
                 facts == null ? "" : facts.sha256(),
                 facts == null ? List.of() : facts.chain(),
                 facts == null ? List.of() : facts.notes(),
+                line.settings(),
                 line.loadedSeconds(),
                 line.problem(),
                 line.faultSinceSeconds());

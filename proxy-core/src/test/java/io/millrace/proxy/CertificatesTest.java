@@ -23,6 +23,9 @@ import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
@@ -243,5 +246,27 @@ class CertificatesTest {
                         .contains(
                                 "millrace_tls_certificate_faults_total{application=\"millrace\",reason=\"mismatch\"} 0.0"),
                 "a check is no fault of what is served");
+    }
+
+    @Test
+    void eachNameHasASeriesOfItsExpiry() throws IOException {
+        AUTHORITY.issue("one.example", "www.one.example").write(directory, "1");
+        AUTHORITY
+                .issue(START, Instant.parse("2030-01-01T00:00:00Z"), "one.example")
+                .write(directory, "2");
+        AUTHORITY.issue("two.example").write(directory, "3");
+        start();
+        Map<String, Double> seconds = new TreeMap<>();
+        for (String line : proxy.proxy().metrics().prometheusText().split("\n", -1)) {
+            if (line.startsWith("millrace_tls_name_expiry_seconds{")) {
+                String name = line.substring(line.indexOf("name=\"") + 6, line.lastIndexOf('"'));
+                seconds.put(name, Double.parseDouble(line.substring(line.lastIndexOf(' '))));
+            }
+        }
+        assertEquals(Set.of("one.example", "two.example"), seconds.keySet());
+        Instant now = Instant.parse("2026-01-01T00:00:00Z");
+        Duration one = Duration.between(now, Instant.parse("2030-01-01T00:00:00Z"));
+        assertEquals((double) one.toSeconds(), seconds.get("one.example"), 5);
+        assertEquals((double) Duration.between(now, END).toSeconds(), seconds.get("two.example"), 5);
     }
 }

@@ -105,6 +105,15 @@ class LiveSettingsTest {
             Map.entry(
                     "listen[].tls.client_revocation_file",
                     "listen: [{address: '127.0.0.1:1', tls: {certificate: one.pem, key: key.pem, client_ca_file: ca.pem, client_revocation_file: <one|two>.pem, client_certificates: require}}]"),
+            Map.entry(
+                    "listen[].tls.hsts.max_age",
+                    "listen: [{address: '127.0.0.1:1', tls: {certificate: one.pem, key: key.pem, hsts: {max_age: <1|2>m}}}]"),
+            Map.entry(
+                    "listen[].tls.hsts.include_subdomains",
+                    "listen: [{address: '127.0.0.1:1', tls: {certificate: one.pem, key: key.pem, hsts: {max_age: 1m, include_subdomains: <true|false>}}}]"),
+            Map.entry(
+                    "listen[].tls.hsts.preload",
+                    "listen: [{address: '127.0.0.1:1', tls: {certificate: one.pem, key: key.pem, hsts: {max_age: 365d, include_subdomains: true, preload: <true|false>}}}]"),
             Map.entry("storage[].path", "storage: [{path: <one|two>, size: 1GiB}]"),
             Map.entry("storage[].size", "storage: [{path: one, size: <1|2>GiB}]"),
             Map.entry("storage[].index_path", "storage: [{path: one, size: 1GiB, index_path: <two|three>}]"),

@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.cert.X509Certificate;
+import java.util.stream.Stream;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLSocket;
@@ -79,6 +80,149 @@ class LiveTlsTest {
     void names() throws Exception {
         file("certificates: [{directory: 1}, {directory: 2, names: ['<x|y>.example']}]")
                 .turns("CN=one.example", "CN=two.example", () -> shown("y.example"));
+    }
+
+    /** What a handshake for a name agrees on, or that it fails. */
+    private String agreed(String name, String... options) throws Exception {
+        Process process = new ProcessBuilder(Stream.concat(
+                                Stream.of(
+                                        "openssl",
+                                        "s_client",
+                                        "-connect",
+                                        "127.0.0.1:"
+                                                + live.proxy()
+                                                        .proxy()
+                                                        .addresses()
+                                                        .get(1)
+                                                        .getPort(),
+                                        "-servername",
+                                        name),
+                                Stream.of(options))
+                        .toList())
+                .redirectErrorStream(true)
+                .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
+                .start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        process.waitFor();
+        return output;
+    }
+
+    private boolean agrees(String text, String... options) throws Exception {
+        return agreed("one.example", options).contains(text);
+    }
+
+    @LiveKey("tls.certificates[].min_version")
+    void minVersionOfNames() throws Exception {
+        file("certificates: [{directory: 1, min_version: <TLSv1.2|TLSv1.3>}]")
+                .turns(true, false, () -> agrees("New, TLSv1.2", "-tls1_2"));
+    }
+
+    @LiveKey("tls.certificates[].max_version")
+    void maxVersionOfNames() throws Exception {
+        file("certificates: [{directory: 1, max_version: <TLSv1.2|TLSv1.3>}]")
+                .turns(false, true, () -> agrees("New, TLSv1.3"));
+    }
+
+    @LiveKey("tls.certificates[].ciphers")
+    void ciphersOfNames() throws Exception {
+        file("certificates: [{directory: 1, ciphers: [TLS_ECDHE_ECDSA_WITH_AES_<128_GCM_SHA256|256_GCM_SHA384>]}]")
+                .turns(true, false, () -> agrees("ECDHE-ECDSA-AES128-GCM-SHA256", "-tls1_2"));
+    }
+
+    @LiveKey("tls.certificates[].groups")
+    void groupsOfNames() throws Exception {
+        file("certificates: [{directory: 1, groups: [<P-384|x25519>]}]")
+                .turns(false, true, () -> agrees("X25519", "-groups", "X25519"));
+    }
+
+    private void writeAuthorities() throws IOException {
+        Files.writeString(directory.resolve("ca.pem"), AUTHORITY.rootPem());
+        Files.writeString(directory.resolve("other.pem"), new TestAuthority("other").rootPem());
+    }
+
+    @LiveKey("tls.certificates[].client_certificates")
+    void clientCertificatesOfNames() throws Exception {
+        writeAuthorities();
+        file("certificates: [{directory: 1, client_ca_file: ca.pem, client_certificates: <off|request>}]")
+                .turns(false, true, () -> agrees("Acceptable client certificate CA names", "-tls1_2"));
+    }
+
+    @LiveKey("tls.certificates[].client_ca_file")
+    void clientAuthoritiesOfNames() throws Exception {
+        writeAuthorities();
+        file("certificates: [{directory: 1, client_ca_file: <ca|other>.pem, client_certificates: request}]")
+                .turns(true, false, () -> agrees("client certificate CA names\nCN = live root", "-tls1_2"));
+    }
+
+    /** openssl has no list of this authority: an empty file is none, and the certificate is refused with its settings. */
+    @LiveKey("tls.certificates[].client_revocation_file")
+    void clientRevocationsOfNames() throws Exception {
+        writeAuthorities();
+        Files.writeString(directory.resolve("a.crl"), "");
+        Files.writeString(directory.resolve("b.crl"), "");
+        file("certificates: [{directory: 1, client_ca_file: ca.pem, client_certificates: request,"
+                        + " client_revocation_file: <a|b>.crl}]")
+                .turns(true, false, () -> live.proxy().proxy().serverTls().report().lines().stream()
+                        .anyMatch(line -> String.valueOf(line.problem()).contains("a.crl: has no revocation list")));
+    }
+
+    private String security() throws IOException {
+        try (SSLSocket socket = TestAuthority.dial(
+                AUTHORITY.clientContext(null), live.proxy().proxy().addresses().get(1), "one.example")) {
+            return new RawClient(socket)
+                    .send("GET /" + System.nanoTime() + " HTTP/1.1\r\nHost: one.example\r\n\r\n")
+                    .response()
+                    .field("strict-transport-security");
+        }
+    }
+
+    @LiveKey("tls.certificates[].hsts.max_age")
+    void securityOfNames() throws Exception {
+        file("certificates: [{directory: 1, hsts: {max_age: <1m|2m>}}]")
+                .turns("max-age=60", "max-age=120", this::security);
+    }
+
+    @LiveKey("tls.certificates[].hsts.include_subdomains")
+    void subdomainsOfNames() throws Exception {
+        file("certificates: [{directory: 1, hsts: {max_age: 1m, include_subdomains: <false|true>}}]")
+                .turns("max-age=60", "max-age=60; includeSubDomains", this::security);
+    }
+
+    @LiveKey("tls.certificates[].hsts.preload")
+    void preloadOfNames() throws Exception {
+        file("certificates: [{directory: 1, hsts: {max_age: 365d, include_subdomains: true, preload: <false|true>}}]")
+                .turns(
+                        "max-age=31536000; includeSubDomains",
+                        "max-age=31536000; includeSubDomains; preload",
+                        this::security);
+    }
+
+    @LiveKey("tls.certificates[].http2")
+    void http2OfNames() throws Exception {
+        file("certificates: [{directory: 1, http2: <true|false>}]")
+                .turns(true, false, () -> agrees("ALPN protocol: h2", "-alpn", "h2"));
+    }
+
+    @LiveKey("tls.client_subject_field")
+    void clientSubjectField() throws Exception {
+        writeAuthorities();
+        live.echoes();
+        file("certificates: [{directory: 1, client_ca_file: ca.pem, client_certificates: request}],"
+                        + " client_subject_field: X-<One|Two>")
+                .turns("X-One: CN=alice", "X-Two: CN=alice", () -> {
+                    SSLContext client = AUTHORITY.clientContext(AUTHORITY.issue("alice"));
+                    try (SSLSocket socket = TestAuthority.dial(
+                            client, live.proxy().proxy().addresses().get(1), "one.example")) {
+                        return new RawClient(socket)
+                                .send("GET /a HTTP/1.1\r\nHost: one.example\r\n\r\n")
+                                .response()
+                                .text()
+                                .lines()
+                                .filter(line -> line.contains("alice"))
+                                .findFirst()
+                                .orElse("");
+                    }
+                });
     }
 
     @LiveKey("tls.default_certificate")

@@ -65,6 +65,7 @@ public final class CertificateView {
                 rows.add("problem", paint.bad(Printable.of(problem)));
             }
             row(rows, "names", each.texts("names"));
+            row(rows, "settings", each.texts("settings"));
             rows.add(
                     "key",
                     Printable.of(each.text("key_type", "") + " in " + each.text("key", "?"))

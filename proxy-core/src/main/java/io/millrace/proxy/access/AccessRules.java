@@ -36,6 +36,7 @@ public final class AccessRules {
     private final AddressRange[] trusted;
     private final ForwardedField[] told;
     private final ForwardedClient named;
+    private final @Nullable SubjectField subject;
 
     private AccessRules(
             RequestFilters filters,
@@ -43,13 +44,15 @@ public final class AccessRules {
             PurgeAccess purges,
             AddressRange[] trusted,
             ForwardedField[] told,
-            ForwardedClient named) {
+            ForwardedClient named,
+            @Nullable SubjectField subject) {
         this.filters = filters;
         this.methods = methods;
         this.purges = purges;
         this.trusted = trusted;
         this.told = told;
         this.named = named;
+        this.subject = subject;
     }
 
     /** What a configuration means. */
@@ -67,7 +70,8 @@ public final class AccessRules {
                 PurgeAccess.of(config),
                 access.trustedProxies().toArray(new AddressRange[0]),
                 access.forwardedFields().toArray(new ForwardedField[0]),
-                new ForwardedClient(access.trusted()));
+                new ForwardedClient(access.trusted()),
+                SubjectField.of(config.tls().clientSubjectField()));
     }
 
     /** Whether there are filters at all; without, {@link #denial} need not be asked. */
@@ -145,6 +149,9 @@ public final class AccessRules {
      * proxy writes itself are never copied.
      */
     public boolean isWithheld(FieldSection fields, int line, boolean fromTrusted) {
+        if (subject != null && subject.isNameOf(fields, line)) {
+            return true;
+        }
         if (!fromTrusted) {
             return ForwardingFields.contains(fields, line);
         }
@@ -164,6 +171,18 @@ public final class AccessRules {
      */
     public static boolean tellsOfAnotherUrl(FieldSection fields, int line, boolean otherHost) {
         return ForwardingFields.tellsUrl(fields, line) || (otherHost && ForwardingFields.tellsHost(fields, line));
+    }
+
+    /** Adds the subject of the client's certificate, where origins are told of it. */
+    public void tellSubject(ClientConnection client, FieldSection.Builder to) {
+        if (subject != null) {
+            subject.addTo(client, to);
+        }
+    }
+
+    /** Whether a response that varies by this field answers one client's certificate. */
+    public boolean isSubject(FieldName name) {
+        return subject != null && subject.isLike(name);
     }
 
     /**

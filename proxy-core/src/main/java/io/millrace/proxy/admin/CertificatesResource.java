@@ -109,6 +109,7 @@ public final class CertificatesResource implements AdminResource {
             json.writeStringProperty("sha256", each.sha256());
             texts(json, "chain", each.chain());
             texts(json, "notes", each.notes());
+            texts(json, "settings", each.settings());
             json.writeNumberProperty("loaded", each.loaded());
             json.writeStringProperty("problem", each.problem());
             json.writeNumberProperty("problem_since", each.problemSince());

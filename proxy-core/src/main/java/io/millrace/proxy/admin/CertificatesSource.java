@@ -17,6 +17,7 @@ public interface CertificatesSource {
      * @param issuer null, as everything up to {@code notes} is empty, where no version could be read
      * @param chain subjects in the order in which they are sent
      * @param notes what is odd and keeps it from nothing
+     * @param settings TLS settings of these names, each as in the configuration
      * @param problem file and reason; null where there is none
      */
     record Certificate(
@@ -32,6 +33,7 @@ public interface CertificatesSource {
             String sha256,
             List<String> chain,
             List<String> notes,
+            List<String> settings,
             long loaded,
             @Nullable String problem,
             long problemSince) {
@@ -39,6 +41,7 @@ public interface CertificatesSource {
             names = List.copyOf(names);
             chain = List.copyOf(chain);
             notes = List.copyOf(notes);
+            settings = List.copyOf(settings);
         }
     }
 

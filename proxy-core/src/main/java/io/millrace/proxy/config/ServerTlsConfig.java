@@ -2,6 +2,7 @@ package io.millrace.proxy.config;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param groups key exchange groups in order of preference; empty for those of the library
  * @param caFile PEM file of the authorities of client certificates; null where none are asked for
  * @param crlFile PEM file of their revocation lists; null for none
+ * @param hsts Strict-Transport-Security of responses; null for none
  */
 public record ServerTlsConfig(
         TlsVersion minVersion,
@@ -19,10 +21,11 @@ public record ServerTlsConfig(
         List<String> groups,
         ClientCertificates clientCertificates,
         @Nullable Path caFile,
-        @Nullable Path crlFile) {
+        @Nullable Path crlFile,
+        @Nullable HstsConfig hsts) {
     /** TLS 1.2 and 1.3, as the library has them, without client certificates. */
     public static final ServerTlsConfig DEFAULTS = new ServerTlsConfig(
-            TlsVersion.TLS_1_2, TlsVersion.TLS_1_3, List.of(), List.of(), ClientCertificates.OFF, null, null);
+            TlsVersion.TLS_1_2, TlsVersion.TLS_1_3, List.of(), List.of(), ClientCertificates.OFF, null, null, null);
 
     /** Whether clients show certificates. */
     public enum ClientCertificates {
@@ -50,7 +53,26 @@ public record ServerTlsConfig(
                 list(listener, own.groups(), general, all.groups()),
                 or(listener.find(own.clientCertificates()), general.get(all.clientCertificates())),
                 listener.isSet(own.caFile()) ? listener.find(own.caFile()) : general.find(all.caFile()),
-                listener.isSet(own.crlFile()) ? listener.find(own.crlFile()) : general.find(all.crlFile()));
+                listener.isSet(own.crlFile()) ? listener.find(own.crlFile()) : general.find(all.crlFile()),
+                hsts(listener, general));
+    }
+
+    /**
+     * Whether a client that was admitted under this policy may ask for a name with another one: only where that one demands
+     * nothing that this one has not verified.
+     */
+    public boolean admitsTo(ServerTlsConfig other) {
+        if (other.clientCertificates == ClientCertificates.OFF) {
+            return true;
+        }
+        return (clientCertificates == other.clientCertificates || clientCertificates == ClientCertificates.REQUIRE)
+                && Objects.equals(caFile, other.caFile)
+                && Objects.equals(crlFile, other.crlFile);
+    }
+
+    private static @Nullable HstsConfig hsts(ConfigValues listener, ConfigValues general) {
+        HstsConfig own = HstsConfig.from(listener, ServerTlsKeys.LISTEN);
+        return own == null ? HstsConfig.from(general, ServerTlsKeys.GENERAL) : own;
     }
 
     private static <T> T or(@Nullable T own, T general) {

@@ -1,6 +1,7 @@
 package io.millrace.proxy.config;
 
 import io.millrace.proxy.config.ConfigProblems.Place;
+import io.millrace.proxy.http.FieldName;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -21,9 +22,16 @@ final class TlsChecks {
     }
 
     void check(ConfigValues values) {
+        String subject = values.find(TlsKeys.CLIENT_SUBJECT_FIELD);
+        if (subject != null && FieldName.of(subject).isWellKnown()) {
+            String path = TlsKeys.CLIENT_SUBJECT_FIELD.path();
+            problems.error(
+                    at(path), path, subject + " has a meaning of its own; choose a name such as X-Client-Subject");
+        }
         List<ConfigValues> certificates = ProxyConfig.elements(values, TlsKeys.CERTIFICATES);
         for (int i = 0; i < certificates.size(); i++) {
             checkElement("tls.certificates[" + i + "]", certificates.get(i));
+            checkNameSettings("tls.certificates[" + i + "]", certificates.get(i), values);
         }
         warnUnreadable(TlsKeys.TICKET_KEYS_FILE.path(), values.find(TlsKeys.TICKET_KEYS_FILE));
         List<ConfigValues> listeners = ProxyConfig.elements(values, ConfigKeys.LISTEN);
@@ -84,8 +92,36 @@ final class TlsChecks {
                     path + ".client_ca_file",
                     "missing; client_certificates needs the authorities that sign them");
         }
+        checkHsts(path + ".hsts", own, keys);
         warnUnreadable(path + ".client_ca_file", own.find(keys.caFile()));
         warnUnreadable(path + ".client_revocation_file", own.find(keys.crlFile()));
+    }
+
+    private void checkHsts(String path, ConfigValues own, ServerTlsKeys.Section keys) {
+        HstsConfig hsts = HstsConfig.from(own, keys);
+        boolean any = own.isSet(keys.hstsIncludeSubdomains()) || own.isSet(keys.hstsPreload());
+        if (hsts == null) {
+            if (any && !problems.isAnyBrokenBelow(path)) {
+                problems.error(at(path), path + ".max_age", "missing; include_subdomains and preload need it");
+            }
+        } else if (hsts.preload() && (!hsts.includeSubdomains() || hsts.maxAgeSeconds() < HstsConfig.PRELOAD_SECONDS)) {
+            problems.error(
+                    at(path + ".preload"),
+                    path + ".preload",
+                    "needs include_subdomains: true and a max_age of at least 365d, or browsers refuse it");
+        }
+    }
+
+    /** Checks settings of names over those of each address, and over the general ones. */
+    private void checkNameSettings(String path, ConfigValues element, ConfigValues values) {
+        if (ServerTlsKeys.NAME.all().stream().anyMatch(element::isSet)) {
+            ServerTlsConfig general = ServerTlsConfig.from(values, values);
+            checkSettings(
+                    path,
+                    element,
+                    ServerTlsKeys.NAME,
+                    NameTlsConfig.from(element).over(general));
+        }
     }
 
     private void checkElement(String path, ConfigValues element) {

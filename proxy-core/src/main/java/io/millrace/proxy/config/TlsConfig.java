@@ -13,13 +13,15 @@ import org.jspecify.annotations.Nullable;
  * @param defaultName whose certificate clients get that name no host, lower case; null for that of the first one
  * @param checkNanos pause between two looks for changed files
  * @param ticketKeysFile session ticket keys; null for keys that are made
+ * @param clientSubjectField request field with the subject of client certificates; null for none
  */
 public record TlsConfig(
         List<Certificates> certificates,
         @Nullable String defaultName,
         UnknownName unknownName,
         long checkNanos,
-        @Nullable Path ticketKeysFile) {
+        @Nullable Path ticketKeysFile,
+        @Nullable String clientSubjectField) {
 
     /** Answer to clients that ask for a name without a certificate. */
     public enum UnknownName {
@@ -35,12 +37,20 @@ public record TlsConfig(
      * @param certificate PEM file; null for a directory
      * @param key PEM file; null where the key is in the file of the certificate
      * @param names in lower case, of which {@code *.} may begin one; empty for those in the certificate
+     * @param settings of these names, over those of the address
      */
     public record Certificates(
             @Nullable Path certificate,
             @Nullable Path key,
             @Nullable Path directory,
-            List<String> names) {}
+            List<String> names,
+            NameTlsConfig settings) {
+        /** Without settings of its own. */
+        public Certificates(
+                @Nullable Path certificate, @Nullable Path key, @Nullable Path directory, List<String> names) {
+            this(certificate, key, directory, names, NameTlsConfig.NONE);
+        }
+    }
 
     static TlsConfig from(ConfigValues values) {
         String name = values.find(TlsKeys.DEFAULT_CERTIFICATE);
@@ -49,7 +59,8 @@ public record TlsConfig(
                 name == null ? null : name.toLowerCase(Locale.ROOT),
                 values.get(TlsKeys.UNKNOWN_NAME),
                 values.get(TlsKeys.CHECK_INTERVAL).toNanos(),
-                values.find(TlsKeys.TICKET_KEYS_FILE));
+                values.find(TlsKeys.TICKET_KEYS_FILE),
+                values.find(TlsKeys.CLIENT_SUBJECT_FIELD));
     }
 
     /** Those of the file in its order, then those that are issued automatically. */
@@ -74,6 +85,7 @@ public record TlsConfig(
                         ? List.of()
                         : names.stream()
                                 .map(each -> each.toLowerCase(Locale.ROOT))
-                                .toList());
+                                .toList(),
+                NameTlsConfig.from(element));
     }
 }

@@ -32,6 +32,13 @@ public final class TlsKeys {
             .like("dest_fqdn")
             .says("Names that these certificates are used for, such as www.example.com and *.example.com; without it"
                     + " those in each certificate.");
+    public static final ConfigKey<Boolean> NAME_HTTP2 = draft("tls.certificates[].http2", ValueType.BOOLEAN)
+            .says(
+                    "Whether clients that ask for these names are offered HTTP/2; without it as listen[].http2 says, which false"
+                            + " turns off for all names.");
+    public static final ConfigKey<String> CLIENT_SUBJECT_FIELD = draft("tls.client_subject_field", ValueType.FIELD_NAME)
+            .says("Request field in which origins are told the subject of a verified client certificate, such as"
+                    + " X-Client-Subject; what clients send in it never reaches an origin.");
     public static final ConfigKey<String> DEFAULT_CERTIFICATE = draft("tls.default_certificate", ValueType.HOST)
             .like("dest_ip=*")
             .says("Name whose certificate is used for clients that name no host, and by unknown_name; without it that"

@@ -128,6 +128,15 @@ public final class ValueType<T> {
             null,
             false);
 
+    static final ValueType<String> FIELD_NAME = new ValueType<>(
+            "field name",
+            "the name of a field, such as X-Client-Subject",
+            String.class,
+            ValueType::readFieldName,
+            Function.identity(),
+            null,
+            false);
+
     /** As {@link #NAMES}, of protocols that a connection may switch to; it may be empty. */
     static final ValueType<List<String>> PROTOCOLS = new ValueType<>(
             "protocol names",
@@ -408,6 +417,14 @@ public final class ValueType<T> {
 
     private static List<String> readFieldNames(String text) throws InvalidValueException {
         return readTokens(text, "a field name");
+    }
+
+    private static String readFieldName(String text) throws InvalidValueException {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        if (!FieldLexer.isToken(bytes, 0, bytes.length)) {
+            throw new InvalidValueException("'" + text + "' is not a field name");
+        }
+        return text;
     }
 
     private static List<String> readCookies(String text) throws InvalidValueException {

@@ -5,7 +5,10 @@ import io.millrace.proxy.caching.ContentRange;
 import io.millrace.proxy.caching.PartialContent;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.Validation;
+import io.millrace.proxy.config.HstsConfig;
+import io.millrace.proxy.config.ServerTlsConfig;
 import io.millrace.proxy.fill.ResponseTee;
+import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
@@ -340,6 +343,11 @@ final class ClientAnswer {
         report.headSent(head.status());
         if (request.method() == Method.HEAD) {
             head.withoutContent();
+        }
+        ServerTlsConfig tls = stream.connection().tlsSettings(request.target().hostBytes());
+        HstsConfig hsts = tls == null ? null : tls.hsts();
+        if (hsts != null && !head.has(FieldName.STRICT_TRANSPORT_SECURITY)) {
+            head.strictTransportSecurity(hsts.value());
         }
         stream.writeHead(head);
     }

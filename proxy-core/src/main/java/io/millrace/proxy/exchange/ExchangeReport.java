@@ -14,6 +14,7 @@ import io.millrace.proxy.memory.SlowReason;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientStream;
+import io.millrace.proxy.net.ClientTls;
 import io.millrace.proxy.observe.CacheResult;
 import io.millrace.proxy.observe.CacheStatus;
 import io.millrace.proxy.observe.Counter;
@@ -456,6 +457,7 @@ final class ExchangeReport {
         contentType(record);
         String told = told();
         record.text(LogField.DETAIL, tried == null ? told : told + "; " + tried);
+        tls(ring, record);
         captures(ring, record);
         RequestHead head = request;
         if (head != null) {
@@ -464,6 +466,21 @@ final class ExchangeReport {
             url(record, head.target());
             field(record, LogField.REFERER, head.fields(), FieldName.REFERER);
             field(record, LogField.USER_AGENT, head.fields(), FieldName.USER_AGENT);
+        }
+    }
+
+    private void tls(AccessLogRing ring, AccessLogRecord record) {
+        ClientConnection client = stream.connection();
+        if (!client.secure()) {
+            return;
+        }
+        record.secure();
+        ClientTls agreed = ring.showsTls() ? client.tls() : null;
+        if (agreed != null) {
+            record.text(LogField.TLS_VERSION, agreed.version())
+                    .text(LogField.TLS_CIPHER, agreed.cipher())
+                    .text(LogField.TLS_SERVER_NAME, agreed.serverName())
+                    .text(LogField.TLS_CLIENT_SUBJECT, agreed.clientSubject());
         }
     }
 

@@ -133,6 +133,7 @@ final class OriginRequests {
             fields.add(FieldName.VIA, via);
         }
         access.tell(request.fields(), trusted, otherHost, peer, plan.originUrl(), fields);
+        access.tellSubject(plan.client(), fields);
         OriginRequest.Builder builder = OriginRequest.to(origin)
                 .method(request.methodName())
                 .target(plan.mapped().originTarget(plan.originUrl()))
@@ -219,6 +220,9 @@ final class OriginRequests {
                 && !Arrays.equals(
                         plan.originUrl().hostBytes(), plan.request().target().hostBytes());
         for (FieldName name : variance.names()) {
+            if (access.isSubject(name)) {
+                return true;
+            }
             for (int line = from.find(name); line >= 0; line = from.next(name, line)) {
                 if (isWithheld(access, hopByHop, trusted, otherUrl, otherHost, from, line)) {
                     return true;

@@ -53,6 +53,9 @@ final class RequestDecider {
     private static final String NOT_SECURED =
             "an https URL needs a connection with TLS, or a trusted proxy that says so";
 
+    private static final String NOT_ADMITTED =
+            "the host needs a client certificate that this connection has not shown: connect anew for it";
+
     private static final byte[] CHALLENGE_PATH = ChallengeAnswers.PATH.getBytes(StandardCharsets.US_ASCII);
 
     private static final List<String> WEBSOCKET = List.of(UpgradeFields.WEBSOCKET);
@@ -99,6 +102,12 @@ final class RequestDecider {
         if (isLoop(request.fields(), settings.via())) {
             counters.increment(Counter.DENIED_LOOP);
             return decision.denied(LOOP_DETECTED, "the request came through this proxy before");
+        }
+        if (client.secure()
+                && request.method() != Method.CONNECT
+                && !client.isAdmittedTo(request.target().hostBytes())) {
+            counters.increment(Counter.DENIED_CLIENT_CERTIFICATE);
+            return decision.denied(MISDIRECTED, NOT_ADMITTED, "client-certificate");
         }
         boolean upgrading = isUpgrading(request, contentLength);
         RemapResult found = map(settings.remap(), request, client, upgrading);

@@ -102,6 +102,20 @@ public final class FieldName {
         this.spelled = text.getBytes(StandardCharsets.ISO_8859_1);
     }
 
+    /** Whether a head of HTTP/1.1, status line and field lines each with its CRLF, has a line of this name. */
+    boolean isLineOf(byte[] head) {
+        int last = head.length - spelled.length - 1;
+        for (int at = 0; at <= last; at++) {
+            if (at > 0
+                    && head[at - 1] == '\n'
+                    && head[at + spelled.length] == ':'
+                    && matches(head, at, at + spelled.length)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Whether it is one of the constants here. */
     public boolean isWellKnown() {
         return id != UNKNOWN;

@@ -29,6 +29,7 @@ public final class OutboundHead {
     private final ByteBuf cacheStatus = Unpooled.buffer(128);
     private final FieldSection.Builder ownFields = FieldSection.builder();
     private @Nullable AsciiString contentRange;
+    private @Nullable AsciiString strictTransportSecurity;
     private boolean close;
 
     /** Begins a new head; everything set before is forgotten. */
@@ -44,6 +45,7 @@ public final class OutboundHead {
         via = null;
         cacheStatus.clear();
         contentRange = null;
+        strictTransportSecurity = null;
         close = false;
         return this;
     }
@@ -95,6 +97,17 @@ public final class OutboundHead {
     public OutboundHead contentRange(@Nullable AsciiString value) {
         contentRange = value;
         return this;
+    }
+
+    /** The Strict-Transport-Security field's value, for a head that has none (RFC 6797). */
+    public OutboundHead strictTransportSecurity(AsciiString value) {
+        strictTransportSecurity = value;
+        return this;
+    }
+
+    /** Whether a field is among those that were received or stored. */
+    public boolean has(FieldName name) {
+        return wire == null ? fields.contains(name) : name.isLineOf(wire);
     }
 
     /** No further request is wanted on what carries this response. */
@@ -156,6 +169,11 @@ public final class OutboundHead {
     /** See {@link #contentRange(AsciiString)}. */
     public @Nullable AsciiString contentRange() {
         return contentRange;
+    }
+
+    /** See {@link #strictTransportSecurity(AsciiString)}. */
+    public @Nullable AsciiString strictTransportSecurity() {
+        return strictTransportSecurity;
     }
 
     /** See {@link #close()}. */

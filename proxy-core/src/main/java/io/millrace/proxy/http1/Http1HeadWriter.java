@@ -18,6 +18,7 @@ public final class Http1HeadWriter {
     private static final byte[] VIA = ascii("Via: ");
     private static final byte[] CACHE_STATUS = ascii("Cache-Status: ");
     private static final byte[] CONTENT_RANGE = ascii("Content-Range: ");
+    private static final byte[] STRICT_TRANSPORT_SECURITY = ascii("Strict-Transport-Security: ");
     private static final byte[] CONTENT_LENGTH = ascii("Content-Length: ");
     private static final byte[] CHUNKED = ascii("Transfer-Encoding: chunked\r\n");
     private static final byte[] CLOSE = ascii("Connection: close\r\n");
@@ -100,6 +101,7 @@ public final class Http1HeadWriter {
             out.writeBytes(CRLF);
         }
         writeValue(out, CONTENT_RANGE, head.contentRange());
+        writeValue(out, STRICT_TRANSPORT_SECURITY, head.strictTransportSecurity());
         if (framing == Framing.CHUNKED) {
             out.writeBytes(CHUNKED);
         } else if (framing == Framing.LENGTH && !head.isLengthInWire()) {

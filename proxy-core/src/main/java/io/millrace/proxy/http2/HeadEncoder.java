@@ -95,6 +95,10 @@ public final class HeadEncoder {
         if (range != null) {
             value(StaticTable.CONTENT_RANGE, range.array(), range.arrayOffset(), range.length());
         }
+        AsciiString security = head.strictTransportSecurity();
+        if (security != null) {
+            value(StaticTable.STRICT_TRANSPORT_SECURITY, security.array(), security.arrayOffset(), security.length());
+        }
         if (head.contentLength() >= 0 && !head.isLengthInWire() && head.status() != 204) {
             number(StaticTable.CONTENT_LENGTH, head.contentLength());
         }

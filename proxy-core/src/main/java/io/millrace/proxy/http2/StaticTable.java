@@ -21,6 +21,7 @@ final class StaticTable {
     static final int AGE = 21;
     static final int CONTENT_LENGTH = 28;
     static final int CONTENT_RANGE = 30;
+    static final int STRICT_TRANSPORT_SECURITY = 56;
     static final int VIA = 60;
 
     private static final String[] ENTRIES = {

@@ -1,8 +1,11 @@
 package io.millrace.proxy.net;
 
+import io.millrace.proxy.config.ServerTlsConfig;
 import io.millrace.proxy.http.IpAddress;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +21,14 @@ public final class ClientConnection {
     private @Nullable IpAddress remoteIp;
     private @Nullable IpAddress localIp;
     private @Nullable IpAddress countedAs;
+    private @Nullable ClientTls tls;
+
+    /** The host whose settings were looked up last, and what was found then. */
+    private byte @Nullable [] askedHost;
+
+    private @Nullable ServerTlsConfig askedSettings;
+    private @Nullable Object askedVersion;
+    private boolean admitted;
 
     /**
      * @param remoteAddress the client's end
@@ -55,6 +66,54 @@ public final class ClientConnection {
     /** Whether TLS protects it. */
     public boolean secure() {
         return secure;
+    }
+
+    /** Results of the TLS handshake; null without TLS, and before the end of the handshake. */
+    public @Nullable ClientTls tls() {
+        return tls;
+    }
+
+    /** Sets the results of the TLS handshake; called once, at its end. */
+    public void tls(ClientTls agreed) {
+        tls = agreed;
+    }
+
+    /**
+     * TLS settings of the host that a request is for; null without TLS.
+     *
+     * @param host in lower case; kept
+     */
+    public @Nullable ServerTlsConfig tlsSettings(byte[] host) {
+        ClientTls agreed = tls;
+        return agreed == null ? null : look(agreed, host) ? askedSettings : agreed.settings();
+    }
+
+    /**
+     * Whether requests for a host may come on this connection: not where the host demands a client certificate that the
+     * handshake has not verified.
+     *
+     * @param host in lower case; kept
+     */
+    public boolean isAdmittedTo(byte[] host) {
+        ClientTls agreed = tls;
+        return agreed == null || !look(agreed, host) || admitted;
+    }
+
+    /** Looks a host up that is not the last one; false where every host has the settings of the handshake. */
+    private boolean look(ClientTls agreed, byte[] host) {
+        TlsNames names = agreed.names();
+        Object version = names == null ? null : names.version();
+        if (names == null || version == null) {
+            return false;
+        }
+        if (!version.equals(askedVersion) || !Arrays.equals(host, askedHost)) {
+            ServerTlsConfig found = names.settings(new String(host, StandardCharsets.ISO_8859_1));
+            askedSettings = found;
+            admitted = agreed.settings().admitsTo(found);
+            askedVersion = version;
+            askedHost = host;
+        }
+        return true;
     }
 
     /** Whether TLS protects the client's side: here, or at the sender of a trusted PROXY header. */

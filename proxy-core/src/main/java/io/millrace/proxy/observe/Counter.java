@@ -135,6 +135,10 @@ public enum Counter {
             MetricFamily.DENIED_REQUESTS,
             "an https URL that a rule maps, over a connection that nobody says is secured by TLS",
             "scheme"),
+    DENIED_CLIENT_CERTIFICATE(
+            MetricFamily.DENIED_REQUESTS,
+            "for a host with a stricter policy for client certificates than the connection's handshake had",
+            "client-certificate"),
     DENIED_PURGE(MetricFamily.DENIED_REQUESTS, "PURGE from an address that purge.allow does not have", "purge"),
     DENIED_FILTER(
             MetricFamily.DENIED_REQUESTS, "by a filter; millrace_filter_denied_requests_total names it", "filter"),

@@ -530,6 +530,12 @@ public enum MetricFamily {
             Kind.GAUGE,
             "seconds",
             "Time to the end of the certificate that ends first, negative when it is over; renew it."),
+    TLS_NAME_EXPIRY(
+            "millrace_tls_name_expiry_seconds",
+            Kind.GAUGE,
+            "seconds",
+            "Time to the end of a certificate by its first name, negative when it is over; of the 100 that end first.",
+            "name"),
     TLS_HANDSHAKES(
             "millrace_tls_handshakes_total",
             Kind.COUNTER,

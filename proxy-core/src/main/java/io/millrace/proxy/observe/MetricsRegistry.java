@@ -22,6 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * All metrics of one proxy: the counters of its event loops, values that other parts supply when asked, and the usual
@@ -148,6 +149,12 @@ public final class MetricsRegistry implements AutoCloseable {
                 .description(family.description())
                 .tags(tags(family, labelValues))
                 .register(registry);
+    }
+
+    /** Supplies the series of a family with one label; which there are is known at a scrape. */
+    public void supplyNamedGauges(MetricFamily family, Supplier<Map<String, Double>> values) {
+        requireKind(family, MetricFamily.Kind.GAUGE);
+        registry.getPrometheusRegistry().register(new NamedGaugesCollector(family, values));
     }
 
     /** Takes a series away whose subject is no more. */

@@ -1,5 +1,6 @@
 package io.millrace.proxy.tls;
 
+import io.millrace.proxy.config.NameTlsConfig;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -7,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,22 +23,27 @@ final class CertificateIndex {
      * A certificate that may be used.
      *
      * @param names what it is used for, in lower case
+     * @param settings of these names
      */
-    record Candidate(ServerCertificate certificate, List<String> names) {}
+    record Candidate(ServerCertificate certificate, List<String> names, NameTlsConfig settings) {}
+
+    /** What is known of one name; also the key of a set. The settings are those of the first candidate. */
+    private record Held(List<ServerCertificate> certificates, NameTlsConfig settings) {}
 
     private final Map<String, CertificateSet> exact;
 
     /** By what stands behind {@code *.}. */
     private final Map<String, CertificateSet> wildcards;
 
-    private final Map<List<ServerCertificate>, CertificateSet> sets;
+    private final Map<Held, CertificateSet> sets;
     private final @Nullable CertificateSet defaultSet;
     private final boolean rejectsUnknown;
+    private final Set<NameTlsConfig> settings;
 
     private CertificateIndex(
             Map<String, CertificateSet> exact,
             Map<String, CertificateSet> wildcards,
-            Map<List<ServerCertificate>, CertificateSet> sets,
+            Map<Held, CertificateSet> sets,
             @Nullable CertificateSet defaultSet,
             boolean rejectsUnknown) {
         this.exact = exact;
@@ -44,6 +51,7 @@ final class CertificateIndex {
         this.sets = sets;
         this.defaultSet = defaultSet;
         this.rejectsUnknown = rejectsUnknown;
+        this.settings = sets.values().stream().map(CertificateSet::settings).collect(Collectors.toUnmodifiableSet());
     }
 
     /**
@@ -59,15 +67,15 @@ final class CertificateIndex {
             boolean rejectsUnknown,
             long nowMillis,
             CertificateIndex previous) {
-        Map<String, List<ServerCertificate>> byName = new HashMap<>(candidates.size() * 2);
-        Map<String, List<ServerCertificate>> byWildcard = new HashMap<>();
+        Map<String, Held> byName = new HashMap<>(candidates.size() * 2);
+        Map<String, Held> byWildcard = new HashMap<>();
         for (Candidate candidate : candidates) {
             for (String name : candidate.names()) {
                 boolean wildcard = name.startsWith("*.");
                 offer(wildcard ? byWildcard : byName, wildcard ? name.substring(2) : name, candidate, nowMillis);
             }
         }
-        Map<List<ServerCertificate>, CertificateSet> sets = new HashMap<>(candidates.size() * 2);
+        Map<Held, CertificateSet> sets = new HashMap<>(candidates.size() * 2);
         Map<String, CertificateSet> exact = resolve(byName, sets, previous);
         Map<String, CertificateSet> wildcards = resolve(byWildcard, sets, previous);
         CertificateSet defaultSet = defaultName == null ? null : find(exact, wildcards, defaultName);
@@ -77,15 +85,16 @@ final class CertificateIndex {
                     ? null
                     : find(exact, wildcards, first.names().get(0));
             if (defaultSet == null) {
-                defaultSet = set(List.of(first.certificate()), sets, previous);
+                defaultSet = set(new Held(List.of(first.certificate()), first.settings()), sets, previous);
             }
         }
         return new CertificateIndex(exact, wildcards, sets, defaultSet, rejectsUnknown);
     }
 
-    private static void offer(
-            Map<String, List<ServerCertificate>> byName, String name, Candidate candidate, long nowMillis) {
-        List<ServerCertificate> held = byName.computeIfAbsent(name, each -> new ArrayList<>(1));
+    private static void offer(Map<String, Held> byName, String name, Candidate candidate, long nowMillis) {
+        List<ServerCertificate> held = byName.computeIfAbsent(
+                        name, each -> new Held(new ArrayList<>(1), candidate.settings()))
+                .certificates();
         ServerCertificate offered = candidate.certificate();
         for (int i = 0; i < held.size(); i++) {
             if (held.get(i).keyAlgorithm().equals(offered.keyAlgorithm())) {
@@ -101,23 +110,18 @@ final class CertificateIndex {
     }
 
     private static Map<String, CertificateSet> resolve(
-            Map<String, List<ServerCertificate>> byName,
-            Map<List<ServerCertificate>, CertificateSet> sets,
-            CertificateIndex previous) {
+            Map<String, Held> byName, Map<Held, CertificateSet> sets, CertificateIndex previous) {
         Map<String, CertificateSet> resolved = new HashMap<>(byName.size() * 2);
         byName.forEach((name, held) -> resolved.put(name, set(held, sets, previous)));
         return resolved;
     }
 
-    private static CertificateSet set(
-            List<ServerCertificate> held,
-            Map<List<ServerCertificate>, CertificateSet> sets,
-            CertificateIndex previous) {
+    private static CertificateSet set(Held held, Map<Held, CertificateSet> sets, CertificateIndex previous) {
         CertificateSet known = sets.get(held);
         if (known == null) {
             CertificateSet before = previous.sets.get(held);
-            known = before == null ? new CertificateSet(held) : before;
-            sets.put(known.certificates(), known);
+            known = before == null ? new CertificateSet(held.certificates(), held.settings()) : before;
+            sets.put(new Held(known.certificates(), known.settings()), known);
         }
         return known;
     }
@@ -152,7 +156,17 @@ final class CertificateIndex {
 
     /** Whether the set can be chosen still. */
     boolean has(CertificateSet set) {
-        return sets.get(set.certificates()) == set;
+        return sets.get(new Held(set.certificates(), set.settings())) == set;
+    }
+
+    /** The different settings of all names. */
+    Set<NameTlsConfig> settings() {
+        return settings;
+    }
+
+    /** Whether every name has the settings of the address. */
+    boolean isUniform() {
+        return settings.isEmpty() || (settings.size() == 1 && settings.contains(NameTlsConfig.NONE));
     }
 
     /** Names with certificates of their own, wildcards left out. */

@@ -1,15 +1,23 @@
 package io.millrace.proxy.tls;
 
+import io.millrace.proxy.config.NameTlsConfig;
 import java.util.List;
 
 /**
- * The certificates that one context offers: at most one for each kind of key. Immutable; compared by identity.
+ * The certificates that one context offers: at most one for each kind of key; and the settings of their names. Immutable; compared by identity.
  */
 final class CertificateSet {
     private final List<ServerCertificate> certificates;
+    private final NameTlsConfig settings;
 
-    CertificateSet(List<ServerCertificate> certificates) {
+    CertificateSet(List<ServerCertificate> certificates, NameTlsConfig settings) {
         this.certificates = List.copyOf(certificates);
+        this.settings = settings;
+    }
+
+    /** Settings of the names that they are for. */
+    NameTlsConfig settings() {
+        return settings;
     }
 
     /** The preferred kind of key first. */

@@ -1,5 +1,6 @@
 package io.millrace.proxy.tls;
 
+import io.millrace.proxy.config.NameTlsConfig;
 import io.millrace.proxy.config.ServerTlsConfig;
 import io.millrace.proxy.config.TlsConfig;
 import io.millrace.proxy.config.TlsConfig.Certificates;
@@ -46,6 +47,7 @@ final class CertificateStore {
     private static final class Entry {
         final CertificateFiles files;
         final List<String> names;
+        final NameTlsConfig settings;
 
         @Nullable
         FileStamp certificateStamp;
@@ -62,9 +64,10 @@ final class CertificateStore {
         long faultSinceMillis;
         long alarmedMillis;
 
-        Entry(CertificateFiles files, List<String> names) {
-            this.files = files;
-            this.names = names;
+        Entry(Key key) {
+            this.files = key.files;
+            this.names = key.names;
+            this.settings = key.settings;
         }
 
         List<String> usedFor(ServerCertificate certificate) {
@@ -72,7 +75,7 @@ final class CertificateStore {
         }
     }
 
-    private record Key(CertificateFiles files, List<String> names) {}
+    private record Key(CertificateFiles files, List<String> names, NameTlsConfig settings) {}
 
     private final Logger journal;
     private final ReentrantLock lock = new ReentrantLock();
@@ -91,7 +94,7 @@ final class CertificateStore {
         this(config, clockMillis, log);
     }
 
-    private CertificateStore(TlsConfig config, LongSupplier clockMillis, Logger journal) {
+    CertificateStore(TlsConfig config, LongSupplier clockMillis, Logger journal) {
         this.config = config;
         this.clockMillis = clockMillis;
         this.journal = journal;
@@ -176,9 +179,9 @@ final class CertificateStore {
         Map<Key, Entry> next = new LinkedHashMap<>();
         for (Certificates source : config.certificates()) {
             for (CertificateFiles files : filesOf(source)) {
-                Key key = new Key(files, source.names());
+                Key key = new Key(files, source.names(), source.settings());
                 Entry known = entries.get(key);
-                next.putIfAbsent(key, known == null ? new Entry(files, source.names()) : known);
+                next.putIfAbsent(key, known == null ? new Entry(key) : known);
             }
         }
         return next;
@@ -241,7 +244,7 @@ final class CertificateStore {
                 entry.fault = null;
             }
             if (before != null || tries) {
-                tryOut(now);
+                tryOut(now, entry.settings);
             }
             entry.good = now;
             entry.alarmedMillis = 0;
@@ -266,9 +269,10 @@ final class CertificateStore {
     }
 
     /** Lets the TLS library judge a certificate before clients meet it. */
-    private static void tryOut(ServerCertificate certificate) throws CertificateFault {
+    private static void tryOut(ServerCertificate certificate, NameTlsConfig settings) throws CertificateFault {
         try {
-            SslContext context = ServerContexts.build(List.of(certificate), ServerTlsConfig.DEFAULTS, false);
+            SslContext context =
+                    ServerContexts.build(List.of(certificate), settings.over(ServerTlsConfig.DEFAULTS), false);
             ReferenceCountUtil.release(context);
         } catch (SSLException e) {
             throw new CertificateFault(
@@ -349,7 +353,7 @@ final class CertificateStore {
         for (Entry entry : entries.values()) {
             ServerCertificate good = entry.good;
             if (good != null) {
-                candidates.add(new Candidate(good, entry.usedFor(good)));
+                candidates.add(new Candidate(good, entry.usedFor(good), entry.settings));
             }
         }
         CertificateIndex next = CertificateIndex.of(
@@ -376,6 +380,7 @@ final class CertificateStore {
             lines.add(new TlsReport.Line(
                     entry.files,
                     good == null ? entry.names : entry.usedFor(good),
+                    entry.settings.texts(),
                     good == null ? null : good.facts(),
                     good == null ? 0 : good.loadedMillis() / 1000,
                     fault == null ? null : fault.kind(),

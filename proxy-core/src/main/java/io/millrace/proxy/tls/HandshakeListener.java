@@ -1,5 +1,7 @@
 package io.millrace.proxy.tls;
 
+import io.millrace.proxy.net.ClientTls;
+
 /** Is told how each TLS handshake with a client ends. Called on the connection's event loop. */
 public interface HandshakeListener {
     /** Why a handshake failed. */
@@ -18,12 +20,8 @@ public interface HandshakeListener {
         PROTOCOL
     }
 
-    /**
-     * The connection is ready.
-     *
-     * @param protocol such as {@code TLSv1.3}
-     */
-    void succeeded(String protocol);
+    /** The connection is ready. */
+    void succeeded(ClientTls agreed);
 
     /** The connection is closed. */
     void failed(Failure failure);

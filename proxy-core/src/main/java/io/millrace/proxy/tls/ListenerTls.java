@@ -1,5 +1,8 @@
 package io.millrace.proxy.tls;
 
+import io.millrace.proxy.config.ServerTlsConfig;
+import io.millrace.proxy.net.ClientTls;
+import io.millrace.proxy.net.TlsNames;
 import io.millrace.proxy.tls.HandshakeListener.Failure;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelHandler;
@@ -12,7 +15,15 @@ import io.netty.util.concurrent.GenericFutureListener;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.security.cert.CertificateException;
+import java.security.cert.X509Certificate;
+import java.util.Locale;
+import javax.net.ssl.ExtendedSSLSession;
+import javax.net.ssl.SNIHostName;
+import javax.net.ssl.SNIServerName;
+import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-public final class ListenerTls {
+public final class ListenerTls implements TlsNames {
     private final CertificateStore store;
     private final ServerContexts contexts;
     private final boolean choosesByName;
@@ -49,7 +60,7 @@ public final class ListenerTls {
             SslContext ready = only == null ? null : contexts.ready(only);
             if (ready != null) {
                 try {
-                    return watched(ready.newHandler(allocator), told);
+                    return watched(ready.newHandler(allocator), told, contexts.settings(), null);
                 } finally {
                     ReferenceCountUtil.release(ready);
                 }
@@ -58,16 +69,57 @@ public final class ListenerTls {
         return new NameSelector(this, told);
     }
 
-    static SslHandler watched(SslHandler handler, HandshakeListener told) {
+    /**
+     * A TLS handler that tells how its handshake ends.
+     *
+     * @param settings those of its context
+     * @param names settings of other names on the same address; null where there are none
+     */
+    static SslHandler watched(
+            SslHandler handler, HandshakeListener told, ServerTlsConfig settings, @Nullable TlsNames names) {
         GenericFutureListener<Future<Object>> listener = handshake -> {
             if (handshake.isSuccess()) {
-                told.succeeded(handler.engine().getSession().getProtocol());
+                told.succeeded(agreed(handler.engine(), settings, names));
             } else {
                 told.failed(failure(handshake.cause()));
             }
         };
         handler.handshakeFuture().addListener(listener);
         return handler;
+    }
+
+    private static ClientTls agreed(SSLEngine engine, ServerTlsConfig settings, @Nullable TlsNames names) {
+        SSLSession session = engine.getSession();
+        boolean asked = engine.getNeedClientAuth() || engine.getWantClientAuth();
+        return new ClientTls(
+                session.getProtocol(),
+                session.getCipherSuite(),
+                serverName(session),
+                asked ? subject(session) : null,
+                settings,
+                names);
+    }
+
+    private static @Nullable String serverName(SSLSession session) {
+        if (session instanceof ExtendedSSLSession extended) {
+            for (SNIServerName name : extended.getRequestedServerNames()) {
+                if (name instanceof SNIHostName host) {
+                    return host.getAsciiName().toLowerCase(Locale.ROOT);
+                }
+            }
+        }
+        return null;
+    }
+
+    private static @Nullable String subject(SSLSession session) {
+        try {
+            return session.getPeerCertificates()[0] instanceof X509Certificate shown
+                    ? SubjectText.of(shown.getSubjectX500Principal())
+                    : null;
+        } catch (SSLPeerUnverifiedException e) {
+            // The client has shown no certificate, and need not.
+            return null;
+        }
     }
 
     /** Sorts failures by what libraries say of them. */
@@ -117,5 +169,19 @@ public final class ListenerTls {
 
     ServerContexts contexts() {
         return contexts;
+    }
+
+    @Override
+    public @Nullable Object version() {
+        CertificateIndex index = store.index();
+        return index.isUniform() ? null : index;
+    }
+
+    /** A name without a certificate has the settings that the default certificate has, else those of the address. */
+    @Override
+    public ServerTlsConfig settings(String host) {
+        int end = host.endsWith(".") ? host.length() - 1 : host.length();
+        CertificateSet found = store.index().find(host.substring(0, end));
+        return found == null ? contexts.settings() : contexts.settings(found);
     }
 }

@@ -1,5 +1,6 @@
 package io.millrace.proxy.tls;
 
+import io.millrace.proxy.config.ServerTlsConfig;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
@@ -31,6 +32,7 @@ final class NameSelector extends SniHandler {
 
     private final ListenerTls tls;
     private final HandshakeListener told;
+    private @Nullable CertificateSet chosen;
     private boolean refused;
     private boolean challenged;
 
@@ -113,6 +115,7 @@ final class NameSelector extends SniHandler {
             refuse(ctx);
             return promise.setFailure(new SSLHandshakeException("no certificate for " + name));
         }
+        chosen = found;
         tls.contexts().provide(found, promise);
         return promise;
     }
@@ -147,6 +150,9 @@ final class NameSelector extends SniHandler {
 
     @Override
     protected SslHandler newSslHandler(SslContext context, ByteBufAllocator allocator) {
-        return ListenerTls.watched(super.newSslHandler(context, allocator), told);
+        CertificateSet set = chosen;
+        ServerTlsConfig settings =
+                set == null ? tls.contexts().settings() : tls.contexts().settings(set);
+        return ListenerTls.watched(super.newSslHandler(context, allocator), told, settings, tls);
     }
 }

@@ -1,5 +1,6 @@
 package io.millrace.proxy.tls;
 
+import io.millrace.proxy.config.NameTlsConfig;
 import io.millrace.proxy.config.ServerTlsConfig;
 import io.millrace.proxy.config.TlsVersion;
 import io.millrace.proxy.observe.FaultLog;
@@ -7,6 +8,8 @@ import io.netty.handler.ssl.ApplicationProtocolConfig;
 import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.ClientAuth;
 import io.netty.handler.ssl.OpenSsl;
+import io.netty.handler.ssl.OpenSslCertificateCompressionConfig;
+import io.netty.handler.ssl.OpenSslCertificateCompressionConfig.AlgorithmMode;
 import io.netty.handler.ssl.OpenSslContextOption;
 import io.netty.handler.ssl.OpenSslCredential;
 import io.netty.handler.ssl.OpenSslCredentialBuilder;
@@ -27,6 +30,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.TrustManager;
@@ -65,6 +69,10 @@ final class ServerContexts {
 
     private final ServerTlsConfig settings;
     private final boolean http2;
+
+    /** Settings of the address with those of names over them. */
+    private final Map<NameTlsConfig, ServerTlsConfig> effective = new ConcurrentHashMap<>();
+
     private volatile List<FileStamp> stamps = List.of();
 
     /**
@@ -80,7 +88,24 @@ final class ServerContexts {
     }
 
     private List<FileStamp> stamps() {
-        return ClientTrust.files(settings).map(FileStamp::of).toList();
+        return Stream.concat(Stream.of(settings), effective.values().stream())
+                .flatMap(ClientTrust::files)
+                .distinct()
+                .sorted()
+                .map(FileStamp::of)
+                .toList();
+    }
+
+    /** The settings of the address. */
+    ServerTlsConfig settings() {
+        return settings;
+    }
+
+    /** The settings of a set's names. */
+    ServerTlsConfig settings(CertificateSet set) {
+        return set.settings().equals(NameTlsConfig.NONE)
+                ? settings
+                : effective.computeIfAbsent(set.settings(), own -> own.over(settings));
     }
 
     /** Gives up contexts where a file of client authorities has changed and can be used. Blocks. */
@@ -92,6 +117,9 @@ final class ServerContexts {
         stamps = now;
         try {
             ClientTrust.of(settings);
+            for (ServerTlsConfig each : effective.values()) {
+                ClientTrust.of(each);
+            }
             close();
             log.info("TLS: loaded the authorities of client certificates again");
         } catch (SSLException e) {
@@ -157,7 +185,8 @@ final class ServerContexts {
 
     private void make(CertificateSet set, CompletableFuture<SslContext> into) {
         try {
-            SslContext context = build(set.certificates(), settings, http2);
+            SslContext context = build(
+                    set.certificates(), settings(set), http2 && set.settings().http2());
             TicketKeys keys = ticketKeys;
             setTicketKeys(context, keys);
             into.complete(context);
@@ -175,6 +204,7 @@ final class ServerContexts {
 
     /** Gives up the contexts of sets that cannot be chosen any more; connections that have one keep it. */
     void retain(CertificateIndex index) {
+        effective.keySet().retainAll(index.settings());
         made.keySet().removeIf(set -> {
             if (index.has(set)) {
                 return false;
@@ -238,6 +268,11 @@ final class ServerContexts {
                             .build();
                     builder.addCredential(credential);
                 }
+                builder.option(
+                        OpenSslContextOption.CERTIFICATE_COMPRESSION_ALGORITHMS,
+                        OpenSslCertificateCompressionConfig.newBuilder()
+                                .addAlgorithm(new ZlibCertificates(), AlgorithmMode.Compress)
+                                .build());
             } else {
                 builder = SslContextBuilder.forServer(keyManagers(certificates)).sslProvider(SslProvider.JDK);
             }

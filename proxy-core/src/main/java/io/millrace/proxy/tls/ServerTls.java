@@ -137,6 +137,7 @@ public final class ServerTls implements AutoCloseable {
                 null,
                 TlsConfig.UnknownName.DEFAULT,
                 config.checkNanos(),
+                null,
                 null);
     }
 
@@ -298,7 +299,8 @@ public final class ServerTls implements AutoCloseable {
         TlsConfig.Certificates source = directory
                 ? new TlsConfig.Certificates(null, null, file, List.of())
                 : new TlsConfig.Certificates(file, chosen, null, List.of());
-        TlsConfig only = new TlsConfig(List.of(source), null, TlsConfig.UnknownName.DEFAULT, config.checkNanos(), null);
+        TlsConfig only =
+                new TlsConfig(List.of(source), null, TlsConfig.UnknownName.DEFAULT, config.checkNanos(), null, null);
         CertificateStore store = CertificateStore.forCheck(only, clockMillis);
         store.look();
         return store.report();

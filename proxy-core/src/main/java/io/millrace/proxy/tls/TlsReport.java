@@ -26,6 +26,7 @@ public record TlsReport(List<Line> lines, Map<Path, String> directories, Map<Kin
      * One certificate.
      *
      * @param names what it is used for
+     * @param settings of these names, each as in the file
      * @param facts of the version in use; null where none ever was
      * @param loadedSeconds when that version was read, seconds since 1970
      * @param fault what is wrong with the files now; null for nothing
@@ -35,6 +36,7 @@ public record TlsReport(List<Line> lines, Map<Path, String> directories, Map<Kin
     public record Line(
             CertificateFiles files,
             List<String> names,
+            List<String> settings,
             ServerCertificate.@Nullable Facts facts,
             long loadedSeconds,
             @Nullable Kind fault,
@@ -42,6 +44,7 @@ public record TlsReport(List<Line> lines, Map<Path, String> directories, Map<Kin
             long faultSinceSeconds) {
         public Line {
             names = List.copyOf(names);
+            settings = List.copyOf(settings);
         }
     }
 }

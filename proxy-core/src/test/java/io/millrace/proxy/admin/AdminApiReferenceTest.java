@@ -121,6 +121,7 @@ class AdminApiReferenceTest {
                 "h",
                 List.of("c"),
                 List.of("n"),
+                List.of("max_version: TLSv1.2"),
                 3,
                 "p",
                 4);

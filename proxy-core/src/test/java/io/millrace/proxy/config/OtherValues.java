@@ -19,6 +19,8 @@ public final class OtherValues {
             Map.entry("tls.groups", "P-256"),
             Map.entry("listen[].tls.ciphers", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"),
             Map.entry("listen[].tls.groups", "P-256"),
+            Map.entry("tls.certificates[].ciphers", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"),
+            Map.entry("tls.certificates[].groups", "P-256"),
             Map.entry("dns.name_servers", "192.0.2.53"),
             Map.entry("forward_proxy.connect_ports", "8443"));
 
@@ -30,6 +32,7 @@ public final class OtherValues {
             Map.entry("address", ":1"),
             Map.entry("format", "combined"),
             Map.entry("addresses", "10.9.0.0/16"),
+            Map.entry("field name", "X-Other"),
             Map.entry("field names", "x-other"),
             Map.entry("cookie names", "other"),
             Map.entry("parameter names", "other"),

@@ -13,6 +13,7 @@ import io.millrace.proxy.config.TlsConfig.UnknownName;
 import io.millrace.proxy.tls.CertificateFault.Kind;
 import io.millrace.proxy.tls.TestAuthority.Made;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -28,6 +29,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.slf4j.Logger;
+import org.slf4j.helpers.MessageFormatter;
 
 /** Which certificate is chosen, and what becomes of changed files; the test looks itself. */
 class CertificateStoreTest {
@@ -56,7 +59,7 @@ class CertificateStoreTest {
 
     private static TlsConfig config(String defaultName, UnknownName unknown, List<Certificates> certificates) {
         return new TlsConfig(
-                certificates, defaultName, unknown, Duration.ofSeconds(5).toNanos(), null);
+                certificates, defaultName, unknown, Duration.ofSeconds(5).toNanos(), null, null);
     }
 
     private CertificateStore store(Certificates... certificates) {
@@ -306,5 +309,45 @@ class CertificateStoreTest {
         store.look();
         assertNull(store.report().lines().get(0).fault());
         assertEquals(0, store.report().directories().size());
+    }
+
+    /** Lines that a store writes to the log at its level WARN. */
+    private static final class Warnings {
+        final List<String> lines = new ArrayList<>();
+
+        Logger logger() {
+            return (Logger) Proxy.newProxyInstance(
+                    Warnings.class.getClassLoader(), new Class<?>[] {Logger.class}, (proxy, method, arguments) -> {
+                        if (method.getName().equals("warn")) {
+                            Object[] values = (Object[]) arguments[1];
+                            lines.add(MessageFormatter.basicArrayFormat((String) arguments[0], values));
+                        }
+                        return null;
+                    });
+        }
+    }
+
+    @Test
+    void warnsOnceADayOfACertificateThatEndsWithin14Days() throws IOException {
+        Instant end = Instant.ofEpochMilli(now.get()).plus(Duration.ofDays(15));
+        CertificateFiles files = AUTHORITY.issue(START, end, "soon.example").write(directory, "soon");
+        AUTHORITY.issue("later.example").write(directory, "later");
+        Warnings warnings = new Warnings();
+        CertificateStore store = new CertificateStore(
+                config(null, UnknownName.DEFAULT, List.of(in(directory))), now::get, warnings.logger());
+        store.look();
+        assertEquals(List.of(), warnings.lines);
+        now.addAndGet(Duration.ofHours(25).toMillis());
+        store.look();
+        store.look();
+        assertEquals(1, warnings.lines.size(), warnings.lines::toString);
+        String line = warnings.lines.get(0);
+        assertEquals(
+                "TLS: certificate " + files.certificate() + " for soon.example expires in 13 days, on "
+                        + Instant.ofEpochSecond(end.getEpochSecond()) + "; renew it",
+                line);
+        now.addAndGet(Duration.ofDays(1).toMillis());
+        store.look();
+        assertEquals(2, warnings.lines.size(), warnings.lines::toString);
     }
 }

@@ -89,6 +89,10 @@ public final class TestAuthority {
         return root.certificate;
     }
 
+    public String rootPem() {
+        return pem("CERTIFICATE", encoded(root.certificate));
+    }
+
     public X509Certificate issuer() {
         return issuer.certificate;
     }

@@ -63,6 +63,11 @@ public final class AccessLogFormat {
         return template == null ? List.of() : template.captures();
     }
 
+    /** Whether records need the texts about the client's TLS connection. */
+    boolean showsTls() {
+        return template == null ? equals(JSON) : template.showsTls();
+    }
+
     /** What writes the lines; one for each writer. */
     LineFormat lines() {
         if (template != null) {

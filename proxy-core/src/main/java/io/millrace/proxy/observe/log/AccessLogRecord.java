@@ -57,6 +57,7 @@ public final class AccessLogRecord {
     static final int FLAG_RAM = 1;
     static final int FLAG_COLLAPSED = 1 << 1;
     static final int FLAG_NOT_MODIFIED = 1 << 2;
+    static final int FLAG_SECURE = 1 << 3;
     static final int BYTE_MASK = 0xff;
     static final int RESULT_SHIFT = 8;
     static final int OUTCOME_SHIFT = 16;
@@ -183,6 +184,12 @@ public final class AccessLogRecord {
     /** Says that the proxy answered the client's condition with a 304 of its own. */
     public AccessLogRecord notModified() {
         flags |= FLAG_NOT_MODIFIED;
+        return this;
+    }
+
+    /** Says that the client's connection has TLS. */
+    public AccessLogRecord secure() {
+        flags |= FLAG_SECURE;
         return this;
     }
 

@@ -58,6 +58,7 @@ public final class AccessLogRing {
     private final byte[] bytes;
     private final int mask;
     private final LogCapture[] captures;
+    private final boolean showsTls;
 
     // The event loop's.
     private final AccessLogRecord writing;
@@ -73,11 +74,16 @@ public final class AccessLogRing {
 
     /** A ring of at least {@code capacity} bytes for records without header fields of a template. */
     AccessLogRing(int capacity) {
-        this(capacity, List.of());
+        this(capacity, List.of(), false);
     }
 
-    /** A ring of at least {@code capacity} bytes for records with these header fields. */
-    AccessLogRing(int capacity, List<LogCapture> captures) {
+    /**
+     * A ring of at least {@code capacity} bytes for records with these header fields.
+     *
+     * @param showsTls whether records have the texts about the client's TLS connection
+     */
+    AccessLogRing(int capacity, List<LogCapture> captures, boolean showsTls) {
+        this.showsTls = showsTls;
         this.captures = captures.toArray(new LogCapture[0]);
         int length = Integer.highestOneBit(Math.max(capacity, MIN_BYTES) - 1) << 1;
         bytes = new byte[length];
@@ -122,6 +128,11 @@ public final class AccessLogRing {
     /** The header fields that each record is to carry; borrowed, and never to be changed. */
     public LogCapture[] captures() {
         return captures;
+    }
+
+    /** Whether records need the texts about the client's TLS connection. */
+    public boolean showsTls() {
+        return showsTls;
     }
 
     /** Hands the claimed record to the writer. */

@@ -34,6 +34,7 @@ final class AccessLogWriter implements Runnable {
     private final LongSupplier epochMillis;
     private final LineBuffer batch;
     private final List<LogCapture> captures;
+    private final boolean showsTls;
     private final List<AccessLogRing> rings = new CopyOnWriteArrayList<>();
     private final AccessLogRing.Reader reader = this::appendLine;
     private final int ringBytes;
@@ -56,6 +57,7 @@ final class AccessLogWriter implements Runnable {
         this.format = config.format().lines();
         this.batch = new LineBuffer(BATCH_BYTES, format.maxLineBytes());
         this.captures = config.format().captures();
+        this.showsTls = config.format().showsTls();
         this.target = target;
         this.faults = faults;
         this.epochMillis = epochMillis;
@@ -68,7 +70,7 @@ final class AccessLogWriter implements Runnable {
     }
 
     AccessLogRing newRing() {
-        AccessLogRing ring = new AccessLogRing(ringBytes, captures);
+        AccessLogRing ring = new AccessLogRing(ringBytes, captures, showsTls);
         rings.add(ring);
         return ring;
     }

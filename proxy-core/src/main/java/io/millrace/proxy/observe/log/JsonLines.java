@@ -51,6 +51,10 @@ final class JsonLines implements LineFormat {
             out.putDecimal(logged.minorVersion());
             out.put('"');
         }
+        text(logged, out, ",\"tls\":\"", LogField.TLS_VERSION);
+        text(logged, out, ",\"cipher\":\"", LogField.TLS_CIPHER);
+        text(logged, out, ",\"sni\":\"", LogField.TLS_SERVER_NAME);
+        text(logged, out, ",\"client_subject\":\"", LogField.TLS_CLIENT_SUBJECT);
         text(logged, out, ",\"method\":\"", LogField.METHOD);
         text(logged, out, ",\"url\":\"", LogField.URL);
         text(logged, out, ",\"user\":\"", LogField.USER);

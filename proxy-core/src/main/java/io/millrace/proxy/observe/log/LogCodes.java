@@ -28,6 +28,10 @@ final class LogCodes {
         TEXTS.put("cqhm", LogField.METHOD);
         TEXTS.put("shn", LogField.ORIGIN_HOST);
         TEXTS.put("detail", LogField.DETAIL);
+        TEXTS.put("cqssv", LogField.TLS_VERSION);
+        TEXTS.put("cqssc", LogField.TLS_CIPHER);
+        TEXTS.put("cssn", LogField.TLS_SERVER_NAME);
+        TEXTS.put("client_subject", LogField.TLS_CLIENT_SUBJECT);
         for (String url : List.of("cquuc", "cquc", "cqu", "pquc", "pqu", "cluc")) {
             TEXTS.put(url, LogField.URL);
         }
@@ -53,6 +57,7 @@ final class LogCodes {
         plain("pscl", (logged, out) -> out.putDecimal(logged.bodyBytes()));
         plain("pshl", (logged, out) -> out.putDecimal(logged.headBytes()));
         plain("cqpv", LogCodes::version);
+        plain("cqssl", (logged, out) -> out.putDecimal(logged.isSecure() ? 1 : 0));
         plain("phr", (logged, out) -> out.putAscii(logged.hierarchy().name()));
         plain("psct", SquidLines::appendType);
         plain("cfsc", (logged, out) -> out.putAscii(logged.outcome() == LogOutcome.CLIENT_ABORTED ? "INTR" : "FIN"));
@@ -87,6 +92,15 @@ final class LogCodes {
         }
         Supplier<Piece> plain = PLAIN.get(code);
         return plain == null ? null : plain.get();
+    }
+
+    /** Whether the code shows a text about the client's TLS connection. */
+    static boolean isOfTls(String code) {
+        LogField field = TEXTS.get(code);
+        return field == LogField.TLS_VERSION
+                || field == LogField.TLS_CIPHER
+                || field == LogField.TLS_SERVER_NAME
+                || field == LogField.TLS_CLIENT_SUBJECT;
     }
 
     /** The most that {@link #piece} writes. */

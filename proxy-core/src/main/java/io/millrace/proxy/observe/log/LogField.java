@@ -18,6 +18,14 @@ public enum LogField {
     USER(128),
     /** Why it ended so, as Cache-Status says it in {@code detail}. */
     DETAIL(255),
+    /** The TLS version of the client's connection. */
+    TLS_VERSION(32),
+    /** The cipher suite of the client's connection. */
+    TLS_CIPHER(64),
+    /** The name in the client's TLS hello (SNI). */
+    TLS_SERVER_NAME(255),
+    /** The subject of the client's certificate. */
+    TLS_CLIENT_SUBJECT(512),
     /** Header fields that a template asks for, in the order in which it names them. */
     FIELD_1(512),
     FIELD_2(512),

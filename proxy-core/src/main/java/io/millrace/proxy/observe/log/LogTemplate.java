@@ -35,11 +35,13 @@ final class LogTemplate {
 
     private final String text;
     private final List<LogCapture> captures;
+    private final boolean showsTls;
     private final int maxLineBytes;
 
-    private LogTemplate(String text, List<LogCapture> captures, int maxLineBytes) {
+    private LogTemplate(String text, List<LogCapture> captures, boolean showsTls, int maxLineBytes) {
         this.text = text;
         this.captures = captures;
+        this.showsTls = showsTls;
         this.maxLineBytes = maxLineBytes;
     }
 
@@ -54,7 +56,8 @@ final class LogTemplate {
         }
         Compiler compiler = new Compiler(text, new ArrayList<>());
         compiler.compile();
-        return new LogTemplate(text, List.copyOf(compiler.captures), compiler.maxLineBytes + text.length() + 1);
+        return new LogTemplate(
+                text, List.copyOf(compiler.captures), compiler.showsTls, compiler.maxLineBytes + text.length() + 1);
     }
 
     private static LogTemplateException problem(String message) {
@@ -63,6 +66,11 @@ final class LogTemplate {
 
     List<LogCapture> captures() {
         return captures;
+    }
+
+    /** Whether lines have texts about the client's TLS connection. */
+    boolean showsTls() {
+        return showsTls;
     }
 
     /** What writes the lines, for one thread. */
@@ -83,6 +91,7 @@ final class LogTemplate {
         private final List<LogCapture> captures;
         private final List<Piece> pieces = new ArrayList<>();
         private boolean quoted;
+        private boolean showsTls;
         private int maxLineBytes;
 
         Compiler(String text, List<LogCapture> captures) {
@@ -127,6 +136,7 @@ final class LogTemplate {
                 throw unknown(code, column, LogCodes.names());
             }
             maxLineBytes += LogCodes.maxBytes(code);
+            showsTls |= LogCodes.isOfTls(code);
             pieces.add(piece);
         }
 

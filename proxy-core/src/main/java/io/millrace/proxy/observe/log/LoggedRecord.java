@@ -99,6 +99,10 @@ final class LoggedRecord {
         return (flags & AccessLogRecord.FLAG_COLLAPSED) != 0;
     }
 
+    boolean isSecure() {
+        return (flags & AccessLogRecord.FLAG_SECURE) != 0;
+    }
+
     boolean isNotModified() {
         return (flags & AccessLogRecord.FLAG_NOT_MODIFIED) != 0;
     }

@@ -1,0 +1,75 @@
+package io.millrace.proxy.access;
+
+import io.millrace.proxy.http.FieldLexer;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.net.ClientTls;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Request field that tells origins the subject of the client's certificate. Immutable.
+ *
+ * <p>Names that differ in case, or by underscores for hyphens, count as the same: servers that hand fields on as variables
+ * (RFC 3875 s4.1.18) see no difference.
+ */
+final class SubjectField {
+    /** A longer subject is left out: a part of it could be another's. */
+    private static final int SUBJECT_MAX = 4096;
+
+    private final FieldName name;
+    private final byte[] plain;
+
+    private SubjectField(FieldName name, byte[] plain) {
+        this.name = name;
+        this.plain = plain;
+    }
+
+    static @Nullable SubjectField of(@Nullable String name) {
+        return name == null ? null : new SubjectField(FieldName.of(name), plain(name));
+    }
+
+    private static byte[] plain(String name) {
+        byte[] bytes = name.getBytes(StandardCharsets.ISO_8859_1);
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = (byte) plain(bytes[i]);
+        }
+        return bytes;
+    }
+
+    private static int plain(byte c) {
+        return c == '_' ? '-' : FieldLexer.lower(c);
+    }
+
+    /** Whether a line has this name. */
+    boolean isNameOf(FieldSection fields, int line) {
+        return isLike(fields.bytes(), fields.nameStart(line), fields.nameEnd(line));
+    }
+
+    boolean isLike(FieldName other) {
+        byte[] bytes = other.toString().getBytes(StandardCharsets.ISO_8859_1);
+        return isLike(bytes, 0, bytes.length);
+    }
+
+    private boolean isLike(byte[] bytes, int from, int to) {
+        if (to - from != plain.length) {
+            return false;
+        }
+        for (int i = 0; i < plain.length; i++) {
+            if (plain(bytes[from + i]) != plain[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Adds the field for a client with a verified certificate. */
+    void addTo(ClientConnection client, FieldSection.Builder to) {
+        ClientTls tls = client.tls();
+        String subject = tls == null ? null : tls.clientSubject();
+        if (subject != null && !subject.isEmpty() && subject.length() <= SUBJECT_MAX) {
+            to.add(name, subject);
+        }
+    }
+}

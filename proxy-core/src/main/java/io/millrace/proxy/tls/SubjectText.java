@@ -1,0 +1,31 @@
+package io.millrace.proxy.tls;
+
+import java.nio.charset.StandardCharsets;
+import javax.security.auth.x500.X500Principal;
+
+/** Distinguished names as text that is safe in a header field and in a log. Thread-safe: no state. */
+final class SubjectText {
+    private static final String HEXADECIMAL = "0123456789ABCDEF";
+
+    private SubjectText() {}
+
+    /**
+     * A name by RFC 4514, in which every byte other than printable ASCII is escaped as {@code \HH}. A certificate can hold
+     * line breaks in its subject.
+     */
+    static String of(X500Principal subject) {
+        String name = subject.getName(X500Principal.RFC2253);
+        if (name.chars().allMatch(c -> c >= ' ' && c <= '~')) {
+            return name;
+        }
+        StringBuilder text = new StringBuilder();
+        for (byte each : name.getBytes(StandardCharsets.UTF_8)) {
+            if (each >= ' ' && each <= '~') {
+                text.append((char) each);
+            } else {
+                text.append('\\').append(HEXADECIMAL.charAt(each >> 4 & 0xf)).append(HEXADECIMAL.charAt(each & 0xf));
+            }
+        }
+        return text.toString();
+    }
+}
