@@ -28,6 +28,7 @@ class DocumentedNamesTest {
             "Connection",
             "Cookie",
             "Link",
+            "Vary",
             "Destination",
             "Forwarded",
             "Host",

@@ -54,13 +54,11 @@ class TidyTest {
                         "io.millrace.proxy.caching",
                         45,
                         "io.millrace.proxy.config",
-                        105,
+                        107,
                         "io.millrace.proxy.exchange",
                         57,
                         "io.millrace.proxy.fetch",
-                        27,
-                        "io.millrace.proxy.net",
-                        26);
+                        27);
             case "dist" -> Map.of("io.millrace.launcher", 57, "io.millrace.launcher.ats", 49);
             default -> Map.of();
         };

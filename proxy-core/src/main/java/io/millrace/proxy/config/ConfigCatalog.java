@@ -362,6 +362,9 @@ public final class ConfigCatalog {
                 "listen[].tls",
                 "TLS on this address; `tls: {}` uses `tls.certificates`, and without tls the address speaks plain HTTP.");
         SECTIONS.put("tls", "Certificates that addresses share, see [https.md](../guide/https.md).");
+        SECTIONS.put("tls.hsts", "The field Strict-Transport-Security (RFC 6797) in responses over TLS.");
+        SECTIONS.put("tls.certificates[].hsts", "As tls.hsts, for these names.");
+        SECTIONS.put("listen[].tls.hsts", "As tls.hsts, for this address.");
         SECTIONS.put("tls.acme", "Certificates that issuers sign automatically, see [https.md](../guide/https.md).");
         SECTIONS.put("tls.acme.on_demand", "Certificates for names that only the handshake tells.");
         SECTIONS.put("remap", "Which origin answers for which URLs.");

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param value the field's value
  */
 public record HstsConfig(long maxAgeSeconds, boolean includeSubdomains, boolean preload, AsciiString value) {
-    /** What lists of browsers demand (https://hstspreload.org). */
+    /** Shortest lifetime that lists of browsers accept (https://hstspreload.org). */
     static final long PRELOAD_SECONDS = TimeUnit.DAYS.toSeconds(365);
 
     private static HstsConfig of(long maxAgeSeconds, boolean includeSubdomains, boolean preload) {

@@ -36,9 +36,6 @@ public final class TlsKeys {
             .says(
                     "Whether clients that ask for these names are offered HTTP/2; without it as listen[].http2 says, which false"
                             + " turns off for all names.");
-    public static final ConfigKey<String> CLIENT_SUBJECT_FIELD = draft("tls.client_subject_field", ValueType.FIELD_NAME)
-            .says("Request field in which origins are told the subject of a verified client certificate, such as"
-                    + " X-Client-Subject; what clients send in it never reaches an origin.");
     public static final ConfigKey<String> DEFAULT_CERTIFICATE = draft("tls.default_certificate", ValueType.HOST)
             .like("dest_ip=*")
             .says("Name whose certificate is used for clients that name no host, and by unknown_name; without it that"
@@ -57,6 +54,9 @@ public final class TlsKeys {
             .like("proxy.config.ssl.server.ticket_key.filename")
             .says("File with session ticket keys of 48 bytes each, the newest first, for several machines with the same"
                     + " names; without it keys are made, and renewed every 12 hours.");
+    public static final ConfigKey<String> CLIENT_SUBJECT_FIELD = draft("tls.client_subject_field", ValueType.FIELD_NAME)
+            .says("Request field in which origins are told the subject of a verified client certificate, such as"
+                    + " X-Client-Subject; what clients send in it never reaches an origin.");
 
     private TlsKeys() {}
 }

@@ -27,7 +27,7 @@ final class CertificateIndex {
      */
     record Candidate(ServerCertificate certificate, List<String> names, NameTlsConfig settings) {}
 
-    /** What is known of one name; also the key of a set. The settings are those of the first candidate. */
+    /** Certificates and settings of one name; also the key of a set. The settings are those of the first candidate. */
     private record Held(List<ServerCertificate> certificates, NameTlsConfig settings) {}
 
     private final Map<String, CertificateSet> exact;

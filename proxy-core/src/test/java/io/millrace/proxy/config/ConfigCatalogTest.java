@@ -45,7 +45,8 @@ final class ConfigCatalogTest {
                 OriginTlsKeys.GENERAL.all(),
                 OriginTlsKeys.GROUP.all(),
                 ServerTlsKeys.GENERAL.all(),
-                ServerTlsKeys.LISTEN.all())) {
+                ServerTlsKeys.LISTEN.all(),
+                ServerTlsKeys.NAME.all())) {
             assertEquals(
                     keys, ConfigCatalog.keys().stream().filter(keys::contains).toList());
             rest.removeAll(keys);

@@ -128,6 +128,7 @@ final class SampleConfigTest {
             value = key == FileKeys.INCLUDE ? "none-*.yaml" : value;
             value = key == ConfigKeys.CACHE_VOLUME ? "default" : value;
             value = key == TlsKeys.DEFAULT_CERTIFICATE ? "www.example" : value;
+            value = key == TlsKeys.CLIENT_SUBJECT_FIELD ? "X-Client-Subject" : value;
             value = key == AcmeKeys.NAMES ? "www.example.com" : value;
             value = key == AcmeKeys.EMAIL ? "ops@example.com" : value;
             value = key == AcmeKeys.DNS_HOOK ? "/bin/true" : value;

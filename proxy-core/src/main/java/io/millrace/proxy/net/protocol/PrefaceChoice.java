@@ -1,5 +1,8 @@
-package io.millrace.proxy.net;
+package io.millrace.proxy.net.protocol;
 
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.net.ClientProtocol;
+import io.millrace.proxy.net.ConnectionSet;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
