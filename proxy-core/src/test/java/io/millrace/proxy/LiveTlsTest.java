@@ -82,7 +82,7 @@ class LiveTlsTest {
                 .turns("CN=one.example", "CN=two.example", () -> shown("y.example"));
     }
 
-    /** What a handshake for a name agrees on, or that it fails. */
+    /** The output of openssl for a handshake with a name. */
     private String agreed(String name, String... options) throws Exception {
         Process process = new ProcessBuilder(Stream.concat(
                                 Stream.of(
