@@ -1,7 +1,6 @@
 package io.millrace.proxy;
 
 import io.millrace.proxy.net.ClientConnection;
-import io.millrace.proxy.net.ClientTls;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.proxy.tls.HandshakeListener;
@@ -17,7 +16,7 @@ final class CountedHandshakes implements HandshakeListener {
     }
 
     @Override
-    public void succeeded(ClientTls agreed) {
+    public void succeeded(ClientConnection.Tls agreed) {
         facts.tls(agreed);
         counters.increment(
                 agreed.version().equals("TLSv1.3") ? Counter.TLS_HANDSHAKES_1_3 : Counter.TLS_HANDSHAKES_1_2);

@@ -82,7 +82,7 @@ class LiveTlsTest {
                 .turns("CN=one.example", "CN=two.example", () -> shown("y.example"));
     }
 
-    /** Result of a handshake for a name: the agreed parameters, or its failure. */
+    /** The output of openssl for a handshake with a name. */
     private String agreed(String name, String... options) throws Exception {
         Process process = new ProcessBuilder(Stream.concat(
                                 Stream.of(

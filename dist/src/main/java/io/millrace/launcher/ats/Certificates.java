@@ -2,20 +2,19 @@ package io.millrace.launcher.ats;
 
 import io.millrace.launcher.ats.Records.Rec;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 
-/** ssl_multicert.config or .yaml: the one certificate that an address of Millrace has. */
+/** ssl_multicert.config or .yaml: certificates of the addresses with TLS. Confined to one thread. */
 final class Certificates {
     private record Certificate(Entry entry, String file, String key, boolean general) {}
 
     private final Input input;
     private final List<Certificate> all = new ArrayList<>();
-    private @Nullable Certificate chosen;
 
     Certificates(Input input) {
         this.input = input;
@@ -31,39 +30,46 @@ final class Certificates {
             readLines(lines);
         }
         readRecords();
-        for (Certificate each : all) {
-            if (chosen == null || (each.general && !chosen.general)) {
-                chosen = each;
-            }
-        }
-        for (Certificate each : all) {
-            if (!each.equals(chosen)) {
-                each.entry.notMapped("an address of listen has one certificate, and that is "
-                        + (chosen == null ? "another" : chosen.entry.place())
-                        + "; put all names into one certificate, or give this one an address of its own");
-            }
-        }
+        // The first one is that of clients that name no host.
+        all.sort(Comparator.comparing(each -> !each.general));
     }
 
     boolean isThere() {
-        return chosen != null;
+        return !all.isEmpty();
     }
 
-    /** Gives it to an address. */
+    /** Gives an address the certificate, or all of them where there are several. */
     void use(DraftNode listener) {
-        Certificate use = chosen;
-        if (use != null) {
-            listener.put("tls.certificate", use.file).from(use.entry);
-            listener.put("tls.key", use.key);
+        if (all.size() > 1) {
+            listener.put("tls.enabled", "true");
+            writeAll();
+        } else if (!all.isEmpty()) {
+            Certificate only = all.get(0);
+            listener.put("tls.certificate", only.file).from(only.entry);
+            listener.put("tls.key", only.key);
         }
     }
 
-    /** Says of a certificate that no address has. */
+    private void writeAll() {
+        if (!input.draft().elements("tls.certificates").isEmpty()) {
+            return;
+        }
+        for (Certificate each : all) {
+            DraftNode element = input.draft().element("tls.certificates", each.entry);
+            element.put("certificate", each.file);
+            if (!each.key.equals(each.file)) {
+                element.put("key", each.key);
+            }
+            if (!each.general) {
+                each.entry.note("dest_ip: chosen by the name that a client asks for, not by the address");
+            }
+        }
+    }
+
+    /** Says of certificates that no address has. */
     void finish() {
-        Certificate unused = chosen;
-        boolean used = input.draft().elements("listen").stream().anyMatch(node -> node.find("tls") != null);
-        if (unused != null && !used) {
-            unused.entry.note("no port has ssl, so it is not needed");
+        if (input.draft().elements("listen").stream().noneMatch(node -> node.find("tls") != null)) {
+            all.forEach(each -> each.entry.note("no port has ssl, so it is not needed"));
         }
     }
 
@@ -115,10 +121,6 @@ final class Certificates {
             entry.notMapped("names no certificate");
             return;
         }
-        String first = names.split(",", -1)[0].strip();
-        if (!first.equals(names)) {
-            entry.notMapped("of several certificates only the first is used");
-        }
         for (String other : List.of("ssl_ca_name", "ssl_ocsp_name", "ssl_key_dialog", "action")) {
             if (fields.containsKey(other)) {
                 entry.notMapped(other
@@ -132,8 +134,17 @@ final class Certificates {
                 entry.note(ticket + ": tickets are as BoringSSL makes them");
             }
         }
-        String key = fields.getOrDefault("ssl_key_name", "").split(",", -1)[0].strip();
-        add(entry, first, key, fields.getOrDefault("dest_ip", "*").equals("*"));
+        // Several files are certificates with other kinds of keys for the same names.
+        String[] files = names.split(",", -1);
+        String[] keys = fields.getOrDefault("ssl_key_name", "").split(",", -1);
+        for (int i = 0; i < files.length; i++) {
+            String key = i < keys.length ? keys[i].strip() : "";
+            add(
+                    entry,
+                    files[i].strip(),
+                    key,
+                    fields.getOrDefault("dest_ip", "*").equals("*"));
+        }
     }
 
     private void add(Entry entry, String certificate, String key, boolean general) {

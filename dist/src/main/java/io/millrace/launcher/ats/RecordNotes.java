@@ -375,7 +375,6 @@ final class RecordNotes {
         never("ssl.ocsp.", "no OCSP answers are stapled");
         unless("0", "ssl.server.max_early_data", "early data is not accepted");
         unless("0", "ssl.client.certification_level", "clients are not asked for certificates");
-        unless("-1", "ssl.hsts_max_age", "send Strict-Transport-Security from the origin");
         never("http.host_sni_policy", "the name in TLS decides nothing but what filters of rules say, see sni.yaml");
         missing("ssl.client.sni_policy", "set origin.tls.sni or origin.tls.name");
     }

@@ -193,37 +193,58 @@ final class SniImport {
             case "verify_client" -> {
                 if (value.equals("STRICT")) {
                     entry.notMapped(
-                            "verify_client: clients are not asked for certificates, so the rules for this name are closed to everybody");
+                            "verify_client: write client_certificates: require and client_ca_file beside the"
+                                    + " certificate in tls.certificates; until then the rules for this name are closed to everybody");
                 } else if (value.equals("NONE")) {
-                    entry.note("verify_client: clients are not asked for certificates");
+                    entry.note("verify_client: clients are not asked for certificates, as here");
                 } else {
-                    entry.notMapped("verify_client: clients are not asked for certificates");
+                    entry.notMapped("verify_client: write client_certificates: request and client_ca_file beside the"
+                            + " certificate in tls.certificates; one that is shown must be valid");
                 }
             }
             case "verify_client_ca_certs" ->
-                entry.note("verify_client_ca_certs: clients are not asked for certificates");
-            case "http2", "quic" ->
-                only(entry, key, value, off, "clients are spoken to by HTTP/1.1, which those for more can do too");
+                entry.notMapped(
+                        "verify_client_ca_certs: write client_ca_file beside the certificate in tls.certificates");
+            case "http2" -> {
+                if (value.equals("ON")) {
+                    entry.note("http2: offered to all clients, as here");
+                } else {
+                    entry.notMapped("http2: write http2: false beside the certificate in tls.certificates");
+                }
+            }
+            case "disable_h2" ->
+                entry.notMapped("disable_h2: write http2: false beside the certificate in tls.certificates");
+            case "quic" -> only(entry, key, value, off, "HTTP/3 is not offered");
             case "server_max_early_data" -> only(entry, key, value, "0", "early data is not accepted");
+            case "host_sni_policy" ->
+                entry.note(
+                        "host_sni_policy: a Host whose policy for client certificates is stricter is refused with 421");
+            case "client_sni_policy" ->
+                entry.notMapped(
+                        "client_sni_policy: write origin.tls.sni: host or origin.tls.name in the rules that lead there");
             case "tunnel_prewarm" ->
                 only(entry, key, value, "FALSE", "connections are not passed on by their names in TLS");
-            case "host_sni_policy", "client_sni_policy" ->
-                entry.note(key + ": the name in TLS decides nothing here but what filters say of the rules for it");
             case "tunnel_route", "forward_route", "partial_blind_route" ->
                 entry.notMapped(
                         key
                                 + ": connections are not passed on by their names in TLS; a rule of remap can lead there, or a proxy for TCP in front");
-            default -> {
-                if (key.startsWith("http2_") || key.startsWith("tunnel_")) {
-                    entry.note(key + ": clients are spoken to by HTTP/1.1, and their connections not passed on");
-                } else if (key.startsWith("server_") || key.startsWith("valid_tls_version")) {
-                    entry.notMapped(key + ": TLS offers what BoringSSL holds good, versions 1.2 and 1.3");
-                } else if (key.equals("disable_h2")) {
-                    entry.note("disable_h2: clients are spoken to by HTTP/1.1");
-                } else {
-                    entry.notMapped(key + " is not understood");
-                }
-            }
+            default -> explainFamily(entry, key);
+        }
+    }
+
+    /** Keys that are told by their beginning. */
+    private static void explainFamily(Entry entry, String key) {
+        if (key.startsWith("http2_")) {
+            entry.note(key + ": limits of HTTP/2 are those of section http2, for all names");
+        } else if (key.startsWith("tunnel_")) {
+            entry.note(key + ": connections are not passed on by their names in TLS");
+        } else if (key.startsWith("ssl_ticket_")) {
+            entry.note(key + ": tickets are issued for all names");
+        } else if (key.startsWith("server_") || key.startsWith("valid_tls_version")) {
+            entry.notMapped(key
+                    + ": write min_version, max_version, ciphers or groups beside the certificate in tls.certificates");
+        } else {
+            entry.notMapped(key + " is not understood");
         }
     }
 

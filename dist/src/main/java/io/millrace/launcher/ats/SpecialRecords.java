@@ -41,6 +41,32 @@ final class SpecialRecords {
         resolution();
         noCacheOfServers();
         post();
+        strictTransportSecurity();
+    }
+
+    /** Traffic Server overwrites the origin's field, Millrace leaves it. */
+    private void strictTransportSecurity() {
+        boolean[] on = new boolean[1];
+        with("ssl.hsts_max_age", rec -> {
+            long seconds = Quantity.integer(rec.text());
+            on[0] = seconds >= 0;
+            if (on[0]) {
+                draft.set("tls.hsts.max_age", Quantity.seconds(seconds), rec.entry());
+                rec.entry().note("an origin's own Strict-Transport-Security stays as it is");
+            } else {
+                rec.entry().note("no Strict-Transport-Security is added");
+            }
+        });
+        with("ssl.hsts_include_subdomains", rec -> {
+            if (on[0]) {
+                draft.set(
+                        "tls.hsts.include_subdomains",
+                        Boolean.toString(Quantity.integer(rec.text()) != 0),
+                        rec.entry());
+            } else {
+                rec.entry().note("no Strict-Transport-Security is added");
+            }
+        });
     }
 
     /** Traffic Server stores answers to POST by the URL, whatever was sent. */

@@ -48,7 +48,8 @@ final class AtsPortsTest extends AtsFixture {
                 "ssl_cert_name=x.pem");
         assertHas("certificate: " + directory.resolve("site.pem"));
         assertHas("key: " + directory.resolve("site.key"));
-        assertOutcome(Outcome.NOT_MAPPED, "ssl_multicert.config", 2, "has one certificate");
+        assertHas("- certificate: " + directory.resolve("x.pem"));
+        assertHas("enabled: true");
     }
 
     @Test

@@ -45,6 +45,8 @@ final class AtsRecordsTest extends AtsFixture {
                 "http.cache.post_method INT 0|'post_method: false'|MAPPED",
                 "http.cache.post_method INT 1|'Content-Location'|NOT_MAPPED",
                 "http.connect_ports STRING 443|'forward_proxy is off'|NO_EFFECT",
+                "ssl.hsts_max_age INT 31536000|'max_age: 365d'|MAPPED",
+                "ssl.hsts_max_age INT -1|'no Strict-Transport-Security is added'|NO_EFFECT",
                 "http.normalize_ae INT 0|'off, as here'|NO_EFFECT",
                 "http.normalize_ae INT 1|'as it came'|NOT_MAPPED",
                 "http.strict_uri_parsing INT 1|'how Millrace does it'|NO_EFFECT",

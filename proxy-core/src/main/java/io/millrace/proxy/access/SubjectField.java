@@ -4,7 +4,6 @@ import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.net.ClientConnection;
-import io.millrace.proxy.net.ClientTls;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
@@ -66,7 +65,7 @@ final class SubjectField {
 
     /** Adds the field for a client with a verified certificate. */
     void addTo(ClientConnection client, FieldSection.Builder to) {
-        ClientTls tls = client.tls();
+        ClientConnection.Tls tls = client.tls();
         String subject = tls == null ? null : tls.clientSubject();
         if (subject != null && !subject.isEmpty() && subject.length() <= SUBJECT_MAX) {
             to.add(name, subject);

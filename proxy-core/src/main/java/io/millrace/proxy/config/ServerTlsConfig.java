@@ -1,8 +1,10 @@
 package io.millrace.proxy.config;
 
+import io.netty.util.AsciiString;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,7 +24,7 @@ public record ServerTlsConfig(
         ClientCertificates clientCertificates,
         @Nullable Path caFile,
         @Nullable Path crlFile,
-        @Nullable HstsConfig hsts) {
+        @Nullable Hsts hsts) {
     /** TLS 1.2 and 1.3, as the library has them, without client certificates. */
     public static final ServerTlsConfig DEFAULTS = new ServerTlsConfig(
             TlsVersion.TLS_1_2, TlsVersion.TLS_1_3, List.of(), List.of(), ClientCertificates.OFF, null, null, null);
@@ -70,9 +72,9 @@ public record ServerTlsConfig(
                 && Objects.equals(crlFile, other.crlFile);
     }
 
-    private static @Nullable HstsConfig hsts(ConfigValues listener, ConfigValues general) {
-        HstsConfig own = HstsConfig.from(listener, ServerTlsKeys.LISTEN);
-        return own == null ? HstsConfig.from(general, ServerTlsKeys.GENERAL) : own;
+    private static @Nullable Hsts hsts(ConfigValues listener, ConfigValues general) {
+        Hsts own = Hsts.from(listener, ServerTlsKeys.LISTEN);
+        return own == null ? Hsts.from(general, ServerTlsKeys.GENERAL) : own;
     }
 
     private static <T> T or(@Nullable T own, T general) {
@@ -83,5 +85,35 @@ public record ServerTlsConfig(
             ConfigValues listener, ConfigKey<List<String>> own, ConfigValues general, ConfigKey<List<String>> all) {
         List<String> words = listener.isSet(own) ? listener.find(own) : general.find(all);
         return words == null ? List.of() : words;
+    }
+
+    /**
+     * Value of Strict-Transport-Security (RFC 6797) in responses over TLS. Immutable.
+     *
+     * @param maxAgeSeconds how long browsers use https only; 0 makes them forget it
+     * @param includeSubdomains whether that holds for subdomains too
+     * @param preload whether the host may be in the lists that browsers ship with
+     * @param value the field's value
+     */
+    public record Hsts(long maxAgeSeconds, boolean includeSubdomains, boolean preload, AsciiString value) {
+        /** Shortest time that lists of browsers accept (https://hstspreload.org). */
+        static final long PRELOAD_SECONDS = TimeUnit.DAYS.toSeconds(365);
+
+        private static Hsts of(long maxAgeSeconds, boolean includeSubdomains, boolean preload) {
+            String value = "max-age=" + maxAgeSeconds
+                    + (includeSubdomains ? "; includeSubDomains" : "")
+                    + (preload ? "; preload" : "");
+            return new Hsts(maxAgeSeconds, includeSubdomains, preload, AsciiString.of(value));
+        }
+
+        /** Null where the section has no {@code max_age}. */
+        static @Nullable Hsts from(ConfigValues values, ServerTlsKeys.Section keys) {
+            return !values.isSet(keys.hstsMaxAge())
+                    ? null
+                    : of(
+                            values.get(keys.hstsMaxAge()).toSeconds(),
+                            values.isSet(keys.hstsIncludeSubdomains()) && values.get(keys.hstsIncludeSubdomains()),
+                            values.isSet(keys.hstsPreload()) && values.get(keys.hstsPreload()));
+        }
     }
 }

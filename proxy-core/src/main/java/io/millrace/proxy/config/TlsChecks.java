@@ -98,13 +98,14 @@ final class TlsChecks {
     }
 
     private void checkHsts(String path, ConfigValues own, ServerTlsKeys.Section keys) {
-        HstsConfig hsts = HstsConfig.from(own, keys);
+        ServerTlsConfig.Hsts hsts = ServerTlsConfig.Hsts.from(own, keys);
         boolean any = own.isSet(keys.hstsIncludeSubdomains()) || own.isSet(keys.hstsPreload());
         if (hsts == null) {
             if (any && !problems.isAnyBrokenBelow(path)) {
                 problems.error(at(path), path + ".max_age", "missing; include_subdomains and preload need it");
             }
-        } else if (hsts.preload() && (!hsts.includeSubdomains() || hsts.maxAgeSeconds() < HstsConfig.PRELOAD_SECONDS)) {
+        } else if (hsts.preload()
+                && (!hsts.includeSubdomains() || hsts.maxAgeSeconds() < ServerTlsConfig.Hsts.PRELOAD_SECONDS)) {
             problems.error(
                     at(path + ".preload"),
                     path + ".preload",
@@ -120,7 +121,7 @@ final class TlsChecks {
                     path,
                     element,
                     ServerTlsKeys.NAME,
-                    NameTlsConfig.from(element).over(general));
+                    TlsConfig.NameSettings.from(element).over(general));
         }
     }
 

@@ -5,7 +5,6 @@ import io.millrace.proxy.caching.ContentRange;
 import io.millrace.proxy.caching.PartialContent;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.Validation;
-import io.millrace.proxy.config.HstsConfig;
 import io.millrace.proxy.config.ServerTlsConfig;
 import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.FieldName;
@@ -345,7 +344,7 @@ final class ClientAnswer {
             head.withoutContent();
         }
         ServerTlsConfig tls = stream.connection().tlsSettings(request.target().hostBytes());
-        HstsConfig hsts = tls == null ? null : tls.hsts();
+        ServerTlsConfig.Hsts hsts = tls == null ? null : tls.hsts();
         if (hsts != null && !head.has(FieldName.STRICT_TRANSPORT_SECURITY)) {
             head.strictTransportSecurity(hsts.value());
         }

@@ -14,7 +14,6 @@ import io.millrace.proxy.memory.SlowReason;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientStream;
-import io.millrace.proxy.net.ClientTls;
 import io.millrace.proxy.observe.CacheResult;
 import io.millrace.proxy.observe.CacheStatus;
 import io.millrace.proxy.observe.Counter;
@@ -475,7 +474,7 @@ final class ExchangeReport {
             return;
         }
         record.secure();
-        ClientTls agreed = ring.showsTls() ? client.tls() : null;
+        ClientConnection.Tls agreed = ring.showsTls() ? client.tls() : null;
         if (agreed != null) {
             record.text(LogField.TLS_VERSION, agreed.version())
                     .text(LogField.TLS_CIPHER, agreed.cipher())

@@ -14,6 +14,34 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable but for what is worked out once; confined to one event loop.
  */
 public final class ClientConnection {
+    /**
+     * Results of a client's TLS handshake. Immutable.
+     *
+     * @param version such as {@code TLSv1.3}
+     * @param cipher cipher suite by its IANA name
+     * @param serverName name in the client's hello, lower case; null where it has none
+     * @param clientSubject distinguished name (RFC 4514) of the verified client certificate in printable ASCII; null without one
+     * @param settings that the handshake had
+     * @param names settings of other names on the same address; null where there are none
+     */
+    public record Tls(
+            String version,
+            String cipher,
+            @Nullable String serverName,
+            @Nullable String clientSubject,
+            ServerTlsConfig settings,
+            @Nullable TlsNames names) {}
+
+    /** TLS settings by host name. Thread-safe. */
+    public interface TlsNames {
+        /** Another object, by identity, after each change; null where every name has the settings of the address. */
+        @Nullable
+        Object version();
+
+        /** Settings of a host, lower case; those that its handshakes get. */
+        ServerTlsConfig settings(String host);
+    }
+
     private final InetSocketAddress remoteAddress;
     private final InetSocketAddress localAddress;
     private final boolean secure;
@@ -21,7 +49,7 @@ public final class ClientConnection {
     private @Nullable IpAddress remoteIp;
     private @Nullable IpAddress localIp;
     private @Nullable IpAddress countedAs;
-    private @Nullable ClientTls tls;
+    private @Nullable Tls tls;
 
     /** The host whose settings were looked up last, and what was found then. */
     private byte @Nullable [] askedHost;
@@ -69,12 +97,12 @@ public final class ClientConnection {
     }
 
     /** Results of the TLS handshake; null without TLS, and before the end of the handshake. */
-    public @Nullable ClientTls tls() {
+    public @Nullable Tls tls() {
         return tls;
     }
 
     /** Sets the results of the TLS handshake; called once, at its end. */
-    public void tls(ClientTls agreed) {
+    public void tls(Tls agreed) {
         tls = agreed;
     }
 
@@ -84,7 +112,7 @@ public final class ClientConnection {
      * @param host in lower case; kept
      */
     public @Nullable ServerTlsConfig tlsSettings(byte[] host) {
-        ClientTls agreed = tls;
+        Tls agreed = tls;
         return agreed == null ? null : look(agreed, host) ? askedSettings : agreed.settings();
     }
 
@@ -95,12 +123,12 @@ public final class ClientConnection {
      * @param host in lower case; kept
      */
     public boolean isAdmittedTo(byte[] host) {
-        ClientTls agreed = tls;
+        Tls agreed = tls;
         return agreed == null || !look(agreed, host) || admitted;
     }
 
     /** Looks a host up that is not the last one; false where every host has the settings of the handshake. */
-    private boolean look(ClientTls agreed, byte[] host) {
+    private boolean look(Tls agreed, byte[] host) {
         TlsNames names = agreed.names();
         Object version = names == null ? null : names.version();
         if (names == null || version == null) {

@@ -1,6 +1,6 @@
 package io.millrace.proxy.tls;
 
-import io.millrace.proxy.config.NameTlsConfig;
+import io.millrace.proxy.config.TlsConfig.NameSettings;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -25,10 +25,10 @@ final class CertificateIndex {
      * @param names what it is used for, in lower case
      * @param settings of these names
      */
-    record Candidate(ServerCertificate certificate, List<String> names, NameTlsConfig settings) {}
+    record Candidate(ServerCertificate certificate, List<String> names, NameSettings settings) {}
 
     /** Certificates and settings of one name; also the key of a set. The settings are those of the first candidate. */
-    private record Held(List<ServerCertificate> certificates, NameTlsConfig settings) {}
+    private record Held(List<ServerCertificate> certificates, NameSettings settings) {}
 
     private final Map<String, CertificateSet> exact;
 
@@ -38,7 +38,7 @@ final class CertificateIndex {
     private final Map<Held, CertificateSet> sets;
     private final @Nullable CertificateSet defaultSet;
     private final boolean rejectsUnknown;
-    private final Set<NameTlsConfig> settings;
+    private final Set<NameSettings> settings;
 
     private CertificateIndex(
             Map<String, CertificateSet> exact,
@@ -160,13 +160,13 @@ final class CertificateIndex {
     }
 
     /** The different settings of all names. */
-    Set<NameTlsConfig> settings() {
+    Set<NameSettings> settings() {
         return settings;
     }
 
     /** Whether every name has the settings of the address. */
     boolean isUniform() {
-        return settings.isEmpty() || (settings.size() == 1 && settings.contains(NameTlsConfig.NONE));
+        return settings.isEmpty() || (settings.size() == 1 && settings.contains(NameSettings.NONE));
     }
 
     /** Names with certificates of their own, wildcards left out. */

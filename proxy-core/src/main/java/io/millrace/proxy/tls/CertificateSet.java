@@ -1,6 +1,6 @@
 package io.millrace.proxy.tls;
 
-import io.millrace.proxy.config.NameTlsConfig;
+import io.millrace.proxy.config.TlsConfig.NameSettings;
 import java.util.List;
 
 /**
@@ -8,15 +8,15 @@ import java.util.List;
  */
 final class CertificateSet {
     private final List<ServerCertificate> certificates;
-    private final NameTlsConfig settings;
+    private final NameSettings settings;
 
-    CertificateSet(List<ServerCertificate> certificates, NameTlsConfig settings) {
+    CertificateSet(List<ServerCertificate> certificates, NameSettings settings) {
         this.certificates = List.copyOf(certificates);
         this.settings = settings;
     }
 
     /** Settings of the names that they are for. */
-    NameTlsConfig settings() {
+    NameSettings settings() {
         return settings;
     }
 

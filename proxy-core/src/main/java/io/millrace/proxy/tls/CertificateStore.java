@@ -1,9 +1,9 @@
 package io.millrace.proxy.tls;
 
-import io.millrace.proxy.config.NameTlsConfig;
 import io.millrace.proxy.config.ServerTlsConfig;
 import io.millrace.proxy.config.TlsConfig;
 import io.millrace.proxy.config.TlsConfig.Certificates;
+import io.millrace.proxy.config.TlsConfig.NameSettings;
 import io.millrace.proxy.tls.CertificateFault.Kind;
 import io.millrace.proxy.tls.CertificateIndex.Candidate;
 import io.netty.handler.ssl.SslContext;
@@ -47,7 +47,7 @@ final class CertificateStore {
     private static final class Entry {
         final CertificateFiles files;
         final List<String> names;
-        final NameTlsConfig settings;
+        final NameSettings settings;
 
         @Nullable
         FileStamp certificateStamp;
@@ -75,7 +75,7 @@ final class CertificateStore {
         }
     }
 
-    private record Key(CertificateFiles files, List<String> names, NameTlsConfig settings) {}
+    private record Key(CertificateFiles files, List<String> names, NameSettings settings) {}
 
     private final Logger journal;
     private final ReentrantLock lock = new ReentrantLock();
@@ -269,7 +269,7 @@ final class CertificateStore {
     }
 
     /** Lets the TLS library judge a certificate before clients meet it. */
-    private static void tryOut(ServerCertificate certificate, NameTlsConfig settings) throws CertificateFault {
+    private static void tryOut(ServerCertificate certificate, NameSettings settings) throws CertificateFault {
         try {
             SslContext context =
                     ServerContexts.build(List.of(certificate), settings.over(ServerTlsConfig.DEFAULTS), false);

@@ -1,6 +1,6 @@
 package io.millrace.proxy.tls;
 
-import io.millrace.proxy.net.ClientTls;
+import io.millrace.proxy.net.ClientConnection;
 
 /** Is told how each TLS handshake with a client ends. Called on the connection's event loop. */
 public interface HandshakeListener {
@@ -21,7 +21,7 @@ public interface HandshakeListener {
     }
 
     /** The connection is ready. */
-    void succeeded(ClientTls agreed);
+    void succeeded(ClientConnection.Tls agreed);
 
     /** The connection is closed. */
     void failed(Failure failure);

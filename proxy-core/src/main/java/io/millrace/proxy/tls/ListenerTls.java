@@ -1,8 +1,8 @@
 package io.millrace.proxy.tls;
 
 import io.millrace.proxy.config.ServerTlsConfig;
-import io.millrace.proxy.net.ClientTls;
-import io.millrace.proxy.net.TlsNames;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.net.ClientConnection.TlsNames;
 import io.millrace.proxy.tls.HandshakeListener.Failure;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelHandler;
@@ -88,10 +88,10 @@ public final class ListenerTls implements TlsNames {
         return handler;
     }
 
-    private static ClientTls agreed(SSLEngine engine, ServerTlsConfig settings, @Nullable TlsNames names) {
+    private static ClientConnection.Tls agreed(SSLEngine engine, ServerTlsConfig settings, @Nullable TlsNames names) {
         SSLSession session = engine.getSession();
         boolean asked = engine.getNeedClientAuth() || engine.getWantClientAuth();
-        return new ClientTls(
+        return new ClientConnection.Tls(
                 session.getProtocol(),
                 session.getCipherSuite(),
                 serverName(session),

@@ -1,7 +1,7 @@
 package io.millrace.proxy.tls;
 
-import io.millrace.proxy.config.NameTlsConfig;
 import io.millrace.proxy.config.ServerTlsConfig;
+import io.millrace.proxy.config.TlsConfig.NameSettings;
 import io.millrace.proxy.config.TlsVersion;
 import io.millrace.proxy.observe.FaultLog;
 import io.netty.handler.ssl.ApplicationProtocolConfig;
@@ -71,7 +71,7 @@ final class ServerContexts {
     private final boolean http2;
 
     /** Settings of the address with those of names over them. */
-    private final Map<NameTlsConfig, ServerTlsConfig> effective = new ConcurrentHashMap<>();
+    private final Map<NameSettings, ServerTlsConfig> effective = new ConcurrentHashMap<>();
 
     private volatile List<FileStamp> stamps = List.of();
 
@@ -103,7 +103,7 @@ final class ServerContexts {
 
     /** The settings of a set's names. */
     ServerTlsConfig settings(CertificateSet set) {
-        return set.settings().equals(NameTlsConfig.NONE)
+        return set.settings().equals(NameSettings.NONE)
                 ? settings
                 : effective.computeIfAbsent(set.settings(), own -> own.over(settings));
     }
