@@ -54,7 +54,7 @@ class TidyTest {
                         "io.millrace.proxy.caching",
                         45,
                         "io.millrace.proxy.config",
-                        107,
+                        105,
                         "io.millrace.proxy.exchange",
                         57,
                         "io.millrace.proxy.fetch",
