@@ -99,7 +99,8 @@ final class TlsChecks {
 
     private void checkHsts(String path, ConfigValues own, ServerTlsKeys.Section keys) {
         ServerTlsConfig.Hsts hsts = ServerTlsConfig.Hsts.from(own, keys);
-        boolean any = own.isSet(keys.hstsIncludeSubdomains()) || own.isSet(keys.hstsPreload());
+        boolean any = Boolean.TRUE.equals(own.find(keys.hstsIncludeSubdomains()))
+                || Boolean.TRUE.equals(own.find(keys.hstsPreload()));
         if (hsts == null) {
             if (any && !problems.isAnyBrokenBelow(path)) {
                 problems.error(at(path), path + ".max_age", "missing; include_subdomains and preload need it");
