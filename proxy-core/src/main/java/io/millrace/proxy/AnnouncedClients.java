@@ -1,6 +1,6 @@
 package io.millrace.proxy;
 
-import io.millrace.proxy.net.ProxyHeaderDecoder;
+import io.millrace.proxy.net.protocol.ProxyHeaderDecoder;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.LoopCounters;

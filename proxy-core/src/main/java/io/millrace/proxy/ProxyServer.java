@@ -16,7 +16,7 @@ import io.millrace.proxy.fetch.OriginTlsContexts;
 import io.millrace.proxy.http1.Http1Settings;
 import io.millrace.proxy.http2.Http2Settings;
 import io.millrace.proxy.net.Listener;
-import io.millrace.proxy.net.ProxyHeaderDecoder;
+import io.millrace.proxy.net.protocol.ProxyHeaderDecoder;
 import io.millrace.proxy.net.TlsContexts;
 import io.millrace.proxy.net.Transport;
 import io.millrace.proxy.observe.FaultLog;

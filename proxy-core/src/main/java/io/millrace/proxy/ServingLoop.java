@@ -18,7 +18,7 @@ import io.millrace.proxy.memory.SlowClients;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ConnectionSet;
 import io.millrace.proxy.net.Listener;
-import io.millrace.proxy.net.ProxyHeaderDecoder;
+import io.millrace.proxy.net.protocol.ProxyHeaderDecoder;
 import io.millrace.proxy.net.protocol.AlpnChoice;
 import io.millrace.proxy.net.protocol.PrefaceChoice;
 import io.millrace.proxy.observe.Counter;

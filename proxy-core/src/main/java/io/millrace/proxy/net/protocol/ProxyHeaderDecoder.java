@@ -1,6 +1,7 @@
-package io.millrace.proxy.net;
+package io.millrace.proxy.net.protocol;
 
 import io.millrace.proxy.http.IpAddress;
+import io.millrace.proxy.net.ConnectionSet;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the channel's event loop.
  */
-public final class ProxyHeaderDecoder extends ByteToMessageDecoder implements ConnectionSet.Member {
+public final class ProxyHeaderDecoder extends ByteToMessageDecoder {
     /** Why a connection is closed. */
     public enum Refusal {
         /** A header from somebody who may not send one. */
@@ -58,12 +59,8 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder implements Co
     }
 
     private final Supplier<Settings> settings;
-    private final ConnectionSet connections;
     private final Events events;
-    private final long startNanos = System.nanoTime();
-
-    private int slot = -1;
-    private boolean over;
+    private final PendingConnection pending;
 
     @SuppressWarnings("NullAway.Init") // set by handlerAdded, before anything else
     private ChannelHandlerContext ctx;
@@ -75,33 +72,25 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder implements Co
      */
     public ProxyHeaderDecoder(Supplier<Settings> settings, ConnectionSet connections, Events events) {
         this.settings = settings;
-        this.connections = connections;
         this.events = events;
+        pending = new PendingConnection(
+                connections, () -> settings.get().timeoutNanos(), () -> refuse(Refusal.TIMEOUT));
     }
 
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
-        if (context.channel().isActive()) {
-            begin();
-        }
+        pending.begin(context);
     }
 
     @Override
     public void channelActive(ChannelHandlerContext context) {
-        begin();
-    }
-
-    private void begin() {
-        if (slot < 0 && !over && !connections.add(this)) {
-            over = true;
-            ctx.close();
-        }
+        pending.begin(context);
     }
 
     @Override
     protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
-        if (over) {
+        if (pending.isOver()) {
             in.skipBytes(in.readableBytes());
             return;
         }
@@ -129,23 +118,15 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder implements Co
     }
 
     private void goOn(@Nullable InetSocketAddress client, boolean secure) {
-        leave();
+        pending.leave();
         events.onClient(ctx.channel(), client, secure);
         ctx.pipeline().remove(this);
     }
 
     private void refuse(Refusal why) {
-        if (!over) {
-            over = true;
+        if (!pending.isOver()) {
             events.onRefused(why, peer());
-            ctx.close();
-        }
-    }
-
-    private void leave() {
-        over = true;
-        if (slot >= 0) {
-            connections.remove(this);
+            pending.onClose();
         }
     }
 
@@ -161,7 +142,7 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder implements Co
 
     @Override
     public void channelInactive(ChannelHandlerContext context) throws Exception {
-        leave();
+        pending.leave();
         super.channelInactive(context);
     }
 
@@ -178,32 +159,5 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder implements Co
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
         context.close();
-    }
-
-    @Override
-    public void onTick(long nowNanos) {
-        if (nowNanos - startNanos > settings.get().timeoutNanos()) {
-            refuse(Refusal.TIMEOUT);
-        }
-    }
-
-    /** A request may be on its way behind the header, which has a timeout of its own. */
-    @Override
-    public void onDrain(boolean idleToo) {}
-
-    @Override
-    public void onClose() {
-        over = true;
-        ctx.close();
-    }
-
-    @Override
-    public int slot() {
-        return slot;
-    }
-
-    @Override
-    public void slot(int place) {
-        slot = place;
     }
 }

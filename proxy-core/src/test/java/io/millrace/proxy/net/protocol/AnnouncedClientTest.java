@@ -1,4 +1,4 @@
-package io.millrace.proxy.net;
+package io.millrace.proxy.net.protocol;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 

@@ -1,9 +1,9 @@
-package io.millrace.proxy.net;
+package io.millrace.proxy.net.protocol;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
-import io.millrace.proxy.net.ProxyHeader.Kind;
+import io.millrace.proxy.net.protocol.ProxyHeader.Kind;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;

@@ -1,4 +1,4 @@
-package io.millrace.proxy.net;
+package io.millrace.proxy.net.protocol;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.util.NetUtil;
