@@ -51,8 +51,6 @@ class TidyTest {
                         37,
                         "io.millrace.proxy.admin",
                         74,
-                        "io.millrace.proxy.caching",
-                        45,
                         "io.millrace.proxy.config",
                         105,
                         "io.millrace.proxy.exchange",

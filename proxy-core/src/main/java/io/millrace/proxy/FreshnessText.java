@@ -2,8 +2,8 @@ package io.millrace.proxy;
 
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.LifetimeRules;
-import io.millrace.proxy.caching.LifetimeSource;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.settings.LifetimeSource;
 import io.millrace.proxy.http.FieldName;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;

@@ -44,7 +44,7 @@ final class ArchitectureTest {
 
     @ArchTest
     static final ArchRule packagesHaveNoCycles =
-            slices().matching(ROOT + ".(*)..").should().beFreeOfCycles().allowEmptyShould(true);
+            slices().matching(ROOT + ".(**)").should().beFreeOfCycles().allowEmptyShould(true);
 
     @ArchTest
     static final ArchRule cachingDependsOnHttpAndTheStoreOnly = classes()

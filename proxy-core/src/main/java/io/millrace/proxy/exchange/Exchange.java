@@ -1,9 +1,9 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.acme.ChallengeAnswers;
-import io.millrace.proxy.caching.StaleServing;
 import io.millrace.proxy.caching.StoredHead;
-import io.millrace.proxy.caching.Validation;
+import io.millrace.proxy.caching.reuse.StaleServing;
+import io.millrace.proxy.caching.validate.Validation;
 import io.millrace.proxy.clients.ClientCounts.Kind;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.SwitchedConnection;

@@ -1,6 +1,6 @@
 package io.millrace.proxy.exchange;
 
-import io.millrace.proxy.caching.CacheKey;
+import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.config.OriginGroupConfig;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;

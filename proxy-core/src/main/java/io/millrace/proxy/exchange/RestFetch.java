@@ -1,8 +1,8 @@
 package io.millrace.proxy.exchange;
 
-import io.millrace.proxy.caching.PartialContent;
 import io.millrace.proxy.caching.StoredHead;
-import io.millrace.proxy.caching.StrongValidator;
+import io.millrace.proxy.caching.validate.PartialContent;
+import io.millrace.proxy.caching.validate.StrongValidator;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.OriginResponseHandler;

@@ -1,8 +1,8 @@
 package io.millrace.proxy.exchange;
 
-import io.millrace.proxy.caching.PartialContent;
-import io.millrace.proxy.caching.Preconditions;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.validate.PartialContent;
+import io.millrace.proxy.caching.validate.Preconditions;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;

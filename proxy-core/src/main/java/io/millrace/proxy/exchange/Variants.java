@@ -1,8 +1,8 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.StoredHead;
-import io.millrace.proxy.caching.VariantKey;
-import io.millrace.proxy.caching.VariantList;
+import io.millrace.proxy.caching.reuse.VariantKey;
+import io.millrace.proxy.caching.reuse.VariantList;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.FaultLog;
