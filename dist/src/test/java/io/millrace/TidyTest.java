@@ -47,8 +47,6 @@ class TidyTest {
             case "cache-store" -> Map.of("io.millrace.store.disk", 40, "io.millrace.store.engine", 60);
             case "proxy-core" ->
                 Map.of(
-                        "io.millrace.proxy",
-                        37,
                         "io.millrace.proxy.admin",
                         74,
                         "io.millrace.proxy.config",

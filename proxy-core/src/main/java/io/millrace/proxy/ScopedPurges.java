@@ -9,6 +9,7 @@ import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.InvalidationEntry;
 import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.remap.RemapTable;
+import io.millrace.proxy.server.ServingLoop;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

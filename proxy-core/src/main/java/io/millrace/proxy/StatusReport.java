@@ -7,6 +7,7 @@ import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.server.ServingLoop;
 import io.millrace.store.StoreStatistics;
 import io.netty.util.NetUtil;
 import java.nio.file.Path;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.MemorySource;
 import io.millrace.proxy.observe.ProcessMemory;
+import io.millrace.proxy.server.MemoryMetrics;
 import io.millrace.store.StoreStatistics;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.AdminException;
 import io.millrace.proxy.admin.OriginControl.Host;
+import io.millrace.proxy.admin.data.OriginAdmin;
+import io.millrace.proxy.admin.data.OriginMarks;
 import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.fetch.OriginFailure;
@@ -15,6 +17,8 @@ import io.millrace.proxy.origin.GroupTries;
 import io.millrace.proxy.origin.HostHistory;
 import io.millrace.proxy.origin.OriginGroups;
 import io.millrace.proxy.origin.OriginHost;
+import io.millrace.proxy.server.OriginMetrics;
+import io.millrace.proxy.server.OriginRecords;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

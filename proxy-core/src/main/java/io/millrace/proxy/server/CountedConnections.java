@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.server;
 
 import io.millrace.proxy.clients.ClientAdmission;
 import io.millrace.proxy.clients.ClientCounts.Kind;

@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.admin.CertificatesSource;
 import io.millrace.proxy.observe.MetricFamily;
@@ -20,7 +20,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The certificates of a proxy for its operators. Thread-safe. */
-final class TlsAdmin implements CertificatesSource {
+public final class TlsAdmin implements CertificatesSource {
     private static final List<String> STATES = List.of("valid", "expiring", "expired", "faulty", "unusable");
 
     private static final List<String> AUTOMATIC_STATES = List.of("valid", "pending", "failing", "expired");
@@ -31,12 +31,12 @@ final class TlsAdmin implements CertificatesSource {
     private final ServerTls tls;
     private final LongSupplier clockMillis;
 
-    TlsAdmin(ServerTls tls, LongSupplier clockMillis) {
+    public TlsAdmin(ServerTls tls, LongSupplier clockMillis) {
         this.tls = tls;
         this.clockMillis = clockMillis;
     }
 
-    void bind(MetricsRegistry metrics) {
+    public void bind(MetricsRegistry metrics) {
         for (String state : STATES) {
             metrics.supplyGauge(
                     MetricFamily.TLS_CERTIFICATES,

@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.admin.AdminException;
 import io.millrace.proxy.admin.OriginControl;
@@ -25,7 +25,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The groups of origins of a proxy for its operators. Thread-safe. */
-final class OriginAdmin implements OriginControl {
+public final class OriginAdmin implements OriginControl {
     private static final Logger log = LoggerFactory.getLogger(OriginAdmin.class);
 
     private final OriginGroups groups;
@@ -34,7 +34,7 @@ final class OriginAdmin implements OriginControl {
     private final ReentrantLock writing = new ReentrantLock();
 
     /** @param marks what outlives the process; null for nothing */
-    OriginAdmin(OriginGroups groups, WallClock clock, @Nullable OriginMarks marks) {
+    public OriginAdmin(OriginGroups groups, WallClock clock, @Nullable OriginMarks marks) {
         this.groups = groups;
         this.clock = clock;
         this.marks = marks;
@@ -81,7 +81,7 @@ final class OriginAdmin implements OriginControl {
     }
 
     /** Other groups are in force: what is kept of those before goes by their names. */
-    void groupsChanged() {
+    public void groupsChanged() {
         write().whenComplete((written, failure) -> {
             if (failure != null) {
                 log.warn("which origins are put down is not kept by the names of this configuration", failure);
@@ -191,7 +191,7 @@ final class OriginAdmin implements OriginControl {
     }
 
     /** Over the loops by their requests. */
-    static long latencyNanos(OriginHost host) {
+    public static long latencyNanos(OriginHost host) {
         double sum = 0;
         long requests = 0;
         for (HostLoad load : host.loads()) {

@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.origin.OriginGroup;
 import io.millrace.proxy.origin.OriginHealth;
@@ -24,18 +24,18 @@ import org.slf4j.LoggerFactory;
  *
  * A file that is not there or cannot be read puts nothing down. Blocks; not for event loops. One thread at a time.
  */
-final class OriginMarks {
+public final class OriginMarks {
     private static final Logger log = LoggerFactory.getLogger(OriginMarks.class);
     private static final int FIELDS = 5;
 
     private final Path file;
 
-    OriginMarks(Path file) {
+    public OriginMarks(Path file) {
         this.file = file;
     }
 
     /** Puts down what was down. */
-    void restore(Collection<OriginGroup> groups, long nowMillis) {
+    public void restore(Collection<OriginGroup> groups, long nowMillis) {
         try {
             for (String line : Files.readAllLines(file)) {
                 restore(line, groups, nowMillis);

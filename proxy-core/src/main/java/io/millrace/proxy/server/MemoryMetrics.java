@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.server;
 
 import io.millrace.proxy.admin.MemorySource;
 import io.millrace.proxy.observe.MemoryMap;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>All parts are of one moment, as old as the map of {@link ProcessMemory}. Thread-safe; not for event loops.
  */
-final class MemoryMetrics implements MemorySource {
+public final class MemoryMetrics implements MemorySource {
     /** What is left when every other part is taken off. */
     static final String UNACCOUNTED = "unaccounted";
 
@@ -32,11 +32,11 @@ final class MemoryMetrics implements MemorySource {
     private final Supplier<InFlight> inFlight;
     private volatile @Nullable Snapshot last;
 
-    MemoryMetrics(Supplier<StoreStatistics.Memory> store, BufferPool connections) {
+    public MemoryMetrics(Supplier<StoreStatistics.Memory> store, BufferPool connections) {
         this(store, connections, () -> InFlight.NONE);
     }
 
-    MemoryMetrics(Supplier<StoreStatistics.Memory> store, BufferPool connections, Supplier<InFlight> inFlight) {
+    public MemoryMetrics(Supplier<StoreStatistics.Memory> store, BufferPool connections, Supplier<InFlight> inFlight) {
         this.inFlight = inFlight;
         this.store = store;
         this.connections = connections;
@@ -62,7 +62,7 @@ final class MemoryMetrics implements MemorySource {
     }
 
     /** Bytes of each part of the anonymous memory. */
-    Map<String, Long> parts() {
+    public Map<String, Long> parts() {
         return snapshot().parts();
     }
 

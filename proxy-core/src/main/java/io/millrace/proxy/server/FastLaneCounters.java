@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.server;
 
 import io.millrace.proxy.http1.FastLane;
 import io.millrace.proxy.observe.Counter;

@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.server;
 
 import io.millrace.proxy.dns.DnsSettings;
 import io.millrace.proxy.dns.DnsStatistics;
@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to its event loop once it is started.
  */
-final class ServingLoop {
+public final class ServingLoop {
     /** How old the figures of origin connections may be at a scrape. */
     private static final long PUBLISH_MILLIS = 1000;
     /** Time between two looks for slow clients that hold an origin connection which others wait for. */
@@ -54,7 +54,7 @@ final class ServingLoop {
      * @param loops number of event loops
      * @param rateMin bytes a second that a client has to take, 0 for none; asked whenever it counts
      */
-    record Memory(ConnectionMemory shared, int loops, LongSupplier rateMin) {}
+    public record Memory(ConnectionMemory shared, int loops, LongSupplier rateMin) {}
 
     private final EventLoop loop;
     private final ByteBufAllocator allocator;
@@ -73,7 +73,7 @@ final class ServingLoop {
     private long closedSlowNanos = System.nanoTime();
     private @Nullable Future<?> publishing;
 
-    ServingLoop(
+    public ServingLoop(
             EventLoop loop,
             ByteBufAllocator allocator,
             LoopCounters counters,
@@ -147,7 +147,7 @@ final class ServingLoop {
         }
     }
 
-    void start() {
+    public void start() {
         connections.start();
         publishing = loop.scheduleWithFixedDelay(this::publish, PUBLISH_MILLIS, PUBLISH_MILLIS, TimeUnit.MILLISECONDS);
     }
@@ -177,23 +177,23 @@ final class ServingLoop {
         counters.add(counter, to - counters.value(counter));
     }
 
-    EventLoop loop() {
+    public EventLoop loop() {
         return loop;
     }
 
-    ExchangeLoop exchanges() {
+    public ExchangeLoop exchanges() {
         return exchanges;
     }
 
-    LoopCounters counters() {
+    public LoopCounters counters() {
         return counters;
     }
 
-    OriginClient origins() {
+    public OriginClient origins() {
         return origins;
     }
 
-    ConnectionSet connections() {
+    public ConnectionSet connections() {
         return connections;
     }
 
@@ -203,7 +203,7 @@ final class ServingLoop {
      * @param http2 whether clients may speak HTTP/2
      * @param headers what holds for PROXY headers now; null where there are none
      */
-    Listener.Serving serving(
+    public Listener.Serving serving(
             @Nullable ListenerTls tls, boolean http2, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
         return new Listener.Serving(
                 initializer(tls, http2, headers), tls == null && headers == null && !http2 ? fastLane : null);
@@ -285,7 +285,7 @@ final class ServingLoop {
     }
 
     /** Ends everything of this loop; on it. */
-    void close() {
+    public void close() {
         if (publishing != null) {
             publishing.cancel(false);
         }

@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.server;
 
 import io.millrace.proxy.admin.MemorySource;
 import io.millrace.proxy.memory.InFlightMemory;
@@ -17,7 +17,7 @@ import java.util.function.LongSupplier;
  *
  * <p>Thread-safe.
  */
-final class ConnectionMemory implements InFlightMemory.Gauges {
+public final class ConnectionMemory implements InFlightMemory.Gauges {
     /** The connections' pool gets at least the direct memory divided by this, however large the cache is. */
     private static final int LEAST_PART = 8;
 
@@ -28,7 +28,7 @@ final class ConnectionMemory implements InFlightMemory.Gauges {
     private final TcpMemory kernel = new TcpMemory(System::nanoTime);
 
     /** @param configuredBytes {@code limits.memory_in_flight} in force */
-    ConnectionMemory(BufferPool pool, CacheStore<?> store, LongSupplier configuredBytes, FaultLog faults) {
+    public ConnectionMemory(BufferPool pool, CacheStore<?> store, LongSupplier configuredBytes, FaultLog faults) {
         this.pool = pool;
         this.store = store;
         this.faults = faults;
@@ -45,7 +45,7 @@ final class ConnectionMemory implements InFlightMemory.Gauges {
         return Math.max(directBytes / LEAST_PART, directBytes - storeBytes - storeBytes / 4);
     }
 
-    InFlightMemory budget() {
+    public InFlightMemory budget() {
         return budget;
     }
 
@@ -112,7 +112,7 @@ final class ConnectionMemory implements InFlightMemory.Gauges {
     }
 
     /** What the admin API says of it. */
-    MemorySource.InFlight report(MetricsRegistry metrics) {
+    public MemorySource.InFlight report(MetricsRegistry metrics) {
         return new MemorySource.InFlight(
                 pinnedBytes(),
                 budget.budgetBytes(),
@@ -120,7 +120,7 @@ final class ConnectionMemory implements InFlightMemory.Gauges {
                 metrics.total(Counter.ORIGIN_FAILURES_MEMORY));
     }
 
-    void bind(MetricsRegistry metrics) {
+    public void bind(MetricsRegistry metrics) {
         metrics.supplyGauge(MetricFamily.IN_FLIGHT, this::pinnedBytes);
         metrics.supplyGauge(MetricFamily.IN_FLIGHT_MAX, budget::budgetBytes);
         metrics.supplyCounter(MetricFamily.ALLOCATION_FAILURES, budget::allocationFailures);

@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.server;
 
 import io.millrace.proxy.origin.HostHistory;
 import io.millrace.proxy.origin.OriginGroup;
@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread-safe. A file that is not there or cannot be read tells nothing.
  */
-final class OriginRecords {
+public final class OriginRecords {
     private static final Logger log = LoggerFactory.getLogger(OriginRecords.class);
     private static final long WRITE_SECONDS = 5;
     private static final int FIELDS = 7;
@@ -37,13 +37,13 @@ final class OriginRecords {
     private boolean ended;
     private @Nullable Future<?> ticking;
 
-    OriginRecords(Path file, OriginGroups groups) {
+    public OriginRecords(Path file, OriginGroups groups) {
         this.file = file;
         this.groups = groups;
     }
 
     /** Gives the hosts what the proxy before has seen of them. Blocks; before any request. */
-    void restore() {
+    public void restore() {
         try {
             for (String line : Files.readAllLines(file)) {
                 restore(line);
@@ -75,13 +75,13 @@ final class OriginRecords {
     }
 
     /** Begins to write, at intervals that a loop measures. */
-    void start(EventExecutor loop) {
+    public void start(EventExecutor loop) {
         ticking = loop.scheduleWithFixedDelay(
                 () -> CompletableFuture.runAsync(this::write), WRITE_SECONDS, WRITE_SECONDS, TimeUnit.SECONDS);
     }
 
     /** Writes for the last time: another proxy may write from now on. Blocks. */
-    void end() {
+    public void end() {
         if (ticking != null) {
             ticking.cancel(false);
         }
@@ -95,7 +95,7 @@ final class OriginRecords {
     }
 
     /** Writes what is known where that is not what the file has. Blocks. */
-    void write() {
+    public void write() {
         writing.lock();
         try {
             String now = lines();

@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.explain;
 
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.LifetimeRules;

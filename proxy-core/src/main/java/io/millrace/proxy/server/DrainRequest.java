@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.server;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread-safe; reads and writes the file on the caller's thread.
  */
-final class DrainRequest {
+public final class DrainRequest {
     private static final Logger log = LoggerFactory.getLogger(DrainRequest.class);
 
     private final List<ServingLoop> loops;
@@ -24,25 +24,25 @@ final class DrainRequest {
     private volatile boolean isSet;
 
     /** @param mark exists while it is set; null where nobody remembers it */
-    DrainRequest(List<ServingLoop> loops, @Nullable Path mark) {
+    public DrainRequest(List<ServingLoop> loops, @Nullable Path mark) {
         this.loops = loops;
         this.mark = mark;
     }
 
     /** Takes over what was said to the worker before. */
-    void restore() {
+    public void restore() {
         if (mark != null && Files.exists(mark)) {
             log.warn("draining, as was asked of the worker before; millctl server drain --undo ends it");
             apply(true);
         }
     }
 
-    boolean isSet() {
+    public boolean isSet() {
         return isSet;
     }
 
     /** Sets it or takes it back. */
-    void set(boolean drains) {
+    public void set(boolean drains) {
         changing.lock();
         try {
             change(drains);

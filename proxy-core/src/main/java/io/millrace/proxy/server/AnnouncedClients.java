@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.server;
 
 import io.millrace.proxy.net.ProxyHeaderDecoder;
 import io.millrace.proxy.observe.Counter;

@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.admin.data;
 
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-final class CacheListing implements ListSource {
+public final class CacheListing implements ListSource {
     /** A page ends by then, wherever it is: the next one goes on from there. */
     private static final long PAGE_NANOS = TimeUnit.SECONDS.toNanos(10);
     /** Hosts counted one by one; further ones are counted together. */
@@ -38,7 +38,7 @@ final class CacheListing implements ListSource {
 
     private final Supplier<CacheStore<StoredHead>> store;
 
-    CacheListing(Supplier<CacheStore<StoredHead>> store) {
+    public CacheListing(Supplier<CacheStore<StoredHead>> store) {
         this.store = store;
     }
 

@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.explain;
 
 import io.millrace.proxy.admin.ExplainSource.Explanation;
 import io.millrace.proxy.admin.ExplainSource.Question;
@@ -21,14 +21,14 @@ import org.jspecify.annotations.Nullable;
  * @param text what is too long, and the limit
  * @param key of the limit
  */
-record OversizedRequest(BadRequest problem, String text, String key) {
+public record OversizedRequest(BadRequest problem, String text, String key) {
     private static final String VERSION_AND_END = " HTTP/1.1\r\n";
     private static final int EMPTY_LINE_BYTES = 2;
     private static final int FIELD_OVERHEAD = 32;
     private static final int PSEUDO_FIELDS_BYTES = ":method:scheme:path".length() + 3 * FIELD_OVERHEAD;
 
     /** Null when it is within the limits, as far as its fields are known: a client may send more of them. */
-    static @Nullable OversizedRequest of(
+    public static @Nullable OversizedRequest of(
             ProxyConfig config, Question question, RequestHead request, long contentLength) {
         Limits limits = config.limits();
         if (question.http2()) {
@@ -104,7 +104,7 @@ record OversizedRequest(BadRequest problem, String text, String key) {
         return url.substring(path).getBytes(StandardCharsets.UTF_8).length;
     }
 
-    Explanation explanation(RequestHead request, ClientConnection client) {
+    public Explanation explanation(RequestHead request, ClientConnection client) {
         List<Step> steps = List.of(
                 new Step("limits", text, key), new Step("answer", problem.status() + ", " + problem.text(), null));
         return new Explanation(

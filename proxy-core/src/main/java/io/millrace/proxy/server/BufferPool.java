@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.server;
 
 import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * back. After {@link #close} the pool is unreachable, whoever still holds the proxy; what is allocated then is not pooled.
  *
  * <p>Thread-safe. Threads that allocate should end with the proxy, since Netty keeps an arena reachable from each: the event loops and the
- * store's threads do, and {@link ProxyServer} opens and closes the store on threads of its own.
+ * store's threads do, and {@code ProxyServer} opens and closes the store on threads of its own.
  */
-final class BufferPool extends AbstractByteBufAllocator implements ByteBufAllocatorMetricProvider {
+public final class BufferPool extends AbstractByteBufAllocator implements ByteBufAllocatorMetricProvider {
     /** One of the pool's chunks: what a failed allocation needs to succeed. */
     private static final int RESERVE_PIECE_BYTES = 4 << 20;
 
@@ -31,7 +31,7 @@ final class BufferPool extends AbstractByteBufAllocator implements ByteBufAlloca
     private volatile Runnable onFailure = () -> {};
     private volatile @Nullable PooledByteBufAllocator pool;
 
-    BufferPool(int arenas) {
+    public BufferPool(int arenas) {
         super(true);
         pool = new PooledByteBufAllocator(
                 true,
@@ -121,13 +121,12 @@ final class BufferPool extends AbstractByteBufAllocator implements ByteBufAlloca
     }
 
     /** The pool itself; null once it is closed. */
-    @Nullable
-    PooledByteBufAllocator pool() {
+    public @Nullable PooledByteBufAllocator pool() {
         return pool;
     }
 
     /** Lets go of the pool. */
-    void close() {
+    public void close() {
         pool = null;
         ByteBuf piece;
         while ((piece = reserve.poll()) != null) {

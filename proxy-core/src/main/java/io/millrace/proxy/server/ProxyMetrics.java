@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.server;
 
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.observe.MetricFamily;
@@ -14,10 +14,10 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Binds the figures that no loop counts to the metrics: the store's, the connections', the allocator's. Immutable: no state. */
-final class ProxyMetrics {
+public final class ProxyMetrics {
     private ProxyMetrics() {}
 
-    static void bind(
+    public static void bind(
             MetricsRegistry metrics,
             CacheStore<StoredHead> store,
             BufferPool allocator,
@@ -84,7 +84,7 @@ final class ProxyMetrics {
         }
     }
 
-    static void bind(MetricsRegistry metrics, Invalidator invalidator) {
+    public static void bind(MetricsRegistry metrics, Invalidator invalidator) {
         for (InvalidationKind kind : InvalidationKind.values()) {
             metrics.supplyGauge(MetricFamily.INVALIDATION_ENTRIES, () -> invalidator.entries(kind), kind.text());
         }

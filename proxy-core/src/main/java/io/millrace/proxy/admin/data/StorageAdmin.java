@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.admin.AdminException;
 import io.millrace.proxy.admin.StorageControl;
@@ -16,10 +16,10 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /** The volumes of a proxy's store for its operators. Thread-safe. */
-final class StorageAdmin implements StorageControl {
+public final class StorageAdmin implements StorageControl {
     private final CacheStore<StoredHead> store;
 
-    StorageAdmin(CacheStore<StoredHead> store) {
+    public StorageAdmin(CacheStore<StoredHead> store) {
         this.store = store;
     }
 

@@ -1,5 +1,6 @@
-package io.millrace.proxy;
+package io.millrace.proxy.server;
 
+import io.millrace.proxy.admin.data.OriginAdmin;
 import io.millrace.proxy.exchange.WallClock;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
@@ -12,18 +13,18 @@ import java.util.Set;
 import java.util.function.ToLongFunction;
 
 /** The series of each host of each group, which come and go with the configuration. One thread at a time. */
-final class OriginMetrics {
+public final class OriginMetrics {
     private final MetricsRegistry metrics;
     private final WallClock clock;
     private final Set<OriginHost> bound = new HashSet<>();
 
-    OriginMetrics(MetricsRegistry metrics, WallClock clock) {
+    public OriginMetrics(MetricsRegistry metrics, WallClock clock) {
         this.metrics = metrics;
         this.clock = clock;
     }
 
     /** Gives the hosts of these groups their series, and takes those of others away. */
-    void follow(OriginGroups groups) {
+    public void follow(OriginGroups groups) {
         Set<OriginHost> now = new HashSet<>();
         for (OriginGroup group : groups.all()) {
             now.addAll(group.hosts());

@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.explain;
 
 import io.millrace.proxy.admin.ExplainSource.Explanation;
 import io.millrace.proxy.admin.ExplainSource.Step;
@@ -25,7 +25,7 @@ import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 
 /** What an event loop would do with a request, in words: a step for each decision, with what decided it. Confined to one thread. */
-final class ExplanationText {
+public final class ExplanationText {
     private final ProxyConfig config;
     private final RequestHead request;
     private final ClientConnection client;
@@ -33,7 +33,7 @@ final class ExplanationText {
     private final long nowMillis;
     private final List<Step> steps = new ArrayList<>();
 
-    ExplanationText(
+    public ExplanationText(
             ProxyConfig config, RequestHead request, ClientConnection client, Foreseen foreseen, long nowMillis) {
         this.config = config;
         this.request = request;
@@ -42,7 +42,7 @@ final class ExplanationText {
         this.nowMillis = nowMillis;
     }
 
-    Explanation explanation() {
+    public Explanation explanation() {
         access();
         if (foreseen.settings() != null) {
             cacheRules();

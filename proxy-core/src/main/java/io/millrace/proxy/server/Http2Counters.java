@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.server;
 
 import io.millrace.proxy.http2.Http2Events;
 import io.millrace.proxy.http2.Http2Fault;

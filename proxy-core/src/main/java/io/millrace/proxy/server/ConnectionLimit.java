@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.server;
 
 import io.millrace.proxy.observe.FaultLog;
 import java.util.function.IntSupplier;
@@ -7,7 +7,7 @@ import java.util.function.IntSupplier;
  * {@code limits.connections}: each event loop may have its part of it. Of connections beyond, which are closed at once, the log has a line
  * at most once a minute. Thread-safe.
  */
-final class ConnectionLimit {
+public final class ConnectionLimit {
     private final IntSupplier all;
     private final int loops;
     private final FaultLog faults;
@@ -16,20 +16,20 @@ final class ConnectionLimit {
      * @param all the most connections of all event loops, 0 for no limit; asked at each connection
      * @param loops number of event loops
      */
-    ConnectionLimit(IntSupplier all, int loops, FaultLog faults) {
+    public ConnectionLimit(IntSupplier all, int loops, FaultLog faults) {
         this.all = all;
         this.loops = loops;
         this.faults = faults;
     }
 
     /** The most connections of one event loop. */
-    int ofLoop() {
+    public int ofLoop() {
         int limit = all.getAsInt();
         return limit <= 0 ? Integer.MAX_VALUE : Math.max(1, limit / loops);
     }
 
     /** A connection beyond it was closed. */
-    void refused() {
+    public void refused() {
         faults.reportSparing(
                 "a client's connection is closed at once, since limits.connections is reached",
                 () -> all.getAsInt() + " in all, " + ofLoop() + " for each of " + loops + " event loops");

@@ -1,14 +1,14 @@
-package io.millrace.proxy;
+package io.millrace.proxy.server;
 
 import io.millrace.proxy.config.LogConfig;
 import io.millrace.proxy.observe.log.AccessLogConfig;
 import java.time.Duration;
 
 /** What a configuration means for the access log. Immutable: no state. */
-final class LogConfigs {
+public final class LogConfigs {
     private LogConfigs() {}
 
-    static AccessLogConfig of(LogConfig config) {
+    public static AccessLogConfig of(LogConfig config) {
         return new AccessLogConfig(
                 config.accessPath(),
                 config.accessFormat(),

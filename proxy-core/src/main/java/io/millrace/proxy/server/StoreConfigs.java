@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.server;
 
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.StorageConfig;
@@ -14,12 +14,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** What a configuration means for the store. Immutable: no state. */
-final class StoreConfigs {
+public final class StoreConfigs {
     private static final Logger log = LoggerFactory.getLogger(StoreConfigs.class);
 
     private StoreConfigs() {}
 
-    static StoreConfig of(ProxyConfig config) {
+    public static StoreConfig of(ProxyConfig config) {
         return StoreConfig.builder()
                 .ramBytes(ramBytes(config))
                 .refillBytesPerSecond(config.cache().refillBytesPerSecond())

@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.server;
 
 import io.millrace.proxy.config.DnsConfig;
 import io.millrace.proxy.dns.DnsSettings;
@@ -17,13 +17,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** What a configuration means for the resolution of names; reads the file of hosts. Immutable: no state. */
-final class DnsConfigs {
+public final class DnsConfigs {
     private static final Logger log = LoggerFactory.getLogger(DnsConfigs.class);
     private static final Path SYSTEM_HOSTS = Path.of("/etc/hosts");
 
     private DnsConfigs() {}
 
-    static DnsSettings of(DnsConfig dns) {
+    public static DnsSettings of(DnsConfig dns) {
         return new DnsSettings(
                 dns.nameServers(),
                 dns.zones().stream()
