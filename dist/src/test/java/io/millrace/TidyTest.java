@@ -52,9 +52,7 @@ class TidyTest {
                         "io.millrace.proxy.config",
                         105,
                         "io.millrace.proxy.exchange",
-                        57,
-                        "io.millrace.proxy.fetch",
-                        27);
+                        57);
             case "dist" -> Map.of("io.millrace.launcher", 57, "io.millrace.launcher.ats", 49);
             default -> Map.of();
         };

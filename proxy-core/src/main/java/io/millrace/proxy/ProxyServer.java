@@ -15,7 +15,7 @@ import io.millrace.proxy.dns.DnsSettings;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.exchange.ExchangeSettings;
 import io.millrace.proxy.exchange.ForwardSettings;
-import io.millrace.proxy.fetch.OriginTlsContexts;
+import io.millrace.proxy.fetch.tls.OriginTlsContexts;
 import io.millrace.proxy.http1.Http1Settings;
 import io.millrace.proxy.http2.Http2Settings;
 import io.millrace.proxy.net.Listener;

@@ -8,7 +8,7 @@ import io.millrace.proxy.caching.validate.Validation;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.OriginResponseHandler;
-import io.millrace.proxy.fetch.ResponseFraming;
+import io.millrace.proxy.fetch.response.ResponseFraming;
 import io.millrace.proxy.fill.BlockFill;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;

@@ -12,7 +12,7 @@ import io.millrace.proxy.caching.storing.Storability;
 import io.millrace.proxy.caching.validate.PartialContent;
 import io.millrace.proxy.caching.validate.StrongValidator;
 import io.millrace.proxy.caching.validate.Validation;
-import io.millrace.proxy.fetch.ResponseFraming;
+import io.millrace.proxy.fetch.response.ResponseFraming;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.PurgePoint;

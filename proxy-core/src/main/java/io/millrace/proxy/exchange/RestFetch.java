@@ -6,7 +6,7 @@ import io.millrace.proxy.caching.validate.StrongValidator;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.OriginResponseHandler;
-import io.millrace.proxy.fetch.ResponseFraming;
+import io.millrace.proxy.fetch.response.ResponseFraming;
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
 import io.millrace.proxy.http.ContentSource;

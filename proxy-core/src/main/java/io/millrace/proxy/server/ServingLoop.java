@@ -5,7 +5,7 @@ import io.millrace.proxy.dns.DnsStatistics;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.fetch.OriginClient;
 import io.millrace.proxy.fetch.OriginStatistics;
-import io.millrace.proxy.fetch.OriginTlsContexts;
+import io.millrace.proxy.fetch.tls.OriginTlsContexts;
 import io.millrace.proxy.http1.DirectAnswers;
 import io.millrace.proxy.http1.FastLane;
 import io.millrace.proxy.http1.Http1Connection;

@@ -1,4 +1,4 @@
-package io.millrace.proxy.fetch;
+package io.millrace.proxy.fetch.tls;
 
 import io.millrace.proxy.config.OriginConfig;
 import io.millrace.proxy.config.OriginTlsConfig;
@@ -61,7 +61,7 @@ public final class OriginTls {
      * @param http2 what is offered by ALPN
      * @throws SSLException when a file cannot be used; the message names it
      */
-    static SslContext of(OriginTlsConfig.Context config, OriginConfig.Http2 http2) throws SSLException {
+    public static SslContext of(OriginTlsConfig.Context config, OriginConfig.Http2 http2) throws SSLException {
         if (http2 == OriginConfig.Http2.OFF && config.equals(OriginTlsConfig.DEFAULTS.context())) {
             return verifying();
         }

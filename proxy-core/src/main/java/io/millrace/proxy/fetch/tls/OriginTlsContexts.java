@@ -1,4 +1,4 @@
-package io.millrace.proxy.fetch;
+package io.millrace.proxy.fetch.tls;
 
 import io.millrace.proxy.config.OriginConfig.Http2;
 import io.millrace.proxy.config.OriginGroupConfig;
@@ -183,7 +183,7 @@ public final class OriginTlsContexts implements AutoCloseable {
      * @param http2 what is offered by ALPN
      * @throws SSLException when there is none; the message names the file and the reason
      */
-    SslContext context(Context config, Http2 http2) throws SSLException {
+    public SslContext context(Context config, Http2 http2) throws SSLException {
         Entry entry = entries.get(config);
         if (entry == null || (!entry.made.containsKey(http2) && entry.fault == null)) {
             // Settings of a request that is older than a reload, or of an origin that only a client named.

@@ -1,4 +1,4 @@
-package io.millrace.proxy.fetch;
+package io.millrace.proxy.fetch.tls;
 
 import io.millrace.proxy.config.OriginTlsConfig.Verify;
 import io.millrace.proxy.observe.FaultLog;

@@ -1,4 +1,4 @@
-package io.millrace.proxy.fetch;
+package io.millrace.proxy.fetch.response;
 
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable.
  */
-sealed interface FramingDecision {
+public sealed interface FramingDecision {
 
     /** The content ends as {@code framing} says; {@code reusable}: the connection persists after it. */
     record Framed(ResponseFraming framing, boolean reusable) implements FramingDecision {}

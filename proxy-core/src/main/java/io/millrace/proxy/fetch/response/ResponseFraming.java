@@ -1,4 +1,4 @@
-package io.millrace.proxy.fetch;
+package io.millrace.proxy.fetch.response;
 
 /**
  * How the end of a response's content is recognised (RFC 9112 s6.3).
@@ -22,8 +22,8 @@ public record ResponseFraming(Kind kind, long contentLength) {
         CLOSE
     }
 
-    static final ResponseFraming NO_CONTENT = new ResponseFraming(Kind.NONE, 0);
-    static final ResponseFraming BY_CHUNKS = new ResponseFraming(Kind.CHUNKED, -1);
+    public static final ResponseFraming NO_CONTENT = new ResponseFraming(Kind.NONE, 0);
+    public static final ResponseFraming BY_CHUNKS = new ResponseFraming(Kind.CHUNKED, -1);
     static final ResponseFraming BY_CLOSE = new ResponseFraming(Kind.CLOSE, -1);
 
     /** Whether only the connection's end tells that the content is complete. */

@@ -1,4 +1,4 @@
-package io.millrace.proxy.fetch;
+package io.millrace.proxy.fetch.response;
 
 import io.millrace.proxy.http.ChunkLines;
 import io.millrace.proxy.http.HeadScanner;
@@ -35,13 +35,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to one event loop.
  */
-final class OriginResponseDecoder extends HttpResponseDecoder {
+public final class OriginResponseDecoder extends HttpResponseDecoder {
 
     /** A head that passed. {@code reusable}: the connection may carry another request after this response. */
-    record ReceivedHead(ResponseHead head, ResponseFraming framing, boolean reusable) {}
+    public record ReceivedHead(ResponseHead head, ResponseFraming framing, boolean reusable) {}
 
     /** What came cannot be used; the connection can only be closed. */
-    record BadResponse(String problem) {}
+    public record BadResponse(String problem) {}
 
     /** Most interim responses before the final one; more are taken for a loop. */
     private static final int INTERIM_MAX = 32;
@@ -83,7 +83,7 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
     private boolean anyBytes;
     private boolean bytesLeftOver;
 
-    OriginResponseDecoder() {
+    public OriginResponseDecoder() {
         super(new HttpDecoderConfig()
                 .setMaxInitialLineLength(NETTY_BYTES_MAX)
                 .setMaxHeaderSize(NETTY_BYTES_MAX)
@@ -98,7 +98,7 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
      * @param offered the protocols that it offers in Upgrade; null for none
      * @param headBytesMax longest head, and longest lines of a chunk and trailers
      */
-    void expectResponse(boolean toHeadRequest, boolean toConnect, @Nullable String offered, int headBytesMax) {
+    public void expectResponse(boolean toHeadRequest, boolean toConnect, @Nullable String offered, int headBytesMax) {
         assert phase == Phase.NONE;
         phase = Phase.HEAD;
         headRequest = toHeadRequest;
@@ -111,17 +111,17 @@ final class OriginResponseDecoder extends HttpResponseDecoder {
     }
 
     /** Nothing is sent in HTTP: all bytes are for whoever takes the connection over. */
-    void expectTunnel() {
+    public void expectTunnel() {
         phase = Phase.SWITCHED;
     }
 
     /** Whether any byte came since {@link #expectResponse}. */
-    boolean hasAnyBytes() {
+    public boolean hasAnyBytes() {
         return anyBytes;
     }
 
     /** Whether more bytes lay behind the last response, in the same read. */
-    boolean hasBytesLeftOver() {
+    public boolean hasBytesLeftOver() {
         return bytesLeftOver;
     }
 

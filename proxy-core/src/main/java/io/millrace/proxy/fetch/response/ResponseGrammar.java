@@ -1,4 +1,4 @@
-package io.millrace.proxy.fetch;
+package io.millrace.proxy.fetch.response;
 
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldSection;

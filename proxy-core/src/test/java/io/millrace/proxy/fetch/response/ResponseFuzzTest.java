@@ -1,4 +1,4 @@
-package io.millrace.proxy.fetch;
+package io.millrace.proxy.fetch.response;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import io.millrace.proxy.FuzzInputs;
-import io.millrace.proxy.fetch.OriginResponseDecoder.BadResponse;
-import io.millrace.proxy.fetch.OriginResponseDecoder.ReceivedHead;
+import io.millrace.proxy.fetch.response.OriginResponseDecoder.BadResponse;
+import io.millrace.proxy.fetch.response.OriginResponseDecoder.ReceivedHead;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.netty.buffer.Unpooled;
