@@ -1,6 +1,6 @@
 package io.millrace.proxy;
 
-import io.millrace.proxy.admin.LookupSource;
+import io.millrace.proxy.admin.cache.LookupSource;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.key.CacheKey;

@@ -1,8 +1,8 @@
 package io.millrace.proxy;
 
-import io.millrace.proxy.admin.AdminException;
-import io.millrace.proxy.admin.ExplainSource;
-import io.millrace.proxy.admin.LookupSource;
+import io.millrace.proxy.admin.cache.ExplainSource;
+import io.millrace.proxy.admin.cache.LookupSource;
+import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.exchange.Foreseen;
 import io.millrace.proxy.explain.ExplanationText;
 import io.millrace.proxy.explain.OversizedRequest;

@@ -1,7 +1,7 @@
 package io.millrace.proxy;
 
-import io.millrace.proxy.admin.AdminException;
-import io.millrace.proxy.admin.InvalidationService;
+import io.millrace.proxy.admin.cache.InvalidationService;
+import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.exchange.ScopesOfRules;
 import io.millrace.proxy.http.TargetResult;
 import io.millrace.proxy.http.TargetUri;

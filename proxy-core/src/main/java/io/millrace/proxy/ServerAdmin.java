@@ -1,6 +1,6 @@
 package io.millrace.proxy;
 
-import io.millrace.proxy.admin.ServerSource;
+import io.millrace.proxy.admin.status.ServerSource;
 import io.millrace.proxy.observe.CacheResult;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.server.DrainRequest;

@@ -1,7 +1,7 @@
 package io.millrace.proxy;
 
-import io.millrace.proxy.admin.ProxyStatus;
-import io.millrace.proxy.admin.StatusSource;
+import io.millrace.proxy.admin.status.ProxyStatus;
+import io.millrace.proxy.admin.status.StatusSource;
 import io.millrace.proxy.fetch.OriginStatistics;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.observe.Counter;

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.admin.CertificatesSource;
 import io.millrace.proxy.admin.data.TlsAdmin;
+import io.millrace.proxy.admin.tls.CertificatesSource;
 import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.TlsConfig.UnknownName;

@@ -3,7 +3,7 @@ package io.millrace.proxy;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.admin.MemorySource;
+import io.millrace.proxy.admin.status.MemorySource;
 import io.millrace.proxy.observe.ProcessMemory;
 import io.millrace.proxy.server.MemoryMetrics;
 import io.millrace.store.StoreStatistics;

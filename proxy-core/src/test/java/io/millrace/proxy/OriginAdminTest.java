@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.admin.AdminException;
-import io.millrace.proxy.admin.OriginControl.Host;
 import io.millrace.proxy.admin.data.OriginAdmin;
 import io.millrace.proxy.admin.data.OriginMarks;
+import io.millrace.proxy.admin.origin.OriginControl.Host;
+import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.fetch.OriginFailure;

@@ -1,7 +1,7 @@
 package io.millrace.proxy.explain;
 
-import io.millrace.proxy.admin.ExplainSource.Explanation;
-import io.millrace.proxy.admin.ExplainSource.Step;
+import io.millrace.proxy.admin.cache.ExplainSource.Explanation;
+import io.millrace.proxy.admin.cache.ExplainSource.Step;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.LifetimeRules;
 import io.millrace.proxy.caching.StoredHead;

@@ -1,8 +1,8 @@
 package io.millrace.proxy.explain;
 
-import io.millrace.proxy.admin.ExplainSource.Explanation;
-import io.millrace.proxy.admin.ExplainSource.Question;
-import io.millrace.proxy.admin.ExplainSource.Step;
+import io.millrace.proxy.admin.cache.ExplainSource.Explanation;
+import io.millrace.proxy.admin.cache.ExplainSource.Question;
+import io.millrace.proxy.admin.cache.ExplainSource.Step;
 import io.millrace.proxy.config.Limits;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.http.FieldSection;

@@ -1,6 +1,6 @@
 package io.millrace.proxy.server;
 
-import io.millrace.proxy.admin.MemorySource;
+import io.millrace.proxy.admin.status.MemorySource;
 import io.millrace.proxy.memory.InFlightMemory;
 import io.millrace.proxy.memory.SlowReason;
 import io.millrace.proxy.observe.Counter;

@@ -1,6 +1,6 @@
 package io.millrace.proxy.server;
 
-import io.millrace.proxy.admin.MemorySource;
+import io.millrace.proxy.admin.status.MemorySource;
 import io.millrace.proxy.observe.MemoryMap;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;

@@ -2,8 +2,8 @@ package io.millrace.proxy.admin.data;
 
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
-import io.millrace.proxy.admin.AdminException;
-import io.millrace.proxy.admin.ListSource;
+import io.millrace.proxy.admin.cache.ListSource;
+import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.StoredSummary;
 import io.millrace.proxy.config.Regex;

@@ -1,7 +1,7 @@
 package io.millrace.proxy.admin.data;
 
-import io.millrace.proxy.admin.AdminException;
-import io.millrace.proxy.admin.OriginControl;
+import io.millrace.proxy.admin.origin.OriginControl;
+import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.config.OriginGroupConfig;
 import io.millrace.proxy.exchange.WallClock;
 import io.millrace.proxy.origin.HostHistory;

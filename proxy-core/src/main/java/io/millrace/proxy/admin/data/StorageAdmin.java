@@ -1,7 +1,7 @@
 package io.millrace.proxy.admin.data;
 
-import io.millrace.proxy.admin.AdminException;
-import io.millrace.proxy.admin.StorageControl;
+import io.millrace.proxy.admin.cache.StorageControl;
+import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.store.CacheStore;
 import io.millrace.store.StoreStatistics;

@@ -1,6 +1,6 @@
 package io.millrace.proxy.admin.data;
 
-import io.millrace.proxy.admin.CertificatesSource;
+import io.millrace.proxy.admin.tls.CertificatesSource;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.tls.CertificateFault;

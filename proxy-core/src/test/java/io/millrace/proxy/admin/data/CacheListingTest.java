@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.admin.AdminException;
-import io.millrace.proxy.admin.ListSource.HostCount;
-import io.millrace.proxy.admin.ListSource.ListQuery;
-import io.millrace.proxy.admin.ListSource.ListReport;
-import io.millrace.proxy.admin.ListSource.Listed;
+import io.millrace.proxy.admin.cache.ListSource.HostCount;
+import io.millrace.proxy.admin.cache.ListSource.ListQuery;
+import io.millrace.proxy.admin.cache.ListSource.ListReport;
+import io.millrace.proxy.admin.cache.ListSource.Listed;
+import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.StoredHeadCodec;
