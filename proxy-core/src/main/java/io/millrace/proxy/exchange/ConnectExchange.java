@@ -33,9 +33,6 @@ import org.slf4j.LoggerFactory;
 final class ConnectExchange implements RequestHandler, OriginResponseHandler, TunnelAnswer.Asking {
     private static final Logger log = LoggerFactory.getLogger(ConnectExchange.class);
 
-    /** What a client is told that may not go where the host lies. */
-    static final String DESTINATION = "requests are not forwarded to where this host is";
-
     private final ExchangeLoop home;
     private final ClientStream stream;
     private final RequestHead request;
@@ -117,7 +114,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
             answer(
                     FailureAnswer.status(failure.reason()),
                     denied
-                            ? DESTINATION
+                            ? ForwardDecider.DESTINATION
                             : "there is no connection: " + failure.reason().text(),
                     FailureAnswer.outcome(failure.reason()),
                     null);

@@ -395,7 +395,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
             // No failure of the origin's, for which what is stale may stand in.
             answerLocally(
                     FailureAnswer.status(failure.reason()),
-                    ConnectExchange.DESTINATION,
+                    ForwardDecider.DESTINATION,
                     FailureAnswer.outcome(failure.reason()));
             return;
         }

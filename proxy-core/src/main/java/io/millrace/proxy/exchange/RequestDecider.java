@@ -60,11 +60,11 @@ final class RequestDecider {
 
     private static final List<String> WEBSOCKET = List.of(UpgradeFields.WEBSOCKET);
 
-    private final ExchangeLoop.Shared shared;
+    private final DecisionInputs shared;
     private final LoopCounters counters;
     private final ForwardDecider forwards;
 
-    RequestDecider(ExchangeLoop.Shared shared, LoopCounters counters) {
+    RequestDecider(DecisionInputs shared, LoopCounters counters) {
         this.shared = shared;
         this.counters = counters;
         this.forwards = new ForwardDecider(counters);
@@ -272,7 +272,7 @@ final class RequestDecider {
     /** Goes on with what the disk gave; takes over the reference. */
     Decision afterOpen(Decision decision, @Nullable StoredObject<StoredHead> found) {
         StoredObject<StoredHead> object = found;
-        if (object != null && !object.isComplete() && !PartialBody.isPossible(object)) {
+        if (object != null && !object.isComplete() && !StoredParts.isReadable(object)) {
             // What is missing of it cannot be told again.
             decision.letGo(object);
             object = null;
