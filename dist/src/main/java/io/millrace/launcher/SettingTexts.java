@@ -3,7 +3,6 @@ package io.millrace.launcher;
 import io.millrace.proxy.admin.config.ConfigInspector.Source;
 import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.ConfigKey;
-import io.millrace.proxy.config.ConfigResult;
 import io.millrace.proxy.config.FlowText;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.SettingPlace;
@@ -57,7 +56,7 @@ final class SettingTexts {
             return Source.DEFAULT;
         }
         String place = setAt.text();
-        if (place.startsWith(ConfigResult.OVERLAY)) {
+        if (place.startsWith(SettingPlace.OVERLAY)) {
             return Source.OVERLAY;
         }
         return place.startsWith("--") || place.startsWith(ConfigSource.COMMAND_LINE)

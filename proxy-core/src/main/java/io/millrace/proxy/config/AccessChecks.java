@@ -28,7 +28,7 @@ final class AccessChecks {
                     "missing; it says whose requests are forwarded, such as [10.0.0.0/8]");
         }
         checkPurgers(values, "purge.allow");
-        List<ConfigValues> rules = ProxyConfig.elements(values, ConfigKeys.REMAP);
+        List<ConfigValues> rules = values.elements(ConfigKeys.REMAP);
         for (int i = 0; i < rules.size(); i++) {
             checkMethods(rules.get(i), ConfigKeys.METHODS, "remap[" + i + "].methods");
             checkPurgers(rules.get(i), "remap[" + i + "].purge.allow");

@@ -5,17 +5,10 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Checks which ACME keys need or exclude each other. */
 final class AcmeChecks {
-    /** No underscore: no public issuer accepts one. The last label has a letter, which keeps out IPv4 addresses. */
-    private static final Pattern NAME = Pattern.compile(
-            "(?i)(\\*\\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+(?=[a-z0-9-]*[a-z])[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?");
-
-    private static final int NAME_LENGTH_MAX = 253;
-
     private final ConfigProblems problems;
     private final Place whole;
 
@@ -49,20 +42,15 @@ final class AcmeChecks {
 
     private void checkNames(AcmeConfig acme) {
         for (String name : acme.names()) {
-            if (!isName(name)) {
+            if (!AcmeConfig.isIssuable(name)) {
                 error(
                         "tls.acme.names",
                         "'" + name + "' is no public name such as www.example.com or *.example.com;" + " at most "
-                                + NAME_LENGTH_MAX + " characters, no IP address");
+                                + AcmeConfig.NAME_LENGTH_MAX + " characters, no IP address");
             } else if (name.startsWith("*.") && acme.challenge() != AcmeConfig.Challenge.DNS_01) {
                 error("tls.acme.names", "'" + name + "' needs tls.acme.challenge: dns-01, as every wildcard does");
             }
         }
-    }
-
-    /** Whether issuers can issue a certificate for a name. */
-    static boolean isName(String name) {
-        return name.length() <= NAME_LENGTH_MAX && NAME.matcher(name).matches();
     }
 
     private void checkHook(AcmeConfig acme) {
@@ -113,7 +101,7 @@ final class AcmeChecks {
     }
 
     private void checkListeners(AcmeConfig acme, ConfigValues values) {
-        List<ConfigValues> listeners = ProxyConfig.elements(values, ConfigKeys.LISTEN);
+        List<ConfigValues> listeners = values.elements(ConfigKeys.LISTEN);
         if (problems.isBroken("listen") || problems.isAnyBrokenBelow("listen")) {
             return;
         }

@@ -3,6 +3,7 @@ package io.millrace.proxy.config;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -72,11 +73,18 @@ public record AcmeConfig(
      */
     public record OnDemand(String ask, long waitNanos, int pendingMax) {}
 
+    /** Longest name of a certificate, in characters. */
+    public static final int NAME_LENGTH_MAX = 253;
+
+    /** No underscore: no public issuer accepts one. The last label has a letter, which keeps out IPv4 addresses. */
+    private static final Pattern NAME = Pattern.compile(
+            "(?i)(\\*\\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+(?=[a-z0-9-]*[a-z])[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?");
+
     private static final String LETS_ENCRYPT = "https://acme-v02.api.letsencrypt.org/directory";
 
     /** Whether an issuer can issue a certificate for a name: public, and no IP address. */
     public static boolean isIssuable(String name) {
-        return AcmeChecks.isName(name);
+        return name.length() <= NAME_LENGTH_MAX && NAME.matcher(name).matches();
     }
 
     /** The same with a storage where none is configured. */
@@ -117,7 +125,7 @@ public record AcmeConfig(
         if (names.isEmpty() && ask == null) {
             return null;
         }
-        List<Issuer> issuers = ProxyConfig.elements(values, AcmeKeys.ISSUERS).stream()
+        List<Issuer> issuers = values.elements(AcmeKeys.ISSUERS).stream()
                 .map(AcmeConfig::issuer)
                 .toList();
         return new AcmeConfig(

@@ -24,7 +24,7 @@ final class CacheKeyChecks {
 
     void check(ProxyConfig config) {
         check(config.values(), config.cache().settings().key(), "");
-        List<ConfigValues> rules = ProxyConfig.elements(config.values(), ConfigKeys.REMAP);
+        List<ConfigValues> rules = config.values().elements(ConfigKeys.REMAP);
         for (RemapRuleConfig rule : config.remap()) {
             check(rules.get(rule.index()), rule.cache().settings().key(), "remap[" + rule.index() + "].");
         }

@@ -20,7 +20,7 @@ final class CacheRulesChecks {
 
     /** What keeps a configuration from being used. */
     void check(ConfigValues values) {
-        List<ConfigValues> rules = ProxyConfig.elements(values, CacheRulesKeys.CACHE_RULES);
+        List<ConfigValues> rules = values.elements(CacheRulesKeys.CACHE_RULES);
         for (int i = 0; i < rules.size(); i++) {
             ConfigValues rule = rules.get(i);
             String path = "cache_rules[" + i + "]";

@@ -21,7 +21,7 @@ final class ConfigChecks {
 
     /** Looks only at what could be read: a misspelt or invalid key is one problem and not two. */
     void check(ConfigValues values) {
-        List<ConfigValues> listeners = ProxyConfig.elements(values, ConfigKeys.LISTEN);
+        List<ConfigValues> listeners = values.elements(ConfigKeys.LISTEN);
         if (listeners.isEmpty() && !problems.isBroken("listen")) {
             problems.error(at("listen"), "listen", "missing; it says where clients connect, such as [\":8080\"]");
         }
@@ -37,7 +37,7 @@ final class ConfigChecks {
         new OriginTlsChecks(problems, whole).check(values);
         new AcmeChecks(problems, whole).check(values);
         checkLifetimes(values, values, "");
-        List<ConfigValues> rules = ProxyConfig.elements(values, ConfigKeys.REMAP);
+        List<ConfigValues> rules = values.elements(ConfigKeys.REMAP);
         for (int i = 0; i < rules.size(); i++) {
             ConfigValues rule = rules.get(i);
             if (rule.isSet(ConfigKeys.CACHE_HEURISTIC_MIN_LIFETIME)
@@ -168,11 +168,11 @@ final class ConfigChecks {
     /** All expressions together: each alone is bounded where it is read. */
     private void checkExpressions(ConfigValues values) {
         long steps = 0;
-        List<ConfigValues> rules = ProxyConfig.elements(values, ConfigKeys.REMAP);
+        List<ConfigValues> rules = values.elements(ConfigKeys.REMAP);
         for (int i = 0; i < rules.size(); i++) {
             steps = addSteps(steps, RemapRuleConfig.expressions(rules.get(i)), "remap[" + i + "]");
         }
-        List<ConfigValues> cacheRules = ProxyConfig.elements(values, CacheRulesKeys.CACHE_RULES);
+        List<ConfigValues> cacheRules = values.elements(CacheRulesKeys.CACHE_RULES);
         for (int i = 0; i < cacheRules.size(); i++) {
             steps = addSteps(steps, CacheRuleConfig.expressions(cacheRules.get(i)), "cache_rules[" + i + "]");
         }

@@ -86,7 +86,7 @@ public final class ConfigLoader {
         loader.first = false;
         loader.bindText(document.text(), document.name(), document.directory(), document.included());
         loader.bindOverrides(overrides, SET);
-        loader.bindOverrides(overlay, ConfigResult.OVERLAY);
+        loader.bindOverrides(overlay, SettingPlace.OVERLAY);
         return loader.result(new Place(document.name(), 0, 0));
     }
 

@@ -46,7 +46,7 @@ public record ConfigProblem(
             text.append("warning: ");
         }
         // An override names its key already.
-        if (!path.isEmpty() && !(("--set " + path).equals(file) || (ConfigResult.OVERLAY + path).equals(file))) {
+        if (!path.isEmpty() && !(("--set " + path).equals(file) || (SettingPlace.OVERLAY + path).equals(file))) {
             text.append(path).append(": ");
         }
         text.append(message);

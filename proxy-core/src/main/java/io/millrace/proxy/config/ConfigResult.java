@@ -17,8 +17,6 @@ public record ConfigResult(
         List<ConfigProblem> problems,
         Map<String, SettingPlace> places,
         @Nullable ConfigDocument document) {
-    /** Begins the place of what was set while running. */
-    public static final String OVERLAY = "config set ";
 
     /** Whether the configuration can be used. */
     public boolean isOk() {

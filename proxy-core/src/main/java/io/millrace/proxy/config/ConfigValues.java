@@ -57,6 +57,12 @@ public final class ConfigValues {
         return value;
     }
 
+    /** The elements of a list; none when it was not set. */
+    public List<ConfigValues> elements(ConfigKey<List<ConfigValues>> key) {
+        List<ConfigValues> elements = find(key);
+        return elements == null ? List.of() : elements;
+    }
+
     /** As it would be written in the file; null when there is no value. */
     @Nullable
     <T> String text(ConfigKey<T> key) {
@@ -118,11 +124,16 @@ public final class ConfigValues {
         return hash;
     }
 
-    /** In the order of the catalogue: {@code {cache.enabled=false, cache.ram_size=1GiB}}. */
+    /** As {@link #toString(Iterable)} in the order in which the keys were set. */
     @Override
     public String toString() {
+        return toString(values.keySet());
+    }
+
+    /** In the order of the given keys: {@code {cache.enabled=false, cache.ram_size=1GiB}}. */
+    public String toString(Iterable<? extends ConfigKey<?>> order) {
         StringBuilder text = new StringBuilder("{");
-        for (ConfigKey<?> key : ConfigCatalog.keys()) {
+        for (ConfigKey<?> key : order) {
             Object value = values.get(key);
             if (value != null) {
                 text.append(text.length() == 1 ? "" : ", ")

@@ -20,7 +20,7 @@ final class DnsChecks {
 
     void check(ConfigValues values) {
         checkServers("dns.name_servers", values.find(DnsKeys.NAME_SERVERS));
-        List<ConfigValues> split = ProxyConfig.elements(values, DnsKeys.SPLIT);
+        List<ConfigValues> split = values.elements(DnsKeys.SPLIT);
         Map<String, Integer> seen = new HashMap<>();
         for (int i = 0; i < split.size(); i++) {
             String path = "dns.split[" + i + "]";

@@ -59,7 +59,7 @@ public record DnsConfig(
     static DnsConfig from(ConfigValues values) {
         try {
             List<Zone> zones = new ArrayList<>();
-            for (ConfigValues element : ProxyConfig.elements(values, DnsKeys.SPLIT)) {
+            for (ConfigValues element : values.elements(DnsKeys.SPLIT)) {
                 List<InetSocketAddress> own = servers(element.get(DnsKeys.SPLIT_NAME_SERVERS));
                 for (String domain : element.get(DnsKeys.SPLIT_DOMAINS)) {
                     zones.add(new Zone(domain(domain), own));

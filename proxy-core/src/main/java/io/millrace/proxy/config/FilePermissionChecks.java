@@ -40,13 +40,13 @@ public final class FilePermissionChecks {
 
     /** Warns of what others can read. */
     void warn(ConfigValues values) {
-        List<ConfigValues> listeners = ProxyConfig.elements(values, ConfigKeys.LISTEN);
+        List<ConfigValues> listeners = values.elements(ConfigKeys.LISTEN);
         for (int i = 0; i < listeners.size(); i++) {
             checkKey("listen[" + i + "].tls.key", listeners.get(i).find(ConfigKeys.LISTEN_KEY));
         }
         checkKey(TlsKeys.TICKET_KEYS_FILE.path(), values.find(TlsKeys.TICKET_KEYS_FILE));
         FileMode mode = values.get(FileKeys.MODE);
-        List<ConfigValues> volumes = ProxyConfig.elements(values, ConfigKeys.STORAGE);
+        List<ConfigValues> volumes = values.elements(ConfigKeys.STORAGE);
         for (int i = 0; i < volumes.size(); i++) {
             checkWidth("storage[" + i + "].path", volumes.get(i).find(ConfigKeys.STORAGE_PATH), mode);
             checkWidth("storage[" + i + "].index_path", volumes.get(i).find(ConfigKeys.STORAGE_INDEX_PATH), mode);

@@ -32,12 +32,12 @@ final class FilterChecks {
     /** What keeps a configuration from being used. */
     void check(ConfigValues values) {
         Map<String, Integer> names = new HashMap<>();
-        List<ConfigValues> filters = ProxyConfig.elements(values, FilterKeys.FILTERS);
+        List<ConfigValues> filters = values.elements(FilterKeys.FILTERS);
         for (int i = 0; i < filters.size(); i++) {
             checkNamed(filters.get(i), i, names);
         }
         checkUses(values, FilterKeys.ACCESS_FILTERS, "access.filters", names.keySet());
-        List<ConfigValues> rules = ProxyConfig.elements(values, ConfigKeys.REMAP);
+        List<ConfigValues> rules = values.elements(ConfigKeys.REMAP);
         for (int i = 0; i < rules.size(); i++) {
             checkUses(rules.get(i), FilterKeys.RULE_FILTERS, "remap[" + i + "].filters", names.keySet());
         }
@@ -74,7 +74,7 @@ final class FilterChecks {
     }
 
     private void checkUses(ConfigValues values, ConfigKey<List<ConfigValues>> key, String path, Set<String> names) {
-        List<ConfigValues> uses = ProxyConfig.elements(values, key);
+        List<ConfigValues> uses = values.elements(key);
         for (int i = 0; i < uses.size(); i++) {
             ConfigValues use = uses.get(i);
             String place = path + "[" + i + "]";
@@ -99,7 +99,7 @@ final class FilterChecks {
         for (int i = 0; i < rules.byRule().size(); i++) {
             checkReach(config, rules.byRule().get(i), "remap[" + i + "].filters", used);
         }
-        List<ConfigValues> named = ProxyConfig.elements(config.values(), FilterKeys.FILTERS);
+        List<ConfigValues> named = config.values().elements(FilterKeys.FILTERS);
         for (int i = 0; i < named.size(); i++) {
             String name = named.get(i).get(FilterKeys.NAME);
             if (!used.contains(name)) {

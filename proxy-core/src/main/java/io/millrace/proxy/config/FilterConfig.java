@@ -33,7 +33,7 @@ public record FilterConfig(
     /** The filters that have names. */
     static Map<String, ConfigValues> named(ConfigValues values) {
         Map<String, ConfigValues> named = new HashMap<>();
-        for (ConfigValues filter : ProxyConfig.elements(values, FilterKeys.FILTERS)) {
+        for (ConfigValues filter : values.elements(FilterKeys.FILTERS)) {
             String name = filter.find(FilterKeys.NAME);
             if (name != null) {
                 named.putIfAbsent(name, filter);

@@ -15,7 +15,7 @@ public record FilterRules(List<FilterConfig> general, List<List<FilterConfig>> b
     static FilterRules from(ConfigValues values) {
         Map<String, ConfigValues> named = FilterConfig.named(values);
         List<List<FilterConfig>> byRule = new ArrayList<>();
-        for (ConfigValues rule : ProxyConfig.elements(values, ConfigKeys.REMAP)) {
+        for (ConfigValues rule : values.elements(ConfigKeys.REMAP)) {
             byRule.add(used(rule, FilterKeys.RULE_FILTERS, "remap[" + byRule.size() + "].filters", named));
         }
         return new FilterRules(
@@ -27,7 +27,7 @@ public record FilterRules(List<FilterConfig> general, List<List<FilterConfig>> b
     private static List<FilterConfig> used(
             ConfigValues values, ConfigKey<List<ConfigValues>> key, String path, Map<String, ConfigValues> named) {
         List<FilterConfig> used = new ArrayList<>();
-        for (ConfigValues element : ProxyConfig.elements(values, key)) {
+        for (ConfigValues element : values.elements(key)) {
             used.add(FilterConfig.of(element, path + "[" + used.size() + "]", named));
         }
         return List.copyOf(used);

@@ -72,16 +72,4 @@ public final class ForwardProxyKeys {
                             + " proxies. The hosts themselves are only connected to where the group says go_direct: true.");
 
     private ForwardProxyKeys() {}
-
-    static List<String> readPorts(String text) throws InvalidValueException {
-        List<String> ports = ValueType.readTokens(text, "a port");
-        for (String port : ports) {
-            boolean number = port.length() <= 5 && port.chars().allMatch(c -> c >= '0' && c <= '9');
-            int value = number ? Integer.parseInt(port) : 0;
-            if (value < 1 || value > 65535) {
-                throw new InvalidValueException("'" + port + "' is not a port, which are 1 to 65535");
-            }
-        }
-        return ports;
-    }
 }

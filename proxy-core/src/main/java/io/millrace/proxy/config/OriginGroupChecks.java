@@ -25,12 +25,12 @@ final class OriginGroupChecks {
     }
 
     void check(ConfigValues values) {
-        List<ConfigValues> groups = ProxyConfig.elements(values, OriginGroupKeys.ORIGINS);
+        List<ConfigValues> groups = values.elements(OriginGroupKeys.ORIGINS);
         Map<String, Integer> names = new HashMap<>();
         for (int i = 0; i < groups.size(); i++) {
             checkGroup(groups.get(i), "origins[" + i + "]", i, names);
         }
-        List<ConfigValues> rules = ProxyConfig.elements(values, ConfigKeys.REMAP);
+        List<ConfigValues> rules = values.elements(ConfigKeys.REMAP);
         for (int i = 0; i < rules.size(); i++) {
             String name = rules.get(i).find(RemapKeys.ORIGINS);
             if (name != null && !names.containsKey(name) && !problems.isBroken("origins")) {
@@ -104,8 +104,8 @@ final class OriginGroupChecks {
             return;
         }
         String word = mode.name().toLowerCase(Locale.ROOT);
-        boolean hasBackup = ProxyConfig.elements(group, OriginGroupKeys.HOSTS).stream()
-                .anyMatch(host -> host.get(OriginGroupKeys.HOST_BACKUP));
+        boolean hasBackup =
+                group.elements(OriginGroupKeys.HOSTS).stream().anyMatch(host -> host.get(OriginGroupKeys.HOST_BACKUP));
         if (group.get(OriginGroupKeys.POLICY) != OriginGroupConfig.Policy.CONSISTENT_HASH) {
             error(
                     path + ".ring_mode",
@@ -145,7 +145,7 @@ final class OriginGroupChecks {
         if (problems.isBroken(path + ".hosts") || problems.isAnyBrokenBelow(path)) {
             return;
         }
-        List<ConfigValues> hosts = ProxyConfig.elements(group, OriginGroupKeys.HOSTS);
+        List<ConfigValues> hosts = group.elements(OriginGroupKeys.HOSTS);
         boolean unnamed = group.isSet(OriginGroupKeys.HEALTH_PATH) && !group.isSet(OriginGroupKeys.HEALTH_HOST);
         Fault fault = faultOf(hosts, unnamed);
         if (fault != null) {

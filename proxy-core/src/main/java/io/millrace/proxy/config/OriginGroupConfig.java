@@ -158,7 +158,7 @@ public record OriginGroupConfig(
 
     static OriginGroupConfig from(ConfigValues element, ConfigValues general) {
         List<Host> hosts = new ArrayList<>();
-        for (ConfigValues host : ProxyConfig.elements(element, OriginGroupKeys.HOSTS)) {
+        for (ConfigValues host : element.elements(OriginGroupKeys.HOSTS)) {
             hosts.add(new Host(
                     host.get(OriginGroupKeys.HOST_URL),
                     host.get(OriginGroupKeys.HOST_WEIGHT),

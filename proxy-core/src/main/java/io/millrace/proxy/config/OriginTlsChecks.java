@@ -28,7 +28,7 @@ final class OriginTlsChecks {
             OriginTlsKeys.Section section,
             String before,
             String after) {
-        List<ConfigValues> elements = ProxyConfig.elements(values, list);
+        List<ConfigValues> elements = values.elements(list);
         for (int i = 0; i < elements.size(); i++) {
             checkSection(elements.get(i), values, section, before + i + after);
         }

@@ -37,28 +37,28 @@ public final class ProxyConfig {
 
     ProxyConfig(ConfigValues values) {
         this.values = values;
-        listeners = elements(values, ConfigKeys.LISTEN).stream()
+        listeners = values.elements(ConfigKeys.LISTEN).stream()
                 .map(listener -> ListenerConfig.from(listener, values))
                 .toList();
-        remap = RemapRuleConfig.all(elements(values, ConfigKeys.REMAP), values);
+        remap = RemapRuleConfig.all(values.elements(ConfigKeys.REMAP), values);
         forwardRule = RemapRuleConfig.forwarding(remap.size(), values);
-        originGroups = elements(values, OriginGroupKeys.ORIGINS).stream()
+        originGroups = values.elements(OriginGroupKeys.ORIGINS).stream()
                 .map(group -> OriginGroupConfig.from(group, values))
                 .toList();
         access = AccessConfig.from(values);
         forwardProxy = ForwardProxyConfig.from(values);
         filters = FilterRules.from(values);
         via = ViaConfig.from(values);
-        storage = elements(values, ConfigKeys.STORAGE).stream()
+        storage = values.elements(ConfigKeys.STORAGE).stream()
                 .map(StorageConfig::from)
                 .toList();
-        volumes = elements(values, ConfigKeys.VOLUMES).stream()
+        volumes = values.elements(ConfigKeys.VOLUMES).stream()
                 .map(VolumeShareConfig::from)
                 .toList();
         store = StoreSettings.from(values);
         cache = CacheConfig.from(values);
         List<CacheRuleConfig> sites = new ArrayList<>();
-        for (ConfigValues element : elements(values, CacheRulesKeys.CACHE_RULES)) {
+        for (ConfigValues element : values.elements(CacheRulesKeys.CACHE_RULES)) {
             sites.add(CacheRuleConfig.from(sites.size(), element));
         }
         cacheRules = List.copyOf(sites);
@@ -223,12 +223,7 @@ public final class ProxyConfig {
 
     @Override
     public String toString() {
-        return values.toString();
-    }
-
-    static List<ConfigValues> elements(ConfigValues values, ConfigKey<List<ConfigValues>> key) {
-        List<ConfigValues> elements = values.find(key);
-        return elements == null ? List.of() : elements;
+        return values.toString(ConfigCatalog.keys());
     }
 
     /**
@@ -255,17 +250,17 @@ public final class ProxyConfig {
 
         private Builder(ProxyConfig start) {
             values = start.values.toBuilder();
-            listen.addAll(elements(start.values, ConfigKeys.LISTEN));
-            remap.addAll(elements(start.values, ConfigKeys.REMAP));
-            origins.addAll(elements(start.values, OriginGroupKeys.ORIGINS));
-            storage.addAll(elements(start.values, ConfigKeys.STORAGE));
-            volumes.addAll(elements(start.values, ConfigKeys.VOLUMES));
-            cacheRules.addAll(elements(start.values, CacheRulesKeys.CACHE_RULES));
-            filters.addAll(elements(start.values, FilterKeys.FILTERS));
-            accessFilters.addAll(elements(start.values, FilterKeys.ACCESS_FILTERS));
-            splitDns.addAll(elements(start.values, DnsKeys.SPLIT));
-            certificates.addAll(elements(start.values, TlsKeys.CERTIFICATES));
-            acmeIssuers.addAll(elements(start.values, AcmeKeys.ISSUERS));
+            listen.addAll(start.values.elements(ConfigKeys.LISTEN));
+            remap.addAll(start.values.elements(ConfigKeys.REMAP));
+            origins.addAll(start.values.elements(OriginGroupKeys.ORIGINS));
+            storage.addAll(start.values.elements(ConfigKeys.STORAGE));
+            volumes.addAll(start.values.elements(ConfigKeys.VOLUMES));
+            cacheRules.addAll(start.values.elements(CacheRulesKeys.CACHE_RULES));
+            filters.addAll(start.values.elements(FilterKeys.FILTERS));
+            accessFilters.addAll(start.values.elements(FilterKeys.ACCESS_FILTERS));
+            splitDns.addAll(start.values.elements(DnsKeys.SPLIT));
+            certificates.addAll(start.values.elements(TlsKeys.CERTIFICATES));
+            acmeIssuers.addAll(start.values.elements(AcmeKeys.ISSUERS));
         }
 
         /** Sets one key of {@link ConfigKeys} that is no list and no part of one. */

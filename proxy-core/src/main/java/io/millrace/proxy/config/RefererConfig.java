@@ -22,10 +22,6 @@ public record RefererConfig(List<String> expressions, String redirect) {
 
     private static final String CODES = "rfto";
 
-    static RefererConfig of(ConfigValues rule) {
-        return new RefererConfig(rule.get(RemapKeys.REFERERS), rule.get(RemapKeys.REFERER_REDIRECT));
-    }
-
     /** Expressions between white space. */
     static List<String> read(String text) throws InvalidValueException {
         List<String> expressions = new ArrayList<>();

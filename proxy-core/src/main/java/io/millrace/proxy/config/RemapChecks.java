@@ -23,7 +23,7 @@ final class RemapChecks {
 
     /** Looks at every rule. */
     void check(ConfigValues values) {
-        List<ConfigValues> rules = ProxyConfig.elements(values, ConfigKeys.REMAP);
+        List<ConfigValues> rules = values.elements(ConfigKeys.REMAP);
         for (int i = 0; i < rules.size(); i++) {
             String path = "remap[" + i + "]";
             // A misspelt or invalid key is one problem, not also a missing one.

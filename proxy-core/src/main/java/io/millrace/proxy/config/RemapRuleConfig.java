@@ -114,7 +114,9 @@ public record RemapRuleConfig(
                 element.get(RemapKeys.of(verb)),
                 element.get(RemapKeys.TO),
                 status == null ? 0 : status,
-                verb == RemapVerb.MAP_WITH_REFERER ? RefererConfig.of(element) : null,
+                verb == RemapVerb.MAP_WITH_REFERER
+                        ? new RefererConfig(element.get(RemapKeys.REFERERS), element.get(RemapKeys.REFERER_REDIRECT))
+                        : null,
                 element.get(RemapKeys.REWRITE_SET_COOKIE),
                 settings.pristineHostHdr,
                 element.get(RemapKeys.of(verb)).isWebSocket() ? List.of(UpgradeFields.WEBSOCKET) : settings.upgrade,

@@ -36,10 +36,10 @@ final class StorageChecks {
     }
 
     void check(ConfigValues values) {
-        List<ConfigValues> storage = ProxyConfig.elements(values, ConfigKeys.STORAGE);
+        List<ConfigValues> storage = values.elements(ConfigKeys.STORAGE);
         checkPaths(storage);
         checkRoom(storage);
-        List<ConfigValues> volumes = ProxyConfig.elements(values, ConfigKeys.VOLUMES);
+        List<ConfigValues> volumes = values.elements(ConfigKeys.VOLUMES);
         checkNames(volumes);
         checkShares(storage, volumes);
         if (!volumes.isEmpty()) {
@@ -134,7 +134,7 @@ final class StorageChecks {
             }
         }
         checkUse(values, "", names);
-        List<ConfigValues> rules = ProxyConfig.elements(values, ConfigKeys.REMAP);
+        List<ConfigValues> rules = values.elements(ConfigKeys.REMAP);
         for (int i = 0; i < rules.size(); i++) {
             checkUse(rules.get(i), "remap[" + i + "].", names);
         }

@@ -28,13 +28,13 @@ final class TlsChecks {
             problems.error(
                     at(path), path, subject + " has a meaning of its own; choose a name such as X-Client-Subject");
         }
-        List<ConfigValues> certificates = ProxyConfig.elements(values, TlsKeys.CERTIFICATES);
+        List<ConfigValues> certificates = values.elements(TlsKeys.CERTIFICATES);
         for (int i = 0; i < certificates.size(); i++) {
             checkElement("tls.certificates[" + i + "]", certificates.get(i));
             checkNameSettings("tls.certificates[" + i + "]", certificates.get(i), values);
         }
         warnUnreadable(TlsKeys.TICKET_KEYS_FILE.path(), values.find(TlsKeys.TICKET_KEYS_FILE));
-        List<ConfigValues> listeners = ProxyConfig.elements(values, ConfigKeys.LISTEN);
+        List<ConfigValues> listeners = values.elements(ConfigKeys.LISTEN);
         boolean acme = problems.isAnyBrokenBelow("tls.acme") || AcmeConfig.from(values) != null;
         boolean used = false;
         checkSettings("tls", values, ServerTlsKeys.GENERAL, ServerTlsConfig.from(values, values));

@@ -66,7 +66,7 @@ public record TlsConfig(
     /** Those of the file in its order, then those that are issued automatically. */
     private static List<Certificates> sources(ConfigValues values) {
         List<Certificates> sources = new ArrayList<>();
-        ProxyConfig.elements(values, TlsKeys.CERTIFICATES).forEach(element -> sources.add(certificates(element)));
+        values.elements(TlsKeys.CERTIFICATES).forEach(element -> sources.add(certificates(element)));
         AcmeConfig acme = AcmeConfig.from(values);
         Path issued = acme == null ? null : acme.certificates();
         if (issued != null) {

@@ -4,7 +4,6 @@ import static io.millrace.proxy.config.ConfigKey.draft;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 
 /** The catalogue's entries for connections that leave HTTP: which may by a rule, and how long they live. */
 public final class TunnelKeys {
@@ -32,23 +31,8 @@ public final class TunnelKeys {
     public static final ConfigKey<Integer> ORIGIN_MAX = draft("origin.tunnels_max", ValueType.INTEGER)
             .within(1, 1_000_000)
             .defaultsTo(4096)
-            .says(
-                    "Tunnels (WebSocket, CONNECT) to one origin by each event loop, counted apart from origin.connections_max;"
-                            + " a further one is answered with 503.");
-
-    /** Carry requests, or hide them: what rules refuse would go past them. */
-    private static final List<String> REFUSED = List.of("h2c", "h2", "http", "tls");
+            .says("Tunnels (WebSocket, CONNECT) to one origin by each event loop, counted apart from"
+                    + " origin.connections_max; a further one is answered with 503.");
 
     private TunnelKeys() {}
-
-    static List<String> readProtocols(String text) throws InvalidValueException {
-        List<String> names = ValueType.readTokens(text.toLowerCase(Locale.ROOT), "the name of a protocol");
-        for (String name : names) {
-            if (REFUSED.contains(name)) {
-                throw new InvalidValueException(
-                        "'" + name + "' cannot be switched to: requests in it would go past every rule");
-            }
-        }
-        return names;
-    }
 }

@@ -142,7 +142,7 @@ public final class ValueType<T> {
             "protocol names",
             "a list of protocols without versions, which may be empty",
             namesClass(),
-            TunnelKeys::readProtocols,
+            ValueType::readProtocols,
             ValueType::formatNames,
             null,
             false);
@@ -152,7 +152,7 @@ public final class ValueType<T> {
             "ports",
             "a list of ports, which may be empty",
             namesClass(),
-            ForwardProxyKeys::readPorts,
+            ValueType::readPorts,
             ValueType::formatNames,
             null,
             false);
@@ -248,6 +248,9 @@ public final class ValueType<T> {
             elements -> elements.size() == 1 ? "1 entry" : elements.size() + " entries",
             null,
             false);
+
+    /** Protocols that carry requests, or hide them: what rules refuse would go past them. */
+    private static final List<String> REFUSED_PROTOCOLS = List.of("h2c", "h2", "http", "tls");
 
     private final String name;
     private final String unit;
@@ -557,5 +560,28 @@ public final class ValueType<T> {
     @SuppressWarnings("unchecked") // The class of a generic list is its raw class.
     private static Class<List<ConfigValues>> listClass() {
         return (Class<List<ConfigValues>>) (Class<?>) List.class;
+    }
+
+    private static List<String> readPorts(String text) throws InvalidValueException {
+        List<String> ports = readTokens(text, "a port");
+        for (String port : ports) {
+            boolean number = port.length() <= 5 && port.chars().allMatch(c -> c >= '0' && c <= '9');
+            int value = number ? Integer.parseInt(port) : 0;
+            if (value < 1 || value > 65535) {
+                throw new InvalidValueException("'" + port + "' is not a port, which are 1 to 65535");
+            }
+        }
+        return ports;
+    }
+
+    private static List<String> readProtocols(String text) throws InvalidValueException {
+        List<String> names = readTokens(text.toLowerCase(Locale.ROOT), "the name of a protocol");
+        for (String name : names) {
+            if (REFUSED_PROTOCOLS.contains(name)) {
+                throw new InvalidValueException(
+                        "'" + name + "' cannot be switched to: requests in it would go past every rule");
+            }
+        }
+        return names;
     }
 }
