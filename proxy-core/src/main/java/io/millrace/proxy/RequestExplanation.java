@@ -3,7 +3,7 @@ package io.millrace.proxy;
 import io.millrace.proxy.admin.cache.ExplainSource;
 import io.millrace.proxy.admin.cache.LookupSource;
 import io.millrace.proxy.admin.resource.AdminException;
-import io.millrace.proxy.exchange.Foreseen;
+import io.millrace.proxy.exchange.decide.Foreseen;
 import io.millrace.proxy.explain.ExplanationText;
 import io.millrace.proxy.explain.OversizedRequest;
 import io.millrace.proxy.http.FieldLexer;

@@ -2,7 +2,7 @@ package io.millrace.proxy;
 
 import io.millrace.proxy.admin.cache.InvalidationService;
 import io.millrace.proxy.admin.resource.AdminException;
-import io.millrace.proxy.exchange.ScopesOfRules;
+import io.millrace.proxy.exchange.decide.ScopesOfRules;
 import io.millrace.proxy.http.TargetResult;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.Counter;

@@ -1,7 +1,7 @@
 package io.millrace.proxy.server;
 
 import io.millrace.proxy.admin.data.OriginAdmin;
-import io.millrace.proxy.exchange.WallClock;
+import io.millrace.proxy.exchange.decide.WallClock;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.origin.HostLoad;
