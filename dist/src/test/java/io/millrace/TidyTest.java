@@ -45,7 +45,6 @@ class TidyTest {
     private static Map<String, Integer> largePackages(String module) {
         return switch (module) {
             case "cache-store" -> Map.of("io.millrace.store.disk", 40, "io.millrace.store.engine", 60);
-            case "proxy-core" -> Map.of("io.millrace.proxy.config", 105);
             case "dist" -> Map.of("io.millrace.launcher", 57, "io.millrace.launcher.ats", 49);
             default -> Map.of();
         };

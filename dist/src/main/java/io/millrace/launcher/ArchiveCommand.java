@@ -1,7 +1,7 @@
 package io.millrace.launcher;
 
-import io.millrace.proxy.config.ConfigKeys;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.worker.WorkerMain;
 import java.io.IOException;
 import java.io.PrintWriter;

@@ -1,9 +1,9 @@
 package io.millrace.launcher;
 
-import io.millrace.proxy.config.ConfigDocument;
-import io.millrace.proxy.config.ConfigLoader;
-import io.millrace.proxy.config.ConfigResult;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.problem.ConfigDocument;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import io.millrace.worker.control.ConfigSource;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,10 +1,10 @@
 package io.millrace.launcher;
 
 import io.millrace.launcher.demo.DemoOrigin;
-import io.millrace.proxy.config.ConfigProblem;
-import io.millrace.proxy.config.FileKeys;
-import io.millrace.proxy.config.FileMode;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.FileKeys;
+import io.millrace.proxy.config.problem.ConfigProblem;
+import io.millrace.proxy.config.value.FileMode;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package io.millrace.launcher;
 
-import io.millrace.proxy.config.ConfigDocument;
-import io.millrace.proxy.config.ConfigEdit;
+import io.millrace.proxy.config.problem.ConfigDocument;
+import io.millrace.proxy.config.yaml.ConfigEdit;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

@@ -1,7 +1,7 @@
 package io.millrace.launcher;
 
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.StorageConfig;
+import io.millrace.proxy.config.key.StorageConfig;
 import io.millrace.worker.control.ControlMessage;
 import io.millrace.worker.control.ListenerSockets;
 import java.nio.file.Path;

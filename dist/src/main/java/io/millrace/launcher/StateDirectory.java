@@ -1,7 +1,7 @@
 package io.millrace.launcher;
 
-import io.millrace.proxy.config.FileMode;
-import io.millrace.proxy.config.FilePermissionChecks;
+import io.millrace.proxy.config.check.FilePermissionChecks;
+import io.millrace.proxy.config.value.FileMode;
 import io.millrace.worker.control.ControlPaths;
 import io.millrace.worker.control.Placement;
 import java.io.IOException;

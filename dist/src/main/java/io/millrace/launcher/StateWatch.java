@@ -1,6 +1,6 @@
 package io.millrace.launcher;
 
-import io.millrace.proxy.config.FileMode;
+import io.millrace.proxy.config.value.FileMode;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,9 +1,9 @@
 package io.millrace.launcher;
 
 import io.millrace.acme.AcmeService;
-import io.millrace.proxy.config.AcmeConfig;
-import io.millrace.proxy.config.FileMode;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.tls.AcmeConfig;
+import io.millrace.proxy.config.value.FileMode;
 import io.millrace.worker.control.ControlTransport;
 import io.millrace.worker.control.ProcessSignals;
 import io.netty.channel.EventLoop;

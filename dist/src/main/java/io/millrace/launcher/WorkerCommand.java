@@ -1,8 +1,8 @@
 package io.millrace.launcher;
 
-import io.millrace.proxy.config.FileKeys;
-import io.millrace.proxy.config.FileMode;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.FileKeys;
+import io.millrace.proxy.config.value.FileMode;
 import io.millrace.worker.Rehearsal;
 import java.io.File;
 import java.io.IOException;

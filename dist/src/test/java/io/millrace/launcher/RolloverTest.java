@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.ConfigDocument;
+import io.millrace.proxy.config.problem.ConfigDocument;
 import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.ControlMessage;
 import io.millrace.worker.control.ControlPaths;

@@ -2,7 +2,7 @@ package io.millrace.launcher;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.millrace.proxy.config.ConfigDocument;
+import io.millrace.proxy.config.problem.ConfigDocument;
 import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.ControlMessage;
 import io.millrace.worker.control.ControlPaths;

@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.cache.LookupSource;
-import io.millrace.proxy.config.CacheKeyKeys;
-import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.cache.CacheKeyKeys;
+import io.millrace.proxy.config.key.ConfigValues;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;

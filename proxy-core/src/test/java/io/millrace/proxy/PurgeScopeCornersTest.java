@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
 import io.millrace.proxy.admin.cache.InvalidationService.Kind;
 import io.millrace.proxy.admin.cache.InvalidationService.Scope;
-import io.millrace.proxy.config.CacheKeyKeys;
-import io.millrace.proxy.config.ConfigKeys;
-import io.millrace.proxy.config.ConfigValues;
+import io.millrace.proxy.config.cache.CacheKeyKeys;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

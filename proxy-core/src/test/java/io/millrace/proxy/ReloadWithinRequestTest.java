@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.access.OwnAddresses;
-import io.millrace.proxy.config.ConfigLoader;
-import io.millrace.proxy.config.ConfigResult;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
 import io.millrace.proxy.exchange.decide.ForwardSettings;

@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.cache.LookupSource;
-import io.millrace.proxy.config.CacheRuleConfig;
-import io.millrace.proxy.config.CacheRulesKeys;
-import io.millrace.proxy.config.ConfigValues;
+import io.millrace.proxy.config.cache.CacheRuleConfig;
+import io.millrace.proxy.config.cache.CacheRulesKeys;
+import io.millrace.proxy.config.key.ConfigValues;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;

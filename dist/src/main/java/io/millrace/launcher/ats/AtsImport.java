@@ -1,8 +1,8 @@
 package io.millrace.launcher.ats;
 
-import io.millrace.proxy.config.ConfigLoader;
-import io.millrace.proxy.config.ConfigProblem;
-import io.millrace.proxy.config.ConfigProblem.Severity;
+import io.millrace.proxy.config.problem.ConfigProblem;
+import io.millrace.proxy.config.problem.ConfigProblem.Severity;
+import io.millrace.proxy.config.yaml.ConfigLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

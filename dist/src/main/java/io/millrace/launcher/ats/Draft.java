@@ -1,7 +1,7 @@
 package io.millrace.launcher.ats;
 
 import io.millrace.proxy.config.ConfigCatalog;
-import io.millrace.proxy.config.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKey;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;

@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats;
 
-import io.millrace.proxy.config.AddressSet;
+import io.millrace.proxy.config.value.AddressSet;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

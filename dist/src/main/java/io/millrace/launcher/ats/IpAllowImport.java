@@ -2,8 +2,8 @@ package io.millrace.launcher.ats;
 
 import io.millrace.launcher.ats.IpAllowFilters.Line;
 import io.millrace.launcher.ats.Records.Rec;
-import io.millrace.proxy.config.AddressSet;
-import io.millrace.proxy.config.ForwardProxyKeys;
+import io.millrace.proxy.config.access.ForwardProxyKeys;
+import io.millrace.proxy.config.value.AddressSet;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;

@@ -2,7 +2,7 @@ package io.millrace.launcher.ats;
 
 import io.millrace.launcher.ats.Quantity.BadValueException;
 import io.millrace.proxy.config.ConfigCatalog;
-import io.millrace.proxy.config.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKey;
 import java.util.List;
 import java.util.Map;
 

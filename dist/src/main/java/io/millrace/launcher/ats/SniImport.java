@@ -2,8 +2,8 @@ package io.millrace.launcher.ats;
 
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
-import io.millrace.proxy.config.AddressSet;
-import io.millrace.proxy.config.Regex;
+import io.millrace.proxy.config.value.AddressSet;
+import io.millrace.proxy.config.value.Regex;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;

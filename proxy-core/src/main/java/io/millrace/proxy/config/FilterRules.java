@@ -1,5 +1,10 @@
 package io.millrace.proxy.config;
 
+import io.millrace.proxy.config.access.FilterConfig;
+import io.millrace.proxy.config.access.FilterKeys;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

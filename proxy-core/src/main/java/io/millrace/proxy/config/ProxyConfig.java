@@ -1,12 +1,47 @@
 package io.millrace.proxy.config;
 
+import io.millrace.proxy.config.access.AccessConfig;
+import io.millrace.proxy.config.access.FilterKeys;
+import io.millrace.proxy.config.access.ForwardProxyConfig;
+import io.millrace.proxy.config.access.Limits;
+import io.millrace.proxy.config.access.ListenerConfig;
+import io.millrace.proxy.config.access.ProxyProtocolKeys;
+import io.millrace.proxy.config.access.Timeouts;
+import io.millrace.proxy.config.cache.CacheConfig;
+import io.millrace.proxy.config.cache.CacheRuleConfig;
+import io.millrace.proxy.config.cache.CacheRulesKeys;
+import io.millrace.proxy.config.dns.DnsConfig;
+import io.millrace.proxy.config.dns.DnsKeys;
+import io.millrace.proxy.config.key.AdminConfig;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.key.LogConfig;
+import io.millrace.proxy.config.key.StorageConfig;
+import io.millrace.proxy.config.key.StoreSettings;
+import io.millrace.proxy.config.key.ValueType;
+import io.millrace.proxy.config.key.ViaConfig;
+import io.millrace.proxy.config.key.VolumeShareConfig;
+import io.millrace.proxy.config.key.WorkerConfig;
+import io.millrace.proxy.config.origins.Http2Config;
+import io.millrace.proxy.config.origins.OriginConfig;
+import io.millrace.proxy.config.origins.OriginGroupConfig;
+import io.millrace.proxy.config.origins.OriginGroupKeys;
+import io.millrace.proxy.config.remap.RemapKeys;
+import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.config.tls.AcmeConfig;
+import io.millrace.proxy.config.tls.AcmeKeys;
+import io.millrace.proxy.config.tls.TlsConfig;
+import io.millrace.proxy.config.tls.TlsKeys;
+import io.millrace.proxy.config.value.InvalidValueException;
+import io.millrace.proxy.config.value.RemapVerb;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A whole configuration that has passed every check, as one record per section. Made by {@link ConfigLoader} from a
+ * A whole configuration that has passed every check, as one record per section. Made by {@code ConfigLoader} from a
  * file, or by a {@link Builder} in code. Immutable; equal when the same keys were set to the same values.
  */
 public final class ProxyConfig {
@@ -35,7 +70,7 @@ public final class ProxyConfig {
     private final TlsConfig tls;
     private final @Nullable AcmeConfig acme;
 
-    ProxyConfig(ConfigValues values) {
+    public ProxyConfig(ConfigValues values) {
         this.values = values;
         listeners = values.elements(ConfigKeys.LISTEN).stream()
                 .map(listener -> ListenerConfig.from(listener, values))

@@ -5,7 +5,7 @@ import io.millrace.proxy.caching.ContentRange;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.validate.PartialContent;
 import io.millrace.proxy.caching.validate.Validation;
-import io.millrace.proxy.config.ServerTlsConfig;
+import io.millrace.proxy.config.tls.ServerTlsConfig;
 import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.exchange.decide.StoredParts;
 import io.millrace.proxy.exchange.forward.BodyPump;

@@ -5,7 +5,7 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.validate.PartialContent;
 import io.millrace.proxy.caching.validate.RangeSelection;
 import io.millrace.proxy.caching.validate.StrongValidator;
-import io.millrace.proxy.config.FillConfig;
+import io.millrace.proxy.config.key.FillConfig;
 import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.exchange.decide.LegPlan;
 import io.millrace.proxy.exchange.decide.RangeRequest;

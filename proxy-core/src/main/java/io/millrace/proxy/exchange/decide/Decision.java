@@ -3,7 +3,7 @@ package io.millrace.proxy.exchange.decide;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
-import io.millrace.proxy.config.FillConfig;
+import io.millrace.proxy.config.key.FillConfig;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.ForwardReason;

@@ -2,8 +2,8 @@ package io.millrace.proxy.exchange.decide;
 
 import io.millrace.proxy.access.ForwardAccess;
 import io.millrace.proxy.access.OwnAddresses;
-import io.millrace.proxy.config.ForwardProxyConfig;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.access.ForwardProxyConfig;
 import io.millrace.proxy.fetch.AddressCheck;
 import io.millrace.proxy.http.IpAddress;
 import java.net.InetAddress;

@@ -1,6 +1,6 @@
 package io.millrace.proxy.exchange.decide;
 
-import io.millrace.proxy.config.ViaConfig.ServerField;
+import io.millrace.proxy.config.key.ViaConfig.ServerField;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;

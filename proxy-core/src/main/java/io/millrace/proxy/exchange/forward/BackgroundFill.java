@@ -1,6 +1,6 @@
 package io.millrace.proxy.exchange.forward;
 
-import io.millrace.proxy.config.FillConfig;
+import io.millrace.proxy.config.key.FillConfig;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
