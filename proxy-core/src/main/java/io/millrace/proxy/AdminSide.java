@@ -32,6 +32,7 @@ import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.purge.Purger;
 import io.millrace.proxy.server.DrainRequest;
 import io.millrace.proxy.server.MemoryMetrics;
+import io.millrace.proxy.server.ProxyView;
 import io.millrace.proxy.server.ServingLoop;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -46,7 +47,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
-    private final ProxyServer proxy;
+    private final ProxyView proxy;
     private final Path socket;
     private final DrainRequest drain;
     private final StatusReport status;
@@ -58,7 +59,7 @@ final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
     private @Nullable AdminServer server;
 
     private AdminSide(
-            ProxyServer proxy, Path socket, @Nullable Path configFile, OriginAdmin origins, DrainRequest drain) {
+            ProxyView proxy, Path socket, @Nullable Path configFile, OriginAdmin origins, DrainRequest drain) {
         this.proxy = proxy;
         this.socket = socket;
         this.drain = drain;
@@ -70,21 +71,32 @@ final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
         this.certificates = new TlsAdmin(proxy.serverTls(), proxy.shared().clock()::millis);
     }
 
-    /** The admin side where one is wanted; null else. */
-    static @Nullable AdminSide of(ProxyServer proxy, ProxyServerBuilder builder, OriginAdmin origins) {
-        Path socket = builder.adminSocket() == null ? builder.config().admin().socket() : builder.adminSocket();
+    /**
+     * The admin side where one is wanted; null else.
+     *
+     * @param socket path of the Unix domain socket; null for no admin API
+     * @param configFile the file that the configuration was read from, if any
+     * @param drainMark the file that exists while a drain is asked for, if any
+     */
+    static @Nullable AdminSide of(
+            ProxyView proxy,
+            @Nullable Path socket,
+            @Nullable Path configFile,
+            @Nullable Path drainMark,
+            OriginAdmin origins) {
         if (socket == null) {
             return null;
         }
-        DrainRequest drain = new DrainRequest(proxy.loops(), builder.drainMark());
-        return new AdminSide(proxy, socket, builder.configFile(), origins, drain);
+        DrainRequest drain = new DrainRequest(proxy.loops(), drainMark);
+        return new AdminSide(proxy, socket, configFile, origins, drain);
     }
 
     void start() throws IOException {
         drain.restore();
         proxy.metrics()
                 .supplyGauge(
-                        MetricFamily.DRAINING, () -> drain.isSet() || proxy.state() == ProxyState.DRAINING ? 1 : 0);
+                        MetricFamily.DRAINING,
+                        () -> drain.isSet() || proxy.state() == ProxyView.State.DRAINING ? 1 : 0);
         MemoryMetrics memory =
                 new MemoryMetrics(() -> proxy.store().statistics().memory(), proxy.allocator(), () -> proxy.memory()
                         .report(proxy.metrics()));

@@ -13,6 +13,7 @@ import io.millrace.proxy.http.TargetResult;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.remap.RuledSettings;
+import io.millrace.proxy.server.ProxyView;
 import io.millrace.store.CacheStore;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
@@ -30,9 +31,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 final class CacheInspection implements LookupSource {
-    private final ProxyServer proxy;
+    private final ProxyView proxy;
 
-    CacheInspection(ProxyServer proxy) {
+    CacheInspection(ProxyView proxy) {
         this.proxy = proxy;
     }
 

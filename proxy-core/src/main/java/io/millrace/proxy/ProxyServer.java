@@ -215,7 +215,12 @@ public final class ProxyServer implements AutoCloseable {
         healthChecks =
                 new HealthChecks(loops.get(0).loop(), loops.get(0).origins(), shared.groups(), builder.clock()::millis);
         originAdmin = new OriginAdmin(shared.groups(), builder.clock(), marks);
-        admin = AdminSide.of(this, builder, originAdmin);
+        admin = AdminSide.of(
+                new ServerView(this),
+                builder.adminSocket() == null ? config.admin().socket() : builder.adminSocket(),
+                builder.configFile(),
+                builder.drainMark(),
+                originAdmin);
     }
 
     /** Begins to build a proxy. */

@@ -17,6 +17,7 @@ import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.net.RequestReceiver;
+import io.millrace.proxy.server.ProxyView;
 import io.millrace.proxy.server.ServingLoop;
 import io.netty.util.NetUtil;
 import java.net.InetAddress;
@@ -40,9 +41,9 @@ final class RequestExplanation implements ExplainSource {
             FieldName.TRANSFER_ENCODING,
             FieldName.UPGRADE);
 
-    private final ProxyServer proxy;
+    private final ProxyView proxy;
 
-    RequestExplanation(ProxyServer proxy) {
+    RequestExplanation(ProxyView proxy) {
         this.proxy = proxy;
     }
 

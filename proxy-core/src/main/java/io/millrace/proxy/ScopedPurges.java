@@ -9,6 +9,7 @@ import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.InvalidationEntry;
 import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.remap.RemapTable;
+import io.millrace.proxy.server.ProxyView;
 import io.millrace.proxy.server.ServingLoop;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,9 +22,9 @@ import java.util.concurrent.CompletionStage;
  * <p>Thread-safe.
  */
 final class ScopedPurges implements InvalidationService {
-    private final ProxyServer proxy;
+    private final ProxyView proxy;
 
-    ScopedPurges(ProxyServer proxy) {
+    ScopedPurges(ProxyView proxy) {
         this.proxy = proxy;
     }
 

@@ -4,6 +4,7 @@ import io.millrace.proxy.admin.status.ServerSource;
 import io.millrace.proxy.observe.CacheResult;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.server.DrainRequest;
+import io.millrace.proxy.server.ProxyView;
 import io.millrace.proxy.server.ServingLoop;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -28,10 +29,10 @@ final class ServerAdmin implements ServerSource {
     private static final long NANOS_PER_MILLI = 1_000_000;
     private static final long KIB = 1024;
 
-    private final ProxyServer proxy;
+    private final ProxyView proxy;
     private final DrainRequest drain;
 
-    ServerAdmin(ProxyServer proxy, DrainRequest drain) {
+    ServerAdmin(ProxyView proxy, DrainRequest drain) {
         this.proxy = proxy;
         this.drain = drain;
     }

@@ -7,6 +7,7 @@ import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.server.ProxyView;
 import io.millrace.proxy.server.ServingLoop;
 import io.millrace.store.StoreStatistics;
 import io.netty.util.NetUtil;
@@ -20,13 +21,13 @@ import org.jspecify.annotations.Nullable;
 
 /** What {@code GET /v1/status} says of a proxy. Thread-safe. */
 final class StatusReport implements StatusSource {
-    private final ProxyServer proxy;
+    private final ProxyView proxy;
     private final @Nullable Path configFile;
     private final BooleanSupplier isDraining;
     private final String loadedAt =
             Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
 
-    StatusReport(ProxyServer proxy, @Nullable Path configFile, BooleanSupplier isDraining) {
+    StatusReport(ProxyView proxy, @Nullable Path configFile, BooleanSupplier isDraining) {
         this.isDraining = isDraining;
         this.proxy = proxy;
         this.configFile = configFile;
@@ -42,7 +43,7 @@ final class StatusReport implements StatusSource {
         long all = metrics.total(MetricFamily.REQUESTS);
         return new ProxyStatus(
                 "millrace",
-                Version.current(),
+                proxy.version(),
                 state(),
                 proxy.uptime().toSeconds(),
                 proxy.listeners().stream().map(StatusReport::listener).toList(),

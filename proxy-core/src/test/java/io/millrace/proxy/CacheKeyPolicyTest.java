@@ -450,7 +450,7 @@ class CacheKeyPolicyTest {
     private LookupSource.LookupReport lookup(String url) throws Exception {
         List<LookupSource.Field> fields =
                 List.of(new LookupSource.Field("X-Device", "tv"), new LookupSource.Field("Cookie", "lang=de"));
-        return new CacheInspection(proxy.proxy())
+        return new CacheInspection(new ServerView(proxy.proxy()))
                 .lookup(url, fields)
                 .toCompletableFuture()
                 .get();

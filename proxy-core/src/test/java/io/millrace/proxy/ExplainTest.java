@@ -49,7 +49,7 @@ class ExplainTest {
     }
 
     private Explanation explain(String method, String client, String path, Field... fields) throws Exception {
-        return new RequestExplanation(proxy.proxy())
+        return new RequestExplanation(new ServerView(proxy.proxy()))
                 .explain(new Question("http://test.example" + path, method, List.of(fields), client, 0, false))
                 .toCompletableFuture()
                 .get();
@@ -261,7 +261,7 @@ class ExplainTest {
     void httpsUrlOverAListenerWithoutTlsIsExplained(String url, String client, int status) throws Exception {
         start("Cache-Control: max-age=60\r\n", config -> config.set("access.trusted_proxies", "10.0.0.1"));
         List<Field> fields = List.of(new Field("X-Forwarded-Proto", "https"));
-        Explanation explained = new RequestExplanation(proxy.proxy())
+        Explanation explained = new RequestExplanation(new ServerView(proxy.proxy()))
                 .explain(new Question(url, "GET", fields, client, 0, true))
                 .toCompletableFuture()
                 .get();
@@ -275,10 +275,11 @@ class ExplainTest {
         start("Cache-Control: max-age=60\r\n");
         int port = proxy.address().getPort();
         Question question = new Question("https://test.example/a", "GET", List.of(), null, port, false);
-        ExecutionException refused = assertThrows(ExecutionException.class, () -> new RequestExplanation(proxy.proxy())
-                .explain(question)
-                .toCompletableFuture()
-                .get());
+        ExecutionException refused =
+                assertThrows(ExecutionException.class, () -> new RequestExplanation(new ServerView(proxy.proxy()))
+                        .explain(question)
+                        .toCompletableFuture()
+                        .get());
         String message =
                 assertInstanceOf(AdminException.class, refused.getCause()).getMessage();
         assertTrue(message.contains("port " + port + " does not speak TLS"), message);
@@ -468,17 +469,18 @@ class ExplainTest {
     void whatNoRequestCanBeIsRefused(String url, String method, String client, int port, String message)
             throws Exception {
         start("");
-        ExecutionException refused = assertThrows(ExecutionException.class, () -> new RequestExplanation(proxy.proxy())
-                .explain(new Question(url, method, List.of(), client, port, false))
-                .toCompletableFuture()
-                .get());
+        ExecutionException refused =
+                assertThrows(ExecutionException.class, () -> new RequestExplanation(new ServerView(proxy.proxy()))
+                        .explain(new Question(url, method, List.of(), client, port, false))
+                        .toCompletableFuture()
+                        .get());
         assertEquals(
                 message,
                 assertInstanceOf(AdminException.class, refused.getCause()).message());
     }
 
     private Explanation overHttp2(String url, Field... fields) throws Exception {
-        return new RequestExplanation(proxy.proxy())
+        return new RequestExplanation(new ServerView(proxy.proxy()))
                 .explain(new Question(url, "GET", List.of(fields), null, 0, false, true))
                 .toCompletableFuture()
                 .get();

@@ -26,7 +26,7 @@ class LiveStoreTest {
         String path = live.fresh();
         live.get(path);
         live.proxy().proxy().store().sync();
-        return new CacheInspection(live.proxy().proxy())
+        return new CacheInspection(new ServerView(live.proxy().proxy()))
                 .lookup("http://test.example" + path, List.of())
                 .toCompletableFuture()
                 .get();

@@ -137,7 +137,7 @@ class OriginGroupTest {
     }
 
     private ExplainSource.Explanation explained() throws Exception {
-        return new RequestExplanation(proxy.proxy())
+        return new RequestExplanation(new ServerView(proxy.proxy()))
                 .explain(new ExplainSource.Question("http://test.example/x", "GET", List.of(), null, 0, false))
                 .toCompletableFuture()
                 .get();

@@ -139,7 +139,7 @@ class PinInCacheTest {
         if (ofTheUrl) {
             proxy.purge("/pin/a");
         } else {
-            new ScopedPurges(proxy.proxy())
+            new ScopedPurges(new ServerView(proxy.proxy()))
                     .invalidate(new Scope(Kind.HOST, "test.example", null, false))
                     .toCompletableFuture()
                     .get();
@@ -207,7 +207,7 @@ class PinInCacheTest {
     void theInspectorAndTheMetricsTellOfPins() throws Exception {
         start("true", "");
         get("/pin/a");
-        LookupSource.LookupReport report = new CacheInspection(proxy.proxy())
+        LookupSource.LookupReport report = new CacheInspection(new ServerView(proxy.proxy()))
                 .lookup("http://test.example/pin/a", List.of())
                 .toCompletableFuture()
                 .get();

@@ -35,7 +35,7 @@ class PurgeScopeCornersTest {
     }
 
     private void admin(Kind kind, String host, String text, boolean soft) throws Exception {
-        new ScopedPurges(proxy.proxy())
+        new ScopedPurges(new ServerView(proxy.proxy()))
                 .invalidate(new Scope(kind, host, text, soft))
                 .toCompletableFuture()
                 .get(30, TimeUnit.SECONDS);

@@ -182,7 +182,7 @@ class RemapVerbsOnTheWireTest {
     }
 
     private LookupReport lookup(String url) throws Exception {
-        return new CacheInspection(proxy.proxy())
+        return new CacheInspection(new ServerView(proxy.proxy()))
                 .lookup(url, List.of())
                 .toCompletableFuture()
                 .get();

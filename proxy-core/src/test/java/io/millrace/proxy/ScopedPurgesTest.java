@@ -39,14 +39,14 @@ class ScopedPurgesTest {
     }
 
     private InvalidationReport invalidate(Kind kind, String host, String text, boolean soft) throws Exception {
-        return new ScopedPurges(proxy.proxy())
+        return new ScopedPurges(new ServerView(proxy.proxy()))
                 .invalidate(new Scope(kind, host, text, soft))
                 .toCompletableFuture()
                 .get(30, TimeUnit.SECONDS);
     }
 
     private String inspected() throws Exception {
-        return new CacheInspection(proxy.proxy())
+        return new CacheInspection(new ServerView(proxy.proxy()))
                 .lookup("http://test.example/a/b", List.of())
                 .toCompletableFuture()
                 .get(30, TimeUnit.SECONDS)

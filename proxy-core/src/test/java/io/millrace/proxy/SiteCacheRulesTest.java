@@ -177,7 +177,7 @@ class SiteCacheRulesTest {
     }
 
     private LookupSource.LookupReport lookup(String path) throws Exception {
-        return new CacheInspection(proxy.proxy())
+        return new CacheInspection(new ServerView(proxy.proxy()))
                 .lookup("http://test.example" + path, List.of())
                 .toCompletableFuture()
                 .get();

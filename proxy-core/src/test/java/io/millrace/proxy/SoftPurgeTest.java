@@ -42,7 +42,10 @@ class SoftPurgeTest {
                     case GROUP -> new Scope(kind, "test.example", "g", true);
                     default -> new Scope(kind, null, null, true);
                 };
-        new ScopedPurges(proxy.proxy()).invalidate(scope).toCompletableFuture().get(30, TimeUnit.SECONDS);
+        new ScopedPurges(new ServerView(proxy.proxy()))
+                .invalidate(scope)
+                .toCompletableFuture()
+                .get(30, TimeUnit.SECONDS);
     }
 
     @ParameterizedTest(name = "RFC 5861 4: [{0}], at most {1}: {2} s after a soft purge, {3}")
