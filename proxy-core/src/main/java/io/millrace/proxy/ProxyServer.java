@@ -2,8 +2,10 @@ package io.millrace.proxy;
 
 import io.millrace.proxy.access.OwnAddresses;
 import io.millrace.proxy.access.SelfDetection;
+import io.millrace.proxy.admin.data.AdminSide;
 import io.millrace.proxy.admin.data.OriginAdmin;
 import io.millrace.proxy.admin.data.OriginMarks;
+import io.millrace.proxy.admin.data.OriginMetrics;
 import io.millrace.proxy.admin.data.TlsAdmin;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.StoredHeadCodec;
@@ -34,7 +36,6 @@ import io.millrace.proxy.server.ConnectionLimit;
 import io.millrace.proxy.server.ConnectionMemory;
 import io.millrace.proxy.server.DnsConfigs;
 import io.millrace.proxy.server.LogConfigs;
-import io.millrace.proxy.server.OriginMetrics;
 import io.millrace.proxy.server.OriginRecords;
 import io.millrace.proxy.server.ProxyMetrics;
 import io.millrace.proxy.server.ServingLoop;

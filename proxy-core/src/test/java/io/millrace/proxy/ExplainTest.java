@@ -11,6 +11,7 @@ import io.millrace.proxy.admin.cache.ExplainSource.Explanation;
 import io.millrace.proxy.admin.cache.ExplainSource.Question;
 import io.millrace.proxy.admin.cache.ExplainSource.Step;
 import io.millrace.proxy.admin.cache.LookupSource.Field;
+import io.millrace.proxy.admin.data.RequestExplanation;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.access.FilterConfig.Action;

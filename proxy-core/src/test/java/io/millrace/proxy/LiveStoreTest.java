@@ -1,6 +1,7 @@
 package io.millrace.proxy;
 
 import io.millrace.proxy.admin.cache.LookupSource;
+import io.millrace.proxy.admin.data.CacheInspection;
 import io.millrace.store.StoreStatistics;
 import java.nio.file.Path;
 import java.util.List;

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.data.OriginAdmin;
 import io.millrace.proxy.admin.data.OriginMarks;
+import io.millrace.proxy.admin.data.OriginMetrics;
 import io.millrace.proxy.admin.origin.OriginControl.Host;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.config.ProxyConfig;
@@ -17,7 +18,6 @@ import io.millrace.proxy.origin.GroupTries;
 import io.millrace.proxy.origin.HostHistory;
 import io.millrace.proxy.origin.OriginGroups;
 import io.millrace.proxy.origin.OriginHost;
-import io.millrace.proxy.server.OriginMetrics;
 import io.millrace.proxy.server.OriginRecords;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.cache.ExplainSource;
+import io.millrace.proxy.admin.data.RequestExplanation;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.origins.OriginGroupConfig;

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.admin.cache.InvalidationService.Kind;
 import io.millrace.proxy.admin.cache.InvalidationService.Scope;
 import io.millrace.proxy.admin.cache.LookupSource;
+import io.millrace.proxy.admin.data.CacheInspection;
+import io.millrace.proxy.admin.data.ScopedPurges;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.config.cache.CacheRulesKeys;

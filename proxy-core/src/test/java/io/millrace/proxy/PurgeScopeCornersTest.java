@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
 import io.millrace.proxy.admin.cache.InvalidationService.Kind;
 import io.millrace.proxy.admin.cache.InvalidationService.Scope;
+import io.millrace.proxy.admin.data.ScopedPurges;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.cache.LookupSource.LookupReport;
+import io.millrace.proxy.admin.data.CacheInspection;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.remap.RemapKeys;

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.admin.cache.InvalidationService.InvalidationReport;
 import io.millrace.proxy.admin.cache.InvalidationService.Kind;
 import io.millrace.proxy.admin.cache.InvalidationService.Scope;
+import io.millrace.proxy.admin.data.CacheInspection;
+import io.millrace.proxy.admin.data.ScopedPurges;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.observe.Counter;
 import java.io.IOException;

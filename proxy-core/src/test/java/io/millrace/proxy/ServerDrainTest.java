@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.admin.data.ServerAdmin;
 import io.millrace.proxy.admin.status.ServerSource.ServerReport;
 import io.millrace.proxy.admin.status.ServerSource.ThreadView;
 import io.millrace.proxy.config.ProxyConfig;

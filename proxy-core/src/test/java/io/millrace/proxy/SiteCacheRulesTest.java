@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.cache.LookupSource;
+import io.millrace.proxy.admin.data.CacheInspection;
 import io.millrace.proxy.config.cache.CacheRuleConfig;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
 import io.millrace.proxy.config.key.ConfigValues;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.cache.InvalidationService.Kind;
 import io.millrace.proxy.admin.cache.InvalidationService.Scope;
+import io.millrace.proxy.admin.data.ScopedPurges;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;

@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.admin.cache.InvalidationService;
 import io.millrace.proxy.admin.resource.AdminException;
@@ -21,10 +21,10 @@ import java.util.concurrent.CompletionStage;
  *
  * <p>Thread-safe.
  */
-final class ScopedPurges implements InvalidationService {
+public final class ScopedPurges implements InvalidationService {
     private final ProxyView proxy;
 
-    ScopedPurges(ProxyView proxy) {
+    public ScopedPurges(ProxyView proxy) {
         this.proxy = proxy;
     }
 

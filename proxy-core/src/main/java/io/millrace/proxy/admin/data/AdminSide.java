@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.admin.AdminServer;
 import io.millrace.proxy.admin.cache.ExplainResource;
@@ -8,10 +8,6 @@ import io.millrace.proxy.admin.cache.PurgeResource;
 import io.millrace.proxy.admin.cache.PurgeService;
 import io.millrace.proxy.admin.cache.StorageChangeResource;
 import io.millrace.proxy.admin.cache.StorageResource;
-import io.millrace.proxy.admin.data.CacheListing;
-import io.millrace.proxy.admin.data.OriginAdmin;
-import io.millrace.proxy.admin.data.StorageAdmin;
-import io.millrace.proxy.admin.data.TlsAdmin;
 import io.millrace.proxy.admin.origin.OriginChangeResource;
 import io.millrace.proxy.admin.origin.OriginsResource;
 import io.millrace.proxy.admin.resource.AdminException;
@@ -46,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
+public final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
     private final ProxyView proxy;
     private final Path socket;
     private final DrainRequest drain;
@@ -78,7 +74,7 @@ final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
      * @param configFile the file that the configuration was read from, if any
      * @param drainMark the file that exists while a drain is asked for, if any
      */
-    static @Nullable AdminSide of(
+    public static @Nullable AdminSide of(
             ProxyView proxy,
             @Nullable Path socket,
             @Nullable Path configFile,
@@ -91,7 +87,7 @@ final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
         return new AdminSide(proxy, socket, configFile, origins, drain);
     }
 
-    void start() throws IOException {
+    public void start() throws IOException {
         drain.restore();
         proxy.metrics()
                 .supplyGauge(

@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.admin.status.ProxyStatus;
 import io.millrace.proxy.admin.status.StatusSource;

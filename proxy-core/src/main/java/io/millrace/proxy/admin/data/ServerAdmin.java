@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.admin.status.ServerSource;
 import io.millrace.proxy.observe.CacheResult;
@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Locale;
 
 /** The serving process and its event loops for the admin API, and the drain that an operator asks for. Thread-safe; reads {@code /proc}. */
-final class ServerAdmin implements ServerSource {
+public final class ServerAdmin implements ServerSource {
     /** A bound on the answer; a worker has some dozens. */
     private static final int THREADS_MAX = 256;
 
@@ -32,7 +32,7 @@ final class ServerAdmin implements ServerSource {
     private final ProxyView proxy;
     private final DrainRequest drain;
 
-    ServerAdmin(ProxyView proxy, DrainRequest drain) {
+    public ServerAdmin(ProxyView proxy, DrainRequest drain) {
         this.proxy = proxy;
         this.drain = drain;
     }

@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.admin.cache.ExplainSource;
 import io.millrace.proxy.admin.cache.LookupSource;
@@ -32,7 +32,7 @@ import java.util.concurrent.CompletionStage;
  *
  * <p>Thread-safe.
  */
-final class RequestExplanation implements ExplainSource {
+public final class RequestExplanation implements ExplainSource {
     /** Fields that make a request of HTTP/2 malformed (RFC 9113 s8.2.2). */
     private static final FieldNames OF_HTTP1 = FieldNames.of(
             FieldName.CONNECTION,
@@ -43,7 +43,7 @@ final class RequestExplanation implements ExplainSource {
 
     private final ProxyView proxy;
 
-    RequestExplanation(ProxyView proxy) {
+    public RequestExplanation(ProxyView proxy) {
         this.proxy = proxy;
     }
 

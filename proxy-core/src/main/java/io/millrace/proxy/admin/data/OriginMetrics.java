@@ -1,6 +1,5 @@
-package io.millrace.proxy.server;
+package io.millrace.proxy.admin.data;
 
-import io.millrace.proxy.admin.data.OriginAdmin;
 import io.millrace.proxy.exchange.decide.WallClock;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;

@@ -1,4 +1,4 @@
-package io.millrace.proxy;
+package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.admin.cache.LookupSource;
 import io.millrace.proxy.caching.Outdated;
@@ -30,10 +30,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-final class CacheInspection implements LookupSource {
+public final class CacheInspection implements LookupSource {
     private final ProxyView proxy;
 
-    CacheInspection(ProxyView proxy) {
+    public CacheInspection(ProxyView proxy) {
         this.proxy = proxy;
     }
 
