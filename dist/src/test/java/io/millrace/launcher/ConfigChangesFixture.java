@@ -22,12 +22,12 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 abstract class ConfigChangesFixture {
     static final String FILE = """
-        # Ours.
-        listen: ["127.0.0.1:0"]
-        remap: [{map: /, to: http://origin.example/}]
-        limits:
-          connections: 1000 # of two
-        """;
+            # Ours.
+            listen: ["127.0.0.1:0"]
+            remap: [{map: /, to: http://origin.example/}]
+            limits:
+              connections: 1000 # of two
+            """;
 
     @TempDir
     Path directory;

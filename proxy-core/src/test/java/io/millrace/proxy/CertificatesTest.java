@@ -244,8 +244,8 @@ class CertificatesTest {
         assertTrue(
                 proxy.proxy()
                         .metricsText()
-                        .contains("millrace_tls_certificate_faults_total{application=\"millrace\",reason=\"mismatch\"}"
-                                + " 0.0"),
+                        .contains(
+                                "millrace_tls_certificate_faults_total{application=\"millrace\",reason=\"mismatch\"} 0.0"),
                 "a check is no fault of what is served");
     }
 

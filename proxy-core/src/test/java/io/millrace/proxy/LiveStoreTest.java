@@ -61,9 +61,9 @@ class LiveStoreTest {
     @LiveKey("cache.volume")
     void volume() throws Exception {
         onDisk("""
-            volumes: [{name: one, share: 50%}]
-            cache: {volume: <default|one>}
-            """).turns(Set.of("default"), Set.of("default", "one"), () -> {
+                        volumes: [{name: one, share: 50%}]
+                        cache: {volume: <default|one>}
+                        """).turns(Set.of("default"), Set.of("default", "one"), () -> {
             stored();
             return live.proxy().proxy().store().statistics().volumes().stream()
                     .filter(volume -> volume.entries() > 0)
