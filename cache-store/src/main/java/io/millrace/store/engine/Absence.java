@@ -1,7 +1,7 @@
 package io.millrace.store.engine;
 
 import io.millrace.store.StoreKey;
-import io.millrace.store.disk.Superblock;
+import io.millrace.store.disk.segment.Superblock;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

@@ -2,10 +2,10 @@ package io.millrace.store.engine;
 
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
-import io.millrace.store.disk.BodyPlace;
-import io.millrace.store.disk.ContentRange;
-import io.millrace.store.disk.DiskKey;
 import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.record.BodyPlace;
+import io.millrace.store.disk.record.ContentRange;
+import io.millrace.store.disk.record.DiskKey;
 import io.millrace.store.index.Location;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;

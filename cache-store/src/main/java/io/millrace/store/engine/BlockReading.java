@@ -1,7 +1,7 @@
 package io.millrace.store.engine;
 
 import io.millrace.store.ReadCallback;
-import io.millrace.store.disk.DamagedRecordException;
+import io.millrace.store.disk.record.DamagedRecordException;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.util.concurrent.Executor;

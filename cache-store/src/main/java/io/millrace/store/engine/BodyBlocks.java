@@ -1,6 +1,6 @@
 package io.millrace.store.engine;
 
-import io.millrace.store.disk.BodyPlace;
+import io.millrace.store.disk.record.BodyPlace;
 import io.millrace.store.memory.CountingAllocator;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;

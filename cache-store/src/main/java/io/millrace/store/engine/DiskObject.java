@@ -3,7 +3,7 @@ package io.millrace.store.engine;
 import io.millrace.store.RangeCallback;
 import io.millrace.store.ReadCallback;
 import io.millrace.store.StoreKey;
-import io.millrace.store.disk.DamagedRecordException;
+import io.millrace.store.disk.record.DamagedRecordException;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.util.concurrent.Executor;

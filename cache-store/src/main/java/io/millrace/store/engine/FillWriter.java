@@ -2,8 +2,8 @@ package io.millrace.store.engine;
 
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoredObject;
-import io.millrace.store.disk.BodyPlace;
 import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.record.BodyPlace;
 import io.millrace.store.memory.MemoryBudget;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package io.millrace.store.engine;
 
 import io.millrace.store.StoredObject;
-import io.millrace.store.disk.DiskKey;
+import io.millrace.store.disk.record.DiskKey;
 import io.millrace.store.memory.MemoryBudget;
 import io.millrace.store.memory.RamTier;
 import io.netty.buffer.ByteBuf;

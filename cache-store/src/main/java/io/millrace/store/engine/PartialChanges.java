@@ -3,12 +3,12 @@ package io.millrace.store.engine;
 import static io.millrace.store.engine.ObjectAppender.diskKey;
 
 import io.millrace.store.StoreKey;
-import io.millrace.store.disk.BodyPlace;
-import io.millrace.store.disk.DiskRecord;
-import io.millrace.store.disk.KeepTimes;
-import io.millrace.store.disk.RecordHeader;
-import io.millrace.store.disk.RecordType;
 import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.record.BodyPlace;
+import io.millrace.store.disk.record.DiskRecord;
+import io.millrace.store.disk.record.KeepTimes;
+import io.millrace.store.disk.record.RecordHeader;
+import io.millrace.store.disk.record.RecordType;
 import io.millrace.store.memory.RamTier;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;

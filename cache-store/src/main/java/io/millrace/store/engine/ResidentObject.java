@@ -4,7 +4,7 @@ import io.millrace.store.RangeCallback;
 import io.millrace.store.ReadCallback;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
-import io.millrace.store.disk.DiskKey;
+import io.millrace.store.disk.record.DiskKey;
 import io.millrace.store.index.Location;
 import io.millrace.store.memory.RamEntry;
 import io.netty.buffer.ByteBuf;

@@ -2,8 +2,8 @@ package io.millrace.store.engine;
 
 import io.millrace.store.StoreKey;
 import io.millrace.store.VolumeConfig;
-import io.millrace.store.disk.DiskKey;
 import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.record.DiskKey;
 import io.millrace.store.engine.VolumeGroup.Slot;
 import io.millrace.store.recover.VolumeReturn;
 import java.io.IOException;

@@ -1,5 +1,7 @@
-package io.millrace.store.disk;
+package io.millrace.store.disk.segment;
 
+import io.millrace.store.disk.record.RecordHeader;
+import io.millrace.store.disk.record.RecordType;
 import io.millrace.store.index.Location;
 import io.millrace.store.io.Checksums;
 import java.nio.ByteBuffer;
@@ -33,8 +35,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one thread.
  */
 public final class SegmentSummary implements SegmentFile.RecordVisitor {
-    static final int ENTRY_BYTES = 40;
-    static final int FOOTER_BYTES = 64;
+    /** Bytes of an entry. */
+    public static final int ENTRY_BYTES = 40;
+    /** Bytes of the footer behind the entries. */
+    public static final int FOOTER_BYTES = 64;
     /** Seconds of a unit of the end of a pin. */
     static final int PIN_UNIT_SECONDS = 256;
 
@@ -48,7 +52,8 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
     private long pinnedBytes;
     private long lastPinEnds;
 
-    SegmentSummary() {
+    /** An empty summary. */
+    public SegmentSummary() {
         entries = ByteBuffer.allocate(64 * ENTRY_BYTES).order(ByteOrder.LITTLE_ENDIAN);
     }
 
@@ -118,7 +123,7 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
     }
 
     /** Adds a record that was appended at {@code offset}. */
-    void add(RecordHeader header, long offset) {
+    public void add(RecordHeader header, long offset) {
         add(entry(header, offset));
         if (header.pinnedUntil() > 0) {
             pinnedBytes += header.recordLength();
@@ -127,12 +132,12 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
     }
 
     /** Bytes of records that were pinned when they were written. */
-    long pinnedBytes() {
+    public long pinnedBytes() {
         return pinnedBytes;
     }
 
     /** When the last of their pins ends, in seconds since the epoch. */
-    long lastPinEnds() {
+    public long lastPinEnds() {
         return lastPinEnds;
     }
 
@@ -184,12 +189,12 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
     }
 
     /** Bytes that the summary takes with {@code more} entries added. */
-    int encodedLength(int more) {
+    public int encodedLength(int more) {
         return (count + more) * ENTRY_BYTES + FOOTER_BYTES;
     }
 
     /** Entries and footer, to be written so that they end with the segment. */
-    ByteBuffer encode(long segmentBytes, long tag) {
+    public ByteBuffer encode(long segmentBytes, long tag) {
         int entryBytes = count * ENTRY_BYTES;
         ByteBuffer out = ByteBuffer.allocateDirect(entryBytes + FOOTER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         out.put(0, entries, 0, entryBytes);

@@ -1,4 +1,4 @@
-package io.millrace.store.disk;
+package io.millrace.store.disk.segment;
 
 import io.millrace.store.io.Checksums;
 import io.millrace.store.io.StoreFile;
@@ -78,7 +78,7 @@ public record Superblock(
     }
 
     /** A copy with another number of segments. */
-    Superblock withSegments(int count) {
+    public Superblock withSegments(int count) {
         return new Superblock(volumeId, storeId, segmentBytes, count, generation, openCount, writeCount, members);
     }
 

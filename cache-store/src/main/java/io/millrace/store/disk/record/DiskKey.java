@@ -1,4 +1,4 @@
-package io.millrace.store.disk;
+package io.millrace.store.disk.record;
 
 /**
  * A key as the disk sees it: its bytes (borrowed, never changed) and its 128-bit hash.

@@ -1,5 +1,11 @@
-package io.millrace.store.disk;
+package io.millrace.store.disk.segment;
 
+import io.millrace.store.disk.record.BodyPlace;
+import io.millrace.store.disk.record.ContentRange;
+import io.millrace.store.disk.record.DamagedRecordException;
+import io.millrace.store.disk.record.DiskRecord;
+import io.millrace.store.disk.record.RecordHeader;
+import io.millrace.store.disk.record.RecordType;
 import io.millrace.store.index.Location;
 import io.millrace.store.io.Checksums;
 import io.netty.buffer.ByteBuf;
@@ -42,7 +48,7 @@ public final class RecordReader {
     }
 
     /** As {@link #read(long, long)}, for a record of a known length: always with its content. */
-    DiskRecord readWhole(int segment, long offset, long tag, int length) throws IOException {
+    public DiskRecord readWhole(int segment, long offset, long tag, int length) throws IOException {
         return read(segment, offset, tag, length);
     }
 

@@ -1,5 +1,6 @@
-package io.millrace.store.disk;
+package io.millrace.store.disk.segment;
 
+import io.millrace.store.disk.record.RecordHeader;
 import io.millrace.store.io.StoreFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -42,7 +43,7 @@ public final class SegmentFile {
     }
 
     /** Reads up to the end of the segment at most; returns the bytes read. */
-    int read(int segment, long offset, ByteBuffer target) throws IOException {
+    public int read(int segment, long offset, ByteBuffer target) throws IOException {
         long left = (long) segmentBytes() - offset;
         if (left <= 0) {
             return 0;
@@ -53,7 +54,8 @@ public final class SegmentFile {
         return file.read(target, superblock.segmentPosition(segment) + offset);
     }
 
-    void write(int segment, long offset, ByteBuffer source) throws IOException {
+    /** Writes all remaining bytes of the source to a segment, from an offset in it. */
+    public void write(int segment, long offset, ByteBuffer source) throws IOException {
         assert offset + source.remaining() <= segmentBytes();
         file.write(source, superblock.segmentPosition(segment) + offset);
     }
@@ -64,7 +66,7 @@ public final class SegmentFile {
     }
 
     /** Writes the header of a segment. */
-    void writeHeader(SegmentHeader header) throws IOException {
+    public void writeHeader(SegmentHeader header) throws IOException {
         write(header.segment(), 0, header.encode());
     }
 
@@ -73,7 +75,8 @@ public final class SegmentFile {
         write(segment, 0, ByteBuffer.allocate(SegmentHeader.BYTES));
     }
 
-    void force() throws IOException {
+    /** Forces to disk all that was written. */
+    public void force() throws IOException {
         file.force();
     }
 
@@ -118,7 +121,7 @@ public final class SegmentFile {
 
     /** What the footer of a sealed segment's summary tells, without its entries; null as of {@link #summary}. */
     @Nullable
-    SegmentSummary footer(int segment, long tag) throws IOException {
+    public SegmentSummary footer(int segment, long tag) throws IOException {
         ByteBuffer footer = littleEndian(SegmentSummary.FOOTER_BYTES);
         read(segment, (long) segmentBytes() - SegmentSummary.FOOTER_BYTES, footer);
         return SegmentSummary.count(footer.flip(), tag) < 0 ? null : SegmentSummary.ofFooter(footer);
@@ -171,7 +174,7 @@ public final class SegmentFile {
     }
 
     /** The records of a segment: from its summary, else by walking over them. */
-    SegmentSummary records(int segment, long tag, boolean resync) throws IOException {
+    public SegmentSummary records(int segment, long tag, boolean resync) throws IOException {
         SegmentSummary summary = summary(segment, tag);
         if (summary != null) {
             return summary;

@@ -1,4 +1,4 @@
-package io.millrace.store.disk;
+package io.millrace.store.disk.record;
 
 import org.jspecify.annotations.Nullable;
 
@@ -27,7 +27,7 @@ public enum RecordType {
     }
 
     /** The type of a byte on disk, null when there is none. */
-    static @Nullable RecordType of(byte code) {
+    public static @Nullable RecordType of(byte code) {
         return code > 0 && code < BY_CODE.length ? BY_CODE[code] : null;
     }
 }

@@ -1,4 +1,4 @@
-package io.millrace.store.disk;
+package io.millrace.store.disk.record;
 
 /**
  * A part of one record's content, and whose content it must be.
@@ -14,7 +14,8 @@ public record ContentRange(long objectId, int block, int from, int length) {
     /** The content is the whole body. */
     public static final int NO_BLOCK = -1;
 
-    boolean matches(RecordHeader header) {
+    /** Whether a record with that header is the one meant, and holds the whole range. */
+    public boolean matches(RecordHeader header) {
         boolean rightType = block == NO_BLOCK
                 ? header.type() == RecordType.COMPLETE
                 : header.type() == RecordType.BLOCK && header.blockNumber() == block;

@@ -1,4 +1,4 @@
-package io.millrace.store.disk;
+package io.millrace.store.disk.record;
 
 import io.netty.buffer.ByteBuf;
 import java.nio.ByteOrder;
@@ -15,7 +15,7 @@ public final class DiskRecord {
     private final boolean hasContent;
 
     /** Takes ownership of the buffer, which starts with the record. */
-    DiskRecord(RecordHeader header, ByteBuf buffer, boolean hasContent) {
+    public DiskRecord(RecordHeader header, ByteBuf buffer, boolean hasContent) {
         this.header = header;
         this.buffer = buffer;
         this.hasContent = hasContent;

@@ -1,4 +1,4 @@
-package io.millrace.store.disk;
+package io.millrace.store.disk.record;
 
 import java.io.IOException;
 

@@ -1,5 +1,7 @@
-package io.millrace.store.disk;
+package io.millrace.store.disk.segment;
 
+import io.millrace.store.disk.SegmentLog;
+import io.millrace.store.disk.Volume;
 import io.millrace.store.index.HeapTables;
 import io.millrace.store.index.Location;
 import io.millrace.store.index.MappedIndex;

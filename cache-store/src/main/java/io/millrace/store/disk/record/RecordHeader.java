@@ -1,4 +1,4 @@
-package io.millrace.store.disk;
+package io.millrace.store.disk.record;
 
 import io.millrace.store.index.Location;
 import io.millrace.store.io.Checksums;
@@ -54,7 +54,7 @@ public final class RecordHeader {
     /** Latest time that expiry or pin can tell, in seconds since the epoch. */
     public static final long SECONDS_MAX = 0xFFFF_FFFFL;
     /** Where the hash stands, upper half first. */
-    static final int HASH_AT = 32;
+    public static final int HASH_AT = 32;
 
     static final int MAGIC = 0x4352_524d;
     private static final int CONTENT_LENGTH_MAX = 1 << 28;
@@ -86,7 +86,8 @@ public final class RecordHeader {
         this.hashLow = hashLow;
     }
 
-    static RecordHeader complete(DiskKey key, long objectId, int headLength, int expiry, int contentLength) {
+    /** A COMPLETE record: an object whose whole body lies in the record. */
+    public static RecordHeader complete(DiskKey key, long objectId, int headLength, int expiry, int contentLength) {
         RecordHeader header = keyed(RecordType.COMPLETE, key, objectId);
         header.flags = FLAG_WHOLE;
         header.headLength = headLength;
@@ -96,7 +97,8 @@ public final class RecordHeader {
         return header;
     }
 
-    static RecordHeader block(long keyHash, long objectId, int number, int contentLength) {
+    /** A BLOCK record: one block of the body of an object. */
+    public static RecordHeader block(long keyHash, long objectId, int number, int contentLength) {
         RecordHeader header = new RecordHeader(
                 RecordType.BLOCK, objectId, DiskKey.blockHashHigh(objectId), DiskKey.blockHashLow(objectId, number));
         header.keyHash = keyHash;
@@ -106,7 +108,8 @@ public final class RecordHeader {
         return header;
     }
 
-    static RecordHeader head(DiskKey key, long objectId, int headLength, int expiry, BodyPlace place) {
+    /** A HEAD record: an object whose body lies in other records. */
+    public static RecordHeader head(DiskKey key, long objectId, int headLength, int expiry, BodyPlace place) {
         RecordHeader header = keyed(RecordType.HEAD, key, objectId);
         header.flags = place.flags();
         header.headLength = headLength;
@@ -116,7 +119,8 @@ public final class RecordHeader {
         return header;
     }
 
-    static RecordHeader tombstone(DiskKey key) {
+    /** A TOMBSTONE record: the key was removed. */
+    public static RecordHeader tombstone(DiskKey key) {
         return keyed(RecordType.TOMBSTONE, key, 0);
     }
 
@@ -130,25 +134,25 @@ public final class RecordHeader {
      * Says until when the object is pinned, in seconds since the epoch, 0 for not at all. Of a BLOCK that is not written down:
      * its head says it.
      */
-    RecordHeader pinnedUntil(long seconds) {
+    public RecordHeader pinnedUntil(long seconds) {
         pinnedUntil = Math.max(0, Math.min(seconds, SECONDS_MAX));
         return this;
     }
 
     /** Gives the record its place in the log. */
-    void stamp(long sequence, long tag) {
+    public void stamp(long sequence, long tag) {
         this.sequence = sequence;
         this.tag = tag;
     }
 
     /** Sets the checksums of what follows the header. */
-    void checksums(int tableCrc, int metaCrc) {
+    public void checksums(int tableCrc, int metaCrc) {
         this.tableCrc = tableCrc;
         this.metaCrc = metaCrc;
     }
 
     /** Writes the header at absolute {@code index} of a little-endian buffer. */
-    void encode(ByteBuffer out, int index) {
+    public void encode(ByteBuffer out, int index) {
         assert out.order() == ByteOrder.LITTLE_ENDIAN;
         out.putInt(index, MAGIC);
         out.put(index + 4, type.code());
@@ -203,7 +207,7 @@ public final class RecordHeader {
     }
 
     /** Whether a header that cannot be decoded was one of a segment of that tag: no body can be written to look so. */
-    static boolean mayHaveTag(ByteBuffer in, int index, long tag) {
+    public static boolean mayHaveTag(ByteBuffer in, int index, long tag) {
         return tag != 0 && Long.bitCount(in.getLong(index + 16) ^ tag) <= 1;
     }
 
@@ -307,26 +311,28 @@ public final class RecordHeader {
         return pinnedUntil;
     }
 
-    int tableCrc() {
+    /** CRC32C of the checksum table. */
+    public int tableCrc() {
         return tableCrc;
     }
 
-    int metaCrc() {
+    /** CRC32C of key, head and extension. */
+    public int metaCrc() {
         return metaCrc;
     }
 
     /** Bytes of the checksum table. */
-    int tableLength() {
+    public int tableLength() {
         return (contentLength + CHUNK_BYTES - 1) / CHUNK_BYTES * Integer.BYTES;
     }
 
     /** Bytes of extension, key and head. */
-    int metaLength() {
+    public int metaLength() {
         return extensionLength() + keyLength + headLength;
     }
 
     /** Where the extension starts, counted from the record. */
-    int metaOffset() {
+    public int metaOffset() {
         return BYTES + tableLength();
     }
 

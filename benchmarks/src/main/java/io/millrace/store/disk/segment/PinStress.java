@@ -1,4 +1,4 @@
-package io.millrace.store.disk;
+package io.millrace.store.disk.segment;
 
 import io.millrace.store.index.StressTables;
 import org.openjdk.jcstress.annotations.Actor;

@@ -1,5 +1,6 @@
-package io.millrace.store.disk;
+package io.millrace.store.disk.segment;
 
+import io.millrace.store.disk.Volume;
 import java.util.BitSet;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
@@ -23,16 +24,19 @@ public final class SegmentPins {
         return counts.length();
     }
 
-    void add(int segment) {
+    /** Adds one reader of a segment. */
+    public void add(int segment) {
         counts.incrementAndGet(segment);
     }
 
-    void remove(int segment) {
+    /** Removes one reader that was added before. */
+    public void remove(int segment) {
         int left = counts.decrementAndGet(segment);
         assert left >= 0 : "segment " + segment + " unpinned more often than pinned";
     }
 
-    boolean isPinned(int segment) {
+    /** Whether a segment has readers. */
+    public boolean isPinned(int segment) {
         return counts.get(segment) != 0;
     }
 

@@ -1,4 +1,4 @@
-package io.millrace.store.disk;
+package io.millrace.store.disk.segment;
 
 import io.millrace.store.io.Checksums;
 import io.millrace.store.io.FileIo;
@@ -84,7 +84,7 @@ public final class ReaderLists {
     }
 
     /** Whether another process reads the segment, as of the last {@link #recheck}. */
-    boolean isPinned(int segment) {
+    public boolean isPinned(int segment) {
         return pinned.get(segment);
     }
 
@@ -94,7 +94,7 @@ public final class ReaderLists {
     }
 
     /** Asks again which lists are still held: a system call or two for each, nothing when there is none. */
-    void recheck() {
+    public void recheck() {
         lock.lock();
         try {
             if (others.isEmpty()) {
@@ -147,12 +147,12 @@ public final class ReaderLists {
     }
 
     /** Tells who takes the volume next what is read here. Nothing is pinned any more by now. */
-    void tell(SegmentPins pins, SegmentTable table) throws IOException {
+    public void tell(SegmentPins pins, SegmentTable table) throws IOException {
         tell(pins.pinned(), table);
     }
 
     /** Tells who takes the volume next that every segment with records is read here, and what was given up and is pinned. */
-    void tellAll(SegmentPins pins, SegmentTable table) throws IOException {
+    public void tellAll(SegmentPins pins, SegmentTable table) throws IOException {
         BitSet used = pins.pinned();
         for (int segment = 0; segment < table.segments(); segment++) {
             if (table.tag(segment) != 0) {
@@ -176,7 +176,7 @@ public final class ReaderLists {
     }
 
     /** Takes from the list what is not read any more; without readers it goes. Does nothing when none was told. */
-    void shorten(SegmentPins pins, SegmentTable table) throws IOException {
+    public void shorten(SegmentPins pins, SegmentTable table) throws IOException {
         lock.lock();
         try {
             HeldFile list = own;
@@ -197,7 +197,7 @@ public final class ReaderLists {
     }
 
     /** Takes the whole list back. */
-    void untell() throws IOException {
+    public void untell() throws IOException {
         lock.lock();
         try {
             HeldFile list = own;

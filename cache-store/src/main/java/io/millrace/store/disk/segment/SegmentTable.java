@@ -1,4 +1,4 @@
-package io.millrace.store.disk;
+package io.millrace.store.disk.segment;
 
 import io.millrace.store.index.IndexUnusableException;
 import io.millrace.store.index.Location;
@@ -136,7 +136,7 @@ public final class SegmentTable {
     }
 
     /** Number of segments that hold records. */
-    int live() {
+    public int live() {
         int live = 0;
         for (State state : states) {
             live += state == State.ACTIVE || state == State.SEALED ? 1 : 0;
@@ -145,7 +145,7 @@ public final class SegmentTable {
     }
 
     /** Of the sealed segments from {@code first} on the one begun last, -1 when there is none. */
-    int newestSealedFrom(int first) {
+    public int newestSealedFrom(int first) {
         int newest = -1;
         for (int segment = first; segment < states.length; segment++) {
             if (states[segment] == State.SEALED && (newest < 0 || sequences[segment] > sequences[newest])) {
@@ -206,7 +206,7 @@ public final class SegmentTable {
     }
 
     /** Whether entries of the segment's last use are told from those of its next one, if that has the tag. */
-    boolean isNewTag(int segment, long tag) {
+    public boolean isNewTag(int segment, long tag) {
         return tag != 0 && (byte) tag != lastTags[segment];
     }
 
@@ -230,7 +230,7 @@ public final class SegmentTable {
     }
 
     /** As {@link #oldestSealed()}, of those begun after the segment with that sequence. */
-    int oldestSealed(long after) {
+    public int oldestSealed(long after) {
         int oldest = -1;
         for (int segment = 0; segment < states.length; segment++) {
             if (states[segment] == State.SEALED
@@ -246,7 +246,7 @@ public final class SegmentTable {
      * Of the segments that hold records the one begun first of those begun after that sequence, -1 when there is none. Any thread:
      * of segments that are begun meanwhile, it may know nothing yet.
      */
-    int begunAfter(long after) {
+    public int begunAfter(long after) {
         int first = -1;
         long begun = Long.MAX_VALUE;
         // Downwards, as segments are moved: one that has left its old place is at its new one.
@@ -316,7 +316,7 @@ public final class SegmentTable {
     }
 
     /** Notes that the records were verified, if the segment still is what it was. */
-    void verified(int segment, long tag, long seconds) {
+    public void verified(int segment, long tag, long seconds) {
         if (tags.get(segment) == tag) {
             verified.set(segment, seconds);
             index.auxiliary(segment * ENTRY_WORDS + 3, seconds);
@@ -324,7 +324,7 @@ public final class SegmentTable {
     }
 
     /** Changes the state only. */
-    void state(int segment, State state) {
+    public void state(int segment, State state) {
         set(segment, state, sequences[segment], tags.get(segment), state == State.RETIRED ? 0 : written[segment]);
     }
 

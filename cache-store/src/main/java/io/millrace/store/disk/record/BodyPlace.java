@@ -1,4 +1,4 @@
-package io.millrace.store.disk;
+package io.millrace.store.disk.record;
 
 import java.nio.ByteBuffer;
 import java.util.BitSet;
@@ -91,7 +91,8 @@ public record BodyPlace(
         return stored == null ? (int) ((bodyLength + blockBytes - 1) / blockBytes) : stored.length();
     }
 
-    void encode(ByteBuffer out, int index) {
+    /** Writes the extension of a HEAD record at {@code index}. */
+    public void encode(ByteBuffer out, int index) {
         out.putInt(index, blockBytes);
         out.putInt(index + 4, bitmapLength());
         out.putInt(index + 8, segment);
@@ -103,7 +104,8 @@ public record BodyPlace(
         }
     }
 
-    static BodyPlace decode(ByteBuffer in, int index, RecordHeader header) throws DamagedRecordException {
+    /** Reads the extension of the HEAD record with that header at {@code index}. */
+    public static BodyPlace decode(ByteBuffer in, int index, RecordHeader header) throws DamagedRecordException {
         if (header.extensionLength() < FIXED_BYTES) {
             throw new DamagedRecordException("extension of " + header + ": too short");
         }

@@ -1,4 +1,4 @@
-package io.millrace.store.disk;
+package io.millrace.store.disk.segment;
 
 import io.millrace.store.index.Location;
 import io.millrace.store.io.Checksums;
