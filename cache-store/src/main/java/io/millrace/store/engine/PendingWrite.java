@@ -3,6 +3,8 @@ package io.millrace.store.engine;
 import io.millrace.store.StoreKey;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.disk.record.Appended;
+import io.millrace.store.engine.object.ObjectAppender;
+import io.millrace.store.engine.object.ResidentObject;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 

@@ -6,6 +6,8 @@ import io.millrace.store.Successor;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.disk.VolumeState;
 import io.millrace.store.disk.record.DiskKey;
+import io.millrace.store.engine.object.Replies;
+import io.millrace.store.engine.volume.PassedChange;
 import java.io.IOException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
