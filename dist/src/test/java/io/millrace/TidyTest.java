@@ -58,7 +58,6 @@ class TidyTest {
                         57,
                         "io.millrace.proxy.fetch",
                         27);
-            case "dist" -> Map.of("io.millrace.launcher.ats", 49);
             default -> Map.of();
         };
     }
