@@ -1,10 +1,10 @@
 package io.millrace.launcher.config;
 
 import io.millrace.launcher.exit.FileFailure;
-import io.millrace.proxy.admin.AdminException;
-import io.millrace.proxy.admin.ConfigChanger;
-import io.millrace.proxy.admin.ConfigControl;
-import io.millrace.proxy.admin.ProxyStatus;
+import io.millrace.proxy.admin.config.ConfigChanger;
+import io.millrace.proxy.admin.config.ConfigControl;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.admin.status.ProxyStatus;
 import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.ConfigDocument;
 import io.millrace.proxy.config.ConfigKey;

@@ -1,8 +1,8 @@
 package io.millrace.launcher.config;
 
 import io.millrace.launcher.exit.FileFailure;
-import io.millrace.proxy.admin.AdminException;
-import io.millrace.proxy.admin.ConfigInspector;
+import io.millrace.proxy.admin.config.ConfigInspector;
+import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.ConfigChange;
 import io.millrace.proxy.config.ConfigKey;

@@ -5,10 +5,10 @@ import io.millrace.launcher.process.WorkerPlan;
 import io.millrace.launcher.process.Workplace;
 import io.millrace.launcher.state.StateDirectory;
 import io.millrace.launcher.supervise.ServingWorker;
-import io.millrace.proxy.admin.ConfigControl.ReloadReport;
-import io.millrace.proxy.admin.ConfigControl.Result;
-import io.millrace.proxy.admin.ConfigControl.Setting;
-import io.millrace.proxy.admin.ConfigInspector;
+import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
+import io.millrace.proxy.admin.config.ConfigControl.Result;
+import io.millrace.proxy.admin.config.ConfigControl.Setting;
+import io.millrace.proxy.admin.config.ConfigInspector;
 import io.millrace.proxy.config.ConfigKeys;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.worker.control.ConfigSource;
@@ -27,12 +27,12 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 abstract class ConfigChangesFixture {
     static final String FILE = """
-            # Ours.
-            listen: ["127.0.0.1:0"]
-            remap: [{map: /, to: http://origin.example/}]
-            limits:
-              connections: 1000 # of two
-            """;
+        # Ours.
+        listen: ["127.0.0.1:0"]
+        remap: [{map: /, to: http://origin.example/}]
+        limits:
+          connections: 1000 # of two
+        """;
 
     @TempDir
     Path directory;

@@ -1,5 +1,7 @@
 package io.millrace.proxy.caching;
 
+import io.millrace.proxy.caching.field.CacheControl;
+import io.millrace.proxy.caching.settings.LifetimeSource;
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;

@@ -1,5 +1,6 @@
 package io.millrace.proxy.caching;
 
+import io.millrace.proxy.caching.settings.LifetimeSource;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.store.CorruptHeadException;

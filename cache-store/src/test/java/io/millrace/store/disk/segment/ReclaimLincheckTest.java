@@ -29,7 +29,7 @@ class ReclaimLincheckTest {
     @Test
     void everyInterleavingOfManyScenarios() {
         new ModelCheckingOptions()
-                .iterations(4 * SCALE)
+                .iterations(2 * SCALE)
                 .invocationsPerIteration(200)
                 .threads(3)
                 .actorsBefore(3)
@@ -40,7 +40,7 @@ class ReclaimLincheckTest {
     @Test
     void threadsAtFullSpeed() {
         new StressOptions()
-                .iterations(4 * SCALE)
+                .iterations(2 * SCALE)
                 .invocationsPerIteration(1000)
                 .threads(THREADS)
                 .actorsBefore(3)
