@@ -1,5 +1,8 @@
 package io.millrace.launcher;
 
+import io.millrace.launcher.config.ConfigReader;
+import io.millrace.launcher.exit.ExitCode;
+import io.millrace.launcher.exit.LaunchException;
 import io.millrace.proxy.config.problem.ConfigProblem;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.config.yaml.ConfigResult;

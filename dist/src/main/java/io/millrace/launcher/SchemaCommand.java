@@ -1,5 +1,6 @@
 package io.millrace.launcher;
 
+import io.millrace.launcher.exit.ExitCode;
 import io.millrace.proxy.config.yaml.ConfigSchema;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

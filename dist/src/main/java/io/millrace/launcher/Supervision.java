@@ -1,6 +1,25 @@
 package io.millrace.launcher;
 
 import io.millrace.acme.AcmeService;
+import io.millrace.launcher.config.ConfigChanges;
+import io.millrace.launcher.config.ConfigReader;
+import io.millrace.launcher.config.RunningConfig;
+import io.millrace.launcher.exit.ExitCode;
+import io.millrace.launcher.exit.LaunchException;
+import io.millrace.launcher.exit.StopSignals;
+import io.millrace.launcher.process.RehearsalRun;
+import io.millrace.launcher.process.WorkerIdentity;
+import io.millrace.launcher.process.WorkerPlan;
+import io.millrace.launcher.process.WorkerStatus;
+import io.millrace.launcher.process.Workplace;
+import io.millrace.launcher.sockets.InheritedSockets;
+import io.millrace.launcher.sockets.ListeningSockets;
+import io.millrace.launcher.state.InstanceLock;
+import io.millrace.launcher.state.StateDirectory;
+import io.millrace.launcher.supervise.Adoption;
+import io.millrace.launcher.supervise.ControlServer;
+import io.millrace.launcher.supervise.StateWatch;
+import io.millrace.launcher.supervise.Supervisor;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.tls.AcmeConfig;
 import io.millrace.proxy.config.value.FileMode;

@@ -48,9 +48,9 @@ class LiveKeysTest {
 
     private static Map<String, String> launchersKeys() {
         Map<String, String> keys = new TreeMap<>();
-        keys.put("admin.config_history", "launcher/ConfigHistoryTest");
-        keys.put("timeouts.drain", "launcher/WorkerChangeTest");
-        keys.put("worker.warm_up_limit", "launcher/WorkerChangeTest");
+        keys.put("admin.config_history", "launcher/config/ConfigHistoryTest");
+        keys.put("timeouts.drain", "launcher/config/WorkerChangeTest");
+        keys.put("worker.warm_up_limit", "launcher/config/WorkerChangeTest");
         for (ConfigKey<?> key : ConfigCatalog.keys()) {
             if (key.path().startsWith("tls.acme.")) {
                 keys.put(key.path(), "acme/AcmeSettingsTest");

@@ -2,6 +2,15 @@ package io.millrace.launcher.ats;
 
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
+import io.millrace.launcher.ats.draft.DraftNode;
+import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.JoinedYaml;
+import io.millrace.launcher.ats.remap.RemapRule;
+import io.millrace.launcher.ats.settings.OriginTlsImport;
+import io.millrace.launcher.ats.source.Addresses;
+import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.ats.source.SourceFile;
+import io.millrace.launcher.ats.source.Yaml;
 import io.millrace.proxy.config.value.AddressSet;
 import io.millrace.proxy.config.value.Regex;
 import java.util.ArrayList;
