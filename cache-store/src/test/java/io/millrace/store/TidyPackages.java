@@ -25,7 +25,8 @@ public final class TidyPackages {
         List<String> found = new ArrayList<>();
         counts(sources).forEach((name, count) -> {
             if (count > TYPES_MAX) {
-                found.add(name + ": types actual=" + count + ", limit=" + TYPES_MAX + "; move types to another package");
+                found.add(
+                        name + ": types actual=" + count + ", limit=" + TYPES_MAX + "; move types to another package");
             }
         });
         return found;
