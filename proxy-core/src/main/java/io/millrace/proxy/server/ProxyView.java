@@ -42,13 +42,13 @@ public interface ProxyView {
     /** The settings of exchanges that begin now. */
     ExchangeSettings settings();
 
-    /** What accepts clients, in the order of the configuration. */
+    /** The listening addresses, in the order of the configuration. */
     List<Listener> listeners();
 
     /** The event loops with what serves on them; at least one. */
     List<ServingLoop> loops();
 
-    /** What all event loops share. */
+    /** The parts that all event loops share. */
     ExchangeLoop.Shared shared();
 
     /** The stored responses. */

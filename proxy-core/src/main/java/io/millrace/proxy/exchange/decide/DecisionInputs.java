@@ -6,7 +6,7 @@ import io.millrace.proxy.purge.Invalidator;
 import io.millrace.store.CacheStore;
 import java.util.function.Supplier;
 
-/** What a decision about a request reads, and all event loops share. Thread-safe. */
+/** Inputs of decisions about requests that all event loops share. Thread-safe. */
 public interface DecisionInputs {
     /** The stored responses. */
     CacheStore<StoredHead> store();
