@@ -39,7 +39,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Published attacks on HTTP/2 servers and on downgrades to HTTP/1.1, in raw frames: error, scope and counter of each. */
+/** Published attacks on HTTP/2 servers in raw frames: error, scope and counter of each. */
 class Http2HostileTest {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
@@ -345,73 +345,5 @@ class Http2HostileTest {
         client.frame(PING, 0, 0, new byte[8]).await(PING);
         read.countDown();
         assertArrayEquals(content, client.response(1).content());
-    }
-
-    // downgrades
-
-    private static Stream<List<byte[]>> requests(String name, String value) {
-        return Stream.of(
-                List.of(post(1, name, value), frame(DATA, END_STREAM, 1, (byte) 'x')),
-                List.of(get(1, request("GET", "/slow", name, value))),
-                // In trailers.
-                List.of(post(1), get(1, name, value)));
-    }
-
-    /** Fields that split or frame an HTTP/1.1 request anew, on a request with content, without, and in trailers. */
-    static Stream<List<byte[]>> downgrades() {
-        String[][] fields = {
-            {"x", "1\r\ntransfer-encoding: chunked"},
-            {"x", "1\r\n\r\nGET /admin HTTP/1.1\r\nhost: test.example\r\n\r\n"},
-            {"x", "1\nhost: other"},
-            {"x", "1\rhost: other"},
-            {"x\r\ntransfer-encoding", "chunked"},
-            {"x: 1\r\ntransfer-encoding", "chunked"},
-            {"x: y", "1"},
-            {" x", "1"},
-            {"x\t", "1"},
-            {"x\0", "1"},
-            {"X", "1"},
-            {"\u00e4", "1"},
-            {"cookie", "a=1\r\nx: y"},
-            {":path", "/admin"},
-            {":authority", "other"},
-            {":unknown", "1"},
-        };
-        return Stream.of(fields).flatMap(field -> requests(field[0], field[1]));
-    }
-
-    @ParameterizedTest
-    @MethodSource("downgrades")
-    void fieldsThatWouldSplitARequestAreRefused(List<byte[]> frames) throws Exception {
-        Http2Client client = start(fresh -> fresh);
-        client.send(join(frames.toArray(byte[][]::new)));
-        assertEquals("stream PROTOCOL_ERROR", client.outcome());
-        assertEquals(1, proxy.counted(Counter.HTTP2_FAULT_PROTOCOL));
-        client.frame(PING, 0, 0, new byte[8]).await(PING);
-        for (String head : heads) {
-            // A request whose trailers are refused may have begun; it is one request.
-            assertTrue(head.startsWith("POST /slow HTTP/1.1\r\n"), head);
-            assertEquals(head.length() - 4, head.indexOf("\r\n\r\n"), head);
-        }
-    }
-
-    /** Pseudo-fields with what would end a request line or a Host line. */
-    @Test
-    void pseudoFieldsThatWouldSplitARequestAreRefused() throws Exception {
-        Http2Client client = start(fresh -> fresh);
-        int id = 1;
-        String[] names = {":method", ":scheme", ":authority", ":path"};
-        for (String name : names) {
-            for (String injected : List.of("\r\nx: y", " HTTP/1.1\r\n\r\nGET /admin", "\0", "\n")) {
-                String[] fields = request("GET", "/slow");
-                for (int i = 0; i < fields.length; i += 2) {
-                    fields[i + 1] += fields[i].equals(name) ? injected : "";
-                }
-                client.headers(id, true, fields);
-                assertEquals("stream PROTOCOL_ERROR", client.outcome(), name + injected.replaceAll("[^ -~]", "?"));
-                id += 2;
-            }
-        }
-        assertEquals(0, heads.size());
     }
 }

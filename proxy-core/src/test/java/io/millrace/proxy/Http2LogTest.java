@@ -76,6 +76,9 @@ class Http2LogTest {
             ProxyExtension.await("the origin's request", () -> proxy.origin().requests() == 2);
             client.frame(RST_STREAM, 0, 13, number(8));
             assertEquals("HTTP/2.0 GET /slow ERR_CLIENT_ABORT/MISS_COLD 000/000 0", line(file, 7));
+            client.headers(15, true, request("POST", "/a", "content-length", "5"))
+                    .await(RST_STREAM);
+            assertEquals("- - - ERR_INVALID_REQ/MISS_NONE 400/000 0", line(file, 8));
         } finally {
             go.countDown();
         }

@@ -182,9 +182,9 @@ class OriginAdminTest {
         return of.all().iterator().next().hosts().get(0);
     }
 
-    private static void serve(OriginGroups to, int minorVersion, long nowMillis) {
+    private static void serve(OriginGroups to, int version, long nowMillis) {
         GroupTries.Try next = to.newLoop().begin("shop", config -> 0, nowMillis).next(true, nowMillis);
-        next.responded(200, minorVersion, nowMillis, 1);
+        next.responded(200, version, nowMillis, 1);
         next.answered(200, nowMillis);
     }
 
@@ -213,6 +213,9 @@ class OriginAdminTest {
         assertEquals(2, after.earlierRequests());
         assertEquals(T / 1000 + 5, after.lastSuccess());
         assertEquals(3, first(next).history().requests());
+        serve(next, 2, T + 6000);
+        assertEquals(
+                "2.0", new OriginAdmin(next, () -> now, null).hosts().get(0).httpVersion());
     }
 
     @Test

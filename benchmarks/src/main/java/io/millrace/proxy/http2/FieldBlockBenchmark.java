@@ -1,5 +1,8 @@
 package io.millrace.proxy.http2;
 
+import io.millrace.proxy.http2.hpack.HpackDecoder;
+import io.millrace.proxy.http2.frame.Http2Exception;
+import io.millrace.proxy.http2.frame.Frames;
 import io.millrace.bench.StoredResponses;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.http.OutboundHead;

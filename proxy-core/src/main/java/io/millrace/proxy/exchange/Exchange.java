@@ -374,7 +374,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
         origin.answered();
         stale.release();
         report.answeredBy(from.host());
-        report.confirmed(collapsed);
+        report.confirmed(collapsed, from.originVersion());
         if (StoredParts.of(request, object) == StoredParts.MISSING) {
             sendBlocks(object, refreshed, collapsed);
             return;

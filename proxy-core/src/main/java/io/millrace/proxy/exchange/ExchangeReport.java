@@ -47,6 +47,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one event loop.
  */
 final class ExchangeReport {
+    private static final int UNKNOWN_VERSION = -1;
     /** Says that an operator let it be served stale ({@code cache.stale_despite_s_maxage}). */
     private static final String DESPITE_S_MAXAGE = "stale-despite-s-maxage";
 
@@ -80,7 +81,7 @@ final class ExchangeReport {
     private long endNanos;
     private long receivedBytes;
     private int originStatus;
-    private int originVersion = 1;
+    private int originVersion = UNKNOWN_VERSION;
     private int status;
 
     ExchangeReport(ExchangeLoop home, ClientStream stream, @Nullable RequestHead request) {
@@ -130,7 +131,7 @@ final class ExchangeReport {
         endNanos = 0;
         receivedBytes = 0;
         originStatus = 0;
-        originVersion = 1;
+        originVersion = UNKNOWN_VERSION;
         status = 0;
         home.counters().increment(Counter.REQUESTS_ACTIVE);
     }
@@ -187,8 +188,10 @@ final class ExchangeReport {
         contentType = originFields.get(FieldName.CONTENT_TYPE);
     }
 
-    void confirmed(boolean byOthersFetch) {
+    /** @param version of the origin's 304, as {@link io.millrace.proxy.http.ResponseHead#version} */
+    void confirmed(boolean byOthersFetch, int version) {
         originStatus = 304;
+        originVersion = version;
         collapsed = byOthersFetch;
     }
 
@@ -200,6 +203,7 @@ final class ExchangeReport {
     /** The origin's part is being stored in blocks, from where it is sent. */
     void storedInBlocks(FetchedResponse response) {
         originStatus = response.originStatus();
+        originVersion = response.head().version();
         stored = response.stored();
     }
 
@@ -307,7 +311,7 @@ final class ExchangeReport {
 
     /** Adds Via and Cache-Status to an origin's answer. */
     void addTo(OutboundHead head) {
-        head.via(via(head.status(), originVersion));
+        head.via(via(head.status(), originVersion == UNKNOWN_VERSION ? 1 : originVersion));
         ByteBuf value = head.cacheStatus();
         home.settings().cacheStatus().forwarded(value, forwardReason == null ? ForwardReason.MISS : forwardReason);
         if (originStatus != 0) {
@@ -378,6 +382,7 @@ final class ExchangeReport {
         switched = true;
         tunnelNanos = System.nanoTime();
         originStatus = ofOrigin;
+        originVersion = ofOrigin == 0 ? UNKNOWN_VERSION : 1;
         status = withStatus;
     }
 
@@ -464,6 +469,9 @@ final class ExchangeReport {
         record.text(LogField.DETAIL, tried == null ? told : told + "; " + tried);
         tls(ring, record);
         captures(ring, record);
+        if (originVersion != UNKNOWN_VERSION) {
+            record.originVersion(originVersion == 2 ? 2 : 1, originVersion == 2 ? 0 : originVersion);
+        }
         RequestHead head = request;
         if (head != null) {
             record.version(head.isHttp2() ? 2 : 1, head.isHttp2() ? 0 : head.minorVersion())

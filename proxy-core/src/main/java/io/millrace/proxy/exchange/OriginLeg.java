@@ -65,6 +65,7 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
 
     private long requestMillis;
     private long requestNanos;
+    private volatile int originVersion;
     private boolean fetchAgain;
     private volatile long[] groups = Invalidations.NO_GROUPS;
 
@@ -217,6 +218,11 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
         return call instanceof OriginTries tries ? tries.host() : null;
     }
 
+    /** The version of the origin's response head. Any loop, once it was told of an answer. */
+    int originVersion() {
+        return originVersion;
+    }
+
     // what the origin says
 
     @Override
@@ -253,6 +259,7 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
 
     @Override
     public void onHead(ResponseHead head, ResponseFraming framing) {
+        originVersion = head.version();
         try {
             respond(home.settings().server().applyTo(head), framing);
         } catch (RuntimeException e) {

@@ -206,7 +206,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
         public void onHead(ResponseHead head, ResponseFraming framing) {
             status = head.status();
             if (turn != null) {
-                turn.responded(status, head.minorVersion(), home.clock().millis(), System.nanoTime() - sentNanos);
+                turn.responded(status, head.version(), home.clock().millis(), System.nanoTime() - sentNanos);
             }
             if (!isCurrent()) {
                 return;
@@ -227,8 +227,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
         @Override
         public void onSwitched(ResponseHead head, SwitchedConnection connection) {
             if (turn != null) {
-                turn.responded(
-                        head.status(), head.minorVersion(), home.clock().millis(), System.nanoTime() - sentNanos);
+                turn.responded(head.status(), head.version(), home.clock().millis(), System.nanoTime() - sentNanos);
                 turn.answered(head.status(), home.clock().millis());
             }
             if (isCurrent()) {

@@ -1,6 +1,7 @@
 package io.millrace.proxy.http2;
 
 import io.millrace.proxy.http.OutboundHead;
+import io.millrace.proxy.http2.frame.Frames;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientStream;
 import io.netty.buffer.ByteBuf;

@@ -1,5 +1,9 @@
 package io.millrace.proxy.http2;
 
+import io.millrace.proxy.http2.frame.ErrorCode;
+import io.millrace.proxy.http2.frame.Http2Exception;
+import io.millrace.proxy.http2.frame.Http2Fault;
+
 /**
  * Counts what a client may do now and then but not all the time: resets, faults, frames that carry nothing. Each has a level
  * that rises by one with every event and falls by the allowed number within the window.

@@ -1,12 +1,12 @@
 package io.millrace.proxy.http2;
 
-import io.millrace.proxy.http.FieldName;
-import io.millrace.proxy.http.Method;
-import io.millrace.proxy.http.RequestHead;
-import io.millrace.proxy.http.forward.TrailerFields;
+import io.millrace.proxy.http2.frame.ErrorCode;
+import io.millrace.proxy.http2.frame.FrameReader;
+import io.millrace.proxy.http2.frame.Frames;
+import io.millrace.proxy.http2.frame.Http2Exception;
+import io.millrace.proxy.http2.frame.Http2Fault;
+import io.millrace.proxy.http2.hpack.HpackDecoder;
 import io.millrace.proxy.net.BadRequest;
-import io.millrace.proxy.net.DecidedRequest;
-import io.millrace.proxy.net.RequestHandler;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
@@ -23,8 +23,10 @@ final class FrameProcessor implements FrameReader.Receiver {
 
     private final Http2Connection connection;
     private final Http2Loop home;
+    private final RequestOpener requests;
     private final HpackDecoder hpack = new HpackDecoder();
     private final FloodGuard guard = new FloodGuard();
+    private final StreamLimit streamLimit = new StreamLimit();
 
     private int receiveWindow = Frames.WINDOW_DEFAULT;
     private int receiveWindowMax = Frames.WINDOW_DEFAULT;
@@ -34,15 +36,10 @@ final class FrameProcessor implements FrameReader.Receiver {
     /** Whether the DATA frame under way has had content. */
     private boolean anyContent;
 
-    private int requests;
-    /** A priority that was told before its request, and the request's stream. */
-    private @Nullable StreamPriority early;
-
-    private int earlyStream;
-
     FrameProcessor(Http2Connection connection, Http2Loop home) {
         this.connection = connection;
         this.home = home;
+        requests = new RequestOpener(connection, home);
     }
 
     /** The connection's window has been announced as so many bytes. */
@@ -58,6 +55,16 @@ final class FrameProcessor implements FrameReader.Receiver {
 
     void onTick(Http2Settings settings) {
         guard.onTick(settings);
+        if (streamLimit.announced() != settings.streamsMax()) {
+            ByteBuf out = connection.output().room(Frames.HEADER_BYTES + 6);
+            Frames.header(out, 6, Frames.SETTINGS, 0, 0);
+            Frames.setting(out, Frames.SETTING_MAX_CONCURRENT_STREAMS, settings.streamsMax());
+            streamLimit.announce(settings.streamsMax());
+        }
+    }
+
+    StreamLimit streamLimit() {
+        return streamLimit;
     }
 
     /**
@@ -110,187 +117,31 @@ final class FrameProcessor implements FrameReader.Receiver {
         if (error != null) {
             throw error;
         }
-        if (streams.size() >= settings.streamsMax()) {
+        if (streams.size() >= streamLimit.max()) {
             throw Http2Exception.stream(
                     streamId, ErrorCode.REFUSED_STREAM, Http2Fault.STREAMS, "more streams than http2.streams allows");
         }
-        begin(streamId, fields, endStream, settings);
+        requests.open(streamId, endStream, initialSendWindow);
     }
 
     private void onTrailers(Http2Stream stream, RequestFields fields, boolean endStream) throws Http2Exception {
-        if (stream.isRequestEnded()) {
+        if (stream.request().isEnded()) {
             throw Http2Exception.stream(
                     stream.id(), ErrorCode.STREAM_CLOSED, Http2Fault.STREAM_CLOSED, "HEADERS behind a request's end");
+        }
+        if (stream.isTunnelAsked()) {
+            throw Http2Exception.stream(
+                    stream.id(), ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, "HEADERS within a tunnel");
         }
         String malformed = endStream ? fields.malformed() : "trailers that do not end their stream";
         if (malformed != null) {
             throw Http2Exception.stream(stream.id(), ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, malformed);
         }
         if (fields.isTooLarge()) {
-            stream.failRequest(BadRequest.HEADER_TOO_LARGE);
+            stream.request().fail(BadRequest.HEADER_TOO_LARGE);
             return;
         }
         stream.endRequest();
-    }
-
-    private void begin(int streamId, RequestFields fields, boolean endStream, Http2Settings settings)
-            throws Http2Exception {
-        home.parts().events().onRequest();
-        connection.onRequest();
-        requests++;
-        boolean last = home.parts().connections().isDraining()
-                || (settings.requestsPerConnectionMax() > 0 && requests >= settings.requestsPerConnectionMax());
-        if (last) {
-            connection.beginShutdown();
-        }
-        if (fields.isTooLarge()) {
-            refuse(streamId, BadRequest.HEADER_TOO_LARGE, endStream);
-            return;
-        }
-        RequestHead head = fields.head(connection.client().secure());
-        String malformed = fields.malformed();
-        if (malformed != null) {
-            refuseMalformed(streamId, malformed);
-        }
-        BadRequest refused = fields.refused();
-        if (head == null || refused != null) {
-            refuse(streamId, refused == null ? BadRequest.SYNTAX : refused, endStream);
-            return;
-        }
-        if (!connection.covers(head.target())) {
-            home.parts().events().onFault(Http2Fault.MISDIRECTED);
-            refuse(streamId, BadRequest.MISDIRECTED, endStream);
-            return;
-        }
-        DecidedRequest decided = null;
-        if (endStream
-                && fields.isPlain()
-                && home.parts().answersDirectly().get()
-                && connection.output().isWritable()) {
-            decided = answerDirectly(streamId, head);
-            if (decided == null) {
-                home.parts().events().onAnswered();
-                return;
-            }
-        }
-        begin(streamId, fields, head, decided, endStream, settings);
-    }
-
-    /** Null when the request is answered. */
-    private @Nullable DecidedRequest answerDirectly(int streamId, RequestHead head) {
-        DirectStream stream = home.directStream();
-        int window = Math.max(0, Math.min(connection.sendWindow(), initialSendWindow));
-        stream.begin(connection.output().room(0), connection.client(), streamId, window, connection.takeTableUpdate());
-        DecidedRequest decided = home.parts().direct().onDirectRequest(stream, head);
-        if (decided != null) {
-            stream.takeBack();
-            if (stream.hadTableUpdate()) {
-                connection.giveUpTable();
-            }
-            return decided;
-        }
-        connection.sentDirectly(stream.sent());
-        ByteBuf rest = stream.takeRest();
-        if (stream.sent() > 0) {
-            sentFrame(stream.sent(), rest != null);
-        }
-        if (rest != null) {
-            Http2Stream waiting = new Http2Stream(connection, streamId, initialSendWindow - stream.sent());
-            connection.streams().put(waiting);
-            waiting.drain(rest);
-        }
-        stream.end();
-        return null;
-    }
-
-    private void begin(
-            int streamId,
-            RequestFields fields,
-            RequestHead head,
-            @Nullable DecidedRequest decided,
-            boolean endStream,
-            Http2Settings settings)
-            throws Http2Exception {
-        Http2Stream stream = new Http2Stream(connection, streamId, initialSendWindow);
-        long contentLength = fields.contentLength();
-        boolean tunnels = head.method() == Method.CONNECT || fields.isExtendedConnect();
-        if (endStream && contentLength > 0) {
-            throw Http2Exception.stream(
-                    streamId,
-                    ErrorCode.PROTOCOL_ERROR,
-                    Http2Fault.PROTOCOL,
-                    "Content-Length that differs from the content");
-        }
-        connection.streams().put(stream);
-        RequestHead owned = fields.owned(head);
-        prioritize(stream, owned);
-        stream.wantTrailers(TrailerFields.areWanted(owned.fields()));
-        long expected = endStream ? 0 : contentLength;
-        if (tunnels) {
-            beginTunnel(stream, owned, endStream);
-            return;
-        }
-        stream.expect(expected, owned.fields().hasToken(FieldName.EXPECT, "100-continue"));
-        if (expected > 0 && settings.contentBytesMax() > 0 && expected > settings.contentBytesMax()) {
-            refuse(stream, BadRequest.CONTENT_TOO_LARGE);
-            return;
-        }
-        stream.handler(
-                decided == null
-                        ? home.parts().receiver().onRequest(stream, owned, expected)
-                        : decided.resume(stream, owned));
-        if (endStream) {
-            stream.endRequest();
-        }
-    }
-
-    /** Content is what the tunnel carries: the request itself has none. */
-    private void beginTunnel(Http2Stream stream, RequestHead head, boolean endStream) throws Http2Exception {
-        stream.askTunnel();
-        RequestHandler exchange = home.parts().receiver().onRequest(stream, head, 0);
-        stream.handler(exchange);
-        exchange.onRequestEnd();
-        if (endStream) {
-            stream.endRequest();
-        }
-    }
-
-    private void prioritize(Http2Stream stream, RequestHead head) {
-        StreamPriority told = early;
-        int line = head.fields().find(FieldName.PRIORITY);
-        if (told != null && earlyStream == stream.id()) {
-            early = null;
-            connection.prioritize(stream, told);
-        } else if (line >= 0) {
-            StreamPriority priority = new StreamPriority();
-            priority.read(
-                    head.fields().bytes(),
-                    head.fields().valueStart(line),
-                    head.fields().valueEnd(line));
-            connection.prioritize(stream, priority);
-        }
-    }
-
-    /** Answers a request that is well-formed and refused all the same. */
-    private void refuse(int streamId, BadRequest reason, boolean endStream) throws Http2Exception {
-        Http2Stream stream = new Http2Stream(connection, streamId, initialSendWindow);
-        connection.streams().put(stream);
-        if (endStream) {
-            stream.endRequest();
-        }
-        refuse(stream, reason);
-    }
-
-    private void refuse(Http2Stream stream, BadRequest reason) {
-        home.parts().receiver().onBadRequest(stream, reason);
-    }
-
-    /** A malformed request is no request to be answered: its stream is reset (RFC 9113 s8.1.1), and it is logged as refused. */
-    private void refuseMalformed(int streamId, String malformed) throws Http2Exception {
-        Http2Stream stream = new Http2Stream(connection, streamId, 0);
-        stream.onGone();
-        home.parts().receiver().onBadRequest(stream, BadRequest.SYNTAX);
-        throw Http2Exception.stream(streamId, ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, malformed);
     }
 
     // content
@@ -310,7 +161,7 @@ final class FrameProcessor implements FrameReader.Receiver {
         anyContent = false;
         Http2Stream stream = connection.streams().get(streamId);
         if (stream != null) {
-            stream.receiving(length);
+            stream.request().receiving(length);
         } else if (connection.streams().isIdle(streamId)) {
             throw protocol("DATA on a stream that has not begun");
         } else if (!connection.streams().wasReset(streamId)) {
@@ -324,7 +175,9 @@ final class FrameProcessor implements FrameReader.Receiver {
         anyContent = true;
         Http2Stream stream = connection.streams().get(streamId);
         if (stream != null) {
-            stream.content(in, index, length, connection.settings().contentBytesMax());
+            // The bytes of a tunnel are no content.
+            long bytesMax = stream.isTunnelAsked() ? 0 : connection.settings().contentBytesMax();
+            stream.request().take(in, index, length, bytesMax);
         }
     }
 
@@ -401,10 +254,10 @@ final class FrameProcessor implements FrameReader.Receiver {
         int change = (int) value - initialSendWindow;
         initialSendWindow = (int) value;
         for (Http2Stream stream : connection.streams().all()) {
-            if (!stream.enlargeWindow(change)) {
+            if (!stream.content().enlargeWindow(change)) {
                 throw windowOverflow();
             }
-            connection.schedule(stream);
+            connection.sender().schedule(stream);
         }
     }
 
@@ -424,6 +277,12 @@ final class FrameProcessor implements FrameReader.Receiver {
     }
 
     @Override
+    public void onSettingsAcknowledged() throws Http2Exception {
+        streamLimit.onAcknowledgement();
+        guard.controlFrame(connection.settings());
+    }
+
+    @Override
     public void onPing(long opaque) throws Http2Exception {
         guard.controlFrame(connection.settings());
         Frames.pingAck(connection.output().room(17), opaque);
@@ -433,18 +292,18 @@ final class FrameProcessor implements FrameReader.Receiver {
     public void onWindowUpdate(int streamId, int increment) throws Http2Exception {
         guard.controlFrame(connection.settings());
         if (streamId == 0) {
-            if (!connection.enlargeWindow(increment)) {
+            if (!connection.sender().enlargeWindow(increment)) {
                 throw windowOverflow();
             }
             return;
         }
         Http2Stream stream = connection.streams().get(streamId);
         if (stream != null) {
-            if (!stream.enlargeWindow(increment)) {
+            if (!stream.content().enlargeWindow(increment)) {
                 throw Http2Exception.stream(
                         streamId, ErrorCode.FLOW_CONTROL_ERROR, Http2Fault.FLOW_CONTROL, "a window above 2^31-1");
             }
-            connection.schedule(stream);
+            connection.sender().schedule(stream);
         } else if (connection.streams().isIdle(streamId)) {
             throw protocol("WINDOW_UPDATE on a stream that has not begun");
         }
@@ -463,10 +322,9 @@ final class FrameProcessor implements FrameReader.Receiver {
         priority.read(in, index, length);
         Http2Stream stream = connection.streams().get(streamId);
         if (stream != null) {
-            connection.prioritize(stream, priority);
+            connection.sender().prioritize(stream, priority);
         } else if (streamId > connection.streams().lastId()) {
-            early = priority;
-            earlyStream = streamId;
+            requests.prioritize(streamId, priority);
         }
     }
 
@@ -489,7 +347,11 @@ final class FrameProcessor implements FrameReader.Receiver {
             connection.remove(stream);
             stream.onGone();
         }
-        guard.streamFault(connection.settings());
+        if (error.code() == ErrorCode.REFUSED_STREAM && !streamLimit.isKnown()) {
+            guard.controlFrame(connection.settings());
+        } else {
+            guard.streamFault(connection.settings());
+        }
     }
 
     private static Http2Exception protocol(String what) {

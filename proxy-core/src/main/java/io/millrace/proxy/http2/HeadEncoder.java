@@ -4,6 +4,8 @@ import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.OutboundHead;
+import io.millrace.proxy.http2.hpack.HuffmanCode;
+import io.millrace.proxy.http2.hpack.StaticTable;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;

@@ -1,6 +1,12 @@
 package io.millrace.proxy.http2;
 
 import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.http2.frame.ErrorCode;
+import io.millrace.proxy.http2.frame.FrameOutput;
+import io.millrace.proxy.http2.frame.FrameReader;
+import io.millrace.proxy.http2.frame.Frames;
+import io.millrace.proxy.http2.frame.Http2Exception;
+import io.millrace.proxy.http2.frame.Http2Fault;
 import io.millrace.proxy.memory.SlowClients;
 import io.millrace.proxy.memory.SlowReason;
 import io.millrace.proxy.net.ClientConnection;
@@ -18,60 +24,42 @@ import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.EventExecutor;
 import java.io.IOException;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client's HTTP/2 connection: its life from the preface to GOAWAY, its deadlines, and the order in which it sends.
+ * A client's HTTP/2 connection: its life from the preface to GOAWAY.
  *
- * <p>The {@link FrameProcessor} acts on frames. Confined to one event loop.
+ * <p>The {@link FrameProcessor} acts on frames, the {@link ContentSender} sends. Confined to one event loop.
  */
-final class Http2Connection extends ChannelInboundHandlerAdapter implements ConnectionSet.Member, SlowClients.Client {
+final class Http2Connection extends ChannelInboundHandlerAdapter implements ConnectionSet.Member {
     private static final Logger log = LoggerFactory.getLogger(Http2Connection.class);
 
     /** Content of requests that the client may send on this connection before this side has taken any. */
     private static final int RECEIVE_WINDOW = 1024 * 1024;
     /** While so many bytes wait in the channel the client is not read. */
     private static final int UNSENT_BYTES_MAX = 256 * 1024;
-    /** Turns of sending, each up to the channel's high-water mark, before other connections have theirs. */
-    private static final int TURNS_MAX = 16;
-    /** Ticks between the two steps of a graceful end. */
-    private static final int SHUTDOWN_TICKS = 4;
-
-    private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(2);
-    private static final long UNSET = 0;
 
     private final Http2Loop home;
     private final ClientConnection facts;
     private final StreamTable streams = new StreamTable();
-    private final SendScheduler<Http2Stream> scheduler = new SendScheduler<>();
+    private final Http2Deadlines deadlines = new Http2Deadlines();
+    private final GracefulShutdown shutdown = new GracefulShutdown();
     private final FrameProcessor frames;
     private final FrameReader reader;
 
     private ChannelHandlerContext ctx;
     private FrameOutput output;
+    private ContentSender sender;
+    private ClientPace pace;
     private @Nullable ByteBuf rest;
     private @Nullable ConnectionNames names;
     private int slot = -1;
 
     private boolean prefaceSeen;
     private boolean closing;
-    private boolean inTurn;
     private boolean tableUpdateDue;
-    private int sendWindow = Frames.WINDOW_DEFAULT;
-    private long queuedBytes;
-
-    private boolean goAwaySent;
-    private boolean lastAnnounced;
-    private int announcedId = Integer.MAX_VALUE;
-    private int ticksToLast;
-    private long partialSinceNanos = UNSET;
-    private long idleSinceNanos = UNSET;
-    private long lingerSinceNanos = UNSET;
-    private long framesRead;
-    private long framesAtTick;
 
     @SuppressWarnings("NullAway.Init") // set by handlerAdded, before anything else
     Http2Connection(Http2Loop home, ClientConnection facts) {
@@ -84,7 +72,9 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
-        output = new FrameOutput(context, this::turn);
+        output = new FrameOutput(context, () -> sender.turn());
+        sender = new ContentSender(this, frames, output);
+        pace = new ClientPace(this, home.parts().connections(), context.channel(), output, sender);
         if (!home.parts().connections().add(this)) {
             closing = true;
             context.channel().close();
@@ -96,6 +86,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         ByteBuf out = output.room(64);
         Frames.header(out, 24, Frames.SETTINGS, 0, 0);
         Frames.setting(out, Frames.SETTING_MAX_CONCURRENT_STREAMS, settings.streamsMax());
+        frames.streamLimit().announce(settings.streamsMax());
         Frames.setting(out, Frames.SETTING_MAX_HEADER_LIST_SIZE, settings.headerListMax());
         Frames.setting(out, Frames.SETTING_ENABLE_CONNECT_PROTOCOL, 1);
         Frames.setting(out, Frames.SETTING_NO_RFC7540_PRIORITIES, 1);
@@ -139,7 +130,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         frames.beginRead();
         int blockBytesMax = 2 * settings().headerListMax();
         while (!closing && reader.next(in, blockBytesMax)) {
-            framesRead++;
+            deadlines.onFrame();
         }
     }
 
@@ -181,74 +172,15 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
 
     // sending
 
-    /** Sends what streams have and windows and channel take, then all that was written. */
-    private void turn() {
-        if (inTurn) {
-            return;
-        }
-        inTurn = true;
-        try {
-            int turns = 0;
-            do {
-                sendContent();
-                output.flushNow();
-                turns++;
-            } while (!closing && sendWindow > 0 && !scheduler.isEmpty() && output.isWritable() && turns < TURNS_MAX);
-        } finally {
-            inTurn = false;
-        }
-        if (!scheduler.isEmpty() && sendWindow > 0 && output.isWritable()) {
-            output.flush();
-        }
-    }
-
-    private void sendContent() {
-        while (sendWindow > 0 && output.isWritable()) {
-            Http2Stream stream = scheduler.take();
-            if (stream == null) {
-                break;
-            }
-            int sent = stream.send(sendWindow);
-            sendWindow -= sent;
-            boolean cut = stream.queuedBytes() > 0 && (sendWindow == 0 || stream.sendWindow() <= 0);
-            frames.sentFrame(sent, cut);
-            stream.wakeExchange();
-            schedule(stream);
-        }
-    }
-
-    /** Has the stream's content sent in its turn. */
-    void schedule(Http2Stream stream) {
-        if (stream.isSendable()) {
-            scheduler.add(stream);
-            output.flush();
-        }
-    }
-
-    /** Takes over another priority. */
-    void prioritize(Http2Stream stream, StreamPriority priority) {
-        scheduler.remove(stream);
-        scheduler.prioritized();
-        stream.priority.set(priority);
-        schedule(stream);
-    }
-
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext context) {
         if (context.channel().isWritable()) {
             regulateReading();
-            if (!inTurn && !closing) {
-                wakeStreams();
-                output.flush();
+            if (!closing) {
+                sender.onWritable();
             }
         }
         context.fireChannelWritabilityChanged();
-    }
-
-    private void wakeStreams() {
-        for (Http2Stream stream : streams.all()) {
-            stream.wakeExchange();
-        }
     }
 
     /** Writes the encoder's block as HEADERS. Returns the bytes of the frames. */
@@ -257,43 +189,6 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         int before = out.writerIndex();
         Frames.headers(out, streamId, block.block(), block.length(), endStream);
         return out.writerIndex() - before;
-    }
-
-    /** Whether no content can be sent now, whatever stream it is of. */
-    boolean isBlocked() {
-        return sendWindow == 0 || !output.isWritable();
-    }
-
-    int sendWindow() {
-        return sendWindow;
-    }
-
-    /** Content was sent past the scheduler. */
-    void sentDirectly(int bytes) {
-        sendWindow -= bytes;
-    }
-
-    /** Enlarges the client's window of the connection; false when it becomes larger than it may. */
-    boolean enlargeWindow(int by) {
-        long window = (long) sendWindow + by;
-        if (window > Frames.WINDOW_MAX) {
-            return false;
-        }
-        boolean wasBlocked = sendWindow == 0;
-        sendWindow = (int) window;
-        if (wasBlocked) {
-            wakeStreams();
-        }
-        output.flush();
-        return true;
-    }
-
-    void queued(int bytes) {
-        queuedBytes += bytes;
-    }
-
-    void unqueued(int bytes) {
-        queuedBytes -= bytes;
     }
 
     /** The client uses a smaller dynamic table than the default: the next block has to say that none is used. */
@@ -329,7 +224,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
 
     /** A request began: the connection is not idle. */
     void onRequest() {
-        idleSinceNanos = UNSET;
+        deadlines.restartIdle();
     }
 
     /** A stream may be over on both sides. */
@@ -352,10 +247,10 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
 
     /** Forgets a stream. */
     void remove(Http2Stream stream) {
-        scheduler.remove(stream);
+        sender.remove(stream);
         if (streams.remove(stream) && streams.size() == 0) {
-            idleSinceNanos = UNSET;
-            if (lastAnnounced) {
+            deadlines.restartIdle();
+            if (shutdown.isLastAnnounced()) {
                 lingerAndClose();
             }
         }
@@ -363,31 +258,23 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
 
     // the end
 
-    /** Ends the connection in two steps, so that no request on its way is lost (RFC 9113 s6.8). */
+    /** Ends the connection in two steps, so that no request on its way is lost. */
     void beginShutdown() {
-        if (!goAwaySent && !closing) {
-            goAwaySent = true;
-            ticksToLast = SHUTDOWN_TICKS;
-            Frames.goAway(output.room(17), Integer.MAX_VALUE, ErrorCode.NO_ERROR);
+        if (!closing) {
+            shutdown.begin(output);
         }
     }
 
     /** The second step: what the client begins from now on is not answered. */
     private void endShutdown() {
-        if (!lastAnnounced && !closing) {
-            goAwaySent = true;
-            lastAnnounced = true;
-            announcedId = streams.lastId();
-            Frames.goAway(output.room(17), announcedId, ErrorCode.NO_ERROR);
-            if (streams.size() == 0) {
-                lingerAndClose();
-            }
+        if (!closing && shutdown.announceLast(output, streams.lastId()) && streams.size() == 0) {
+            lingerAndClose();
         }
     }
 
     /** Whether requests that begin now are not answered. */
     boolean isLastAnnounced() {
-        return lastAnnounced;
+        return shutdown.isLastAnnounced();
     }
 
     /** An error of the connection: GOAWAY says which, then it ends. */
@@ -397,7 +284,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         }
         log.debug("{}: {}: {}", facts, error.code(), error.getMessage());
         home.parts().events().onFault(error.fault());
-        Frames.goAway(output.room(17), Math.min(announcedId, streams.lastId()), error.code());
+        Frames.goAway(output.room(GracefulShutdown.GOAWAY_BYTES), shutdown.lastId(streams.lastId()), error.code());
         lingerAndClose();
     }
 
@@ -471,17 +358,12 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     @Override
     public void onTick(long nowNanos) {
         if (closing) {
-            if (lingerSinceNanos == UNSET) {
-                lingerSinceNanos = nowNanos;
-            } else if (nowNanos - lingerSinceNanos >= LINGER_NANOS) {
-                closeNow();
-            }
+            onClosingTick(nowNanos);
             return;
         }
         Http2Settings settings = settings();
         frames.onTick(settings);
-        if ((output.look(queuedBytes, nowNanos) && isTooSlow(settings, nowNanos))
-                || isPartTooLate(settings, nowNanos)) {
+        if (pace.isTooSlow(settings, nowNanos) || isPartTooLate(settings, nowNanos)) {
             return;
         }
         for (Http2Stream stream : streams.all()) {
@@ -492,98 +374,54 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
                 reset(stream, ErrorCode.CANCEL);
             }
         }
-        if (goAwaySent && !lastAnnounced && --ticksToLast <= 0) {
+        if (shutdown.isSecondDue()) {
             endShutdown();
         }
         endIfIdle(settings, nowNanos);
     }
 
-    private void endIfIdle(Http2Settings settings, long nowNanos) {
-        if (closing || streams.size() > 0 || output.isSending()) {
+    /** The last bytes have the time that their client needs, as any others. */
+    private void onClosingTick(long nowNanos) {
+        Http2Settings settings = settings();
+        if (pace.isTooSlow(settings, nowNanos)) {
             return;
         }
-        if (idleSinceNanos == UNSET) {
-            idleSinceNanos = nowNanos;
-        } else if (nowNanos - idleSinceNanos >= settings.keepAliveTimeoutNanos()) {
+        boolean acknowledged = ConnectionEnd.isAcknowledged(ctx.channel());
+        if (deadlines.isLingerOver(output.isSending(), acknowledged, nowNanos, settings.sendTimeoutNanos())) {
+            closeNow();
+        }
+    }
+
+    private void endIfIdle(Http2Settings settings, long nowNanos) {
+        boolean busy = closing || streams.size() > 0 || output.isSending();
+        if (!busy && deadlines.isIdleTooLong(nowNanos, settings.keepAliveTimeoutNanos())) {
             endShutdown();
         }
     }
 
     /** Whether the preface, or a frame or block that has begun, does not come in time; then the connection ends. */
     private boolean isPartTooLate(Http2Settings settings, long nowNanos) {
-        boolean partial = !prefaceSeen || reader.isInBlock() || (rest != null && !reader.isInData());
-        if (!partial || (framesRead != framesAtTick && !reader.isInBlock())) {
-            partialSinceNanos = UNSET;
-        } else if (partialSinceNanos == UNSET) {
-            partialSinceNanos = nowNanos;
-        } else if (nowNanos - partialSinceNanos >= settings.headerTimeoutNanos()) {
+        boolean inBlock = reader.isInBlock();
+        boolean partial = !prefaceSeen || inBlock || (rest != null && !reader.isInData());
+        boolean late = deadlines.isPartLate(partial, inBlock, nowNanos, settings.headerTimeoutNanos());
+        if (late) {
             end(Http2Exception.connection(
                     ErrorCode.PROTOCOL_ERROR,
                     Http2Fault.TIMEOUT,
                     "a preface or field block that did not come in time"));
-            return true;
         }
-        framesAtTick = framesRead;
-        return false;
-    }
-
-    private boolean isTooSlow(Http2Settings settings, long nowNanos) {
-        SlowReason reason = null;
-        SlowClients slow = home.parts().connections().slowClients();
-        // Each stream watches the bytes that wait for its window.
-        if (output.unsent() > 0 && output.watch().isStuck(ctx.channel(), nowNanos, settings.sendTimeoutNanos())) {
-            reason = SlowReason.TIMEOUT;
-        } else if (slow != null && output.watch().isBelow(ctx.channel(), slow.rateMin(), nowNanos)) {
-            reason = SlowReason.RATE;
-        }
-        if (reason == null) {
-            return false;
-        }
-        if (slow == null) {
-            closeSlow(reason);
-        } else {
-            slow.close(this, reason);
-        }
-        return true;
+        return late;
     }
 
     @Override
     public void addIfBehind(SlowClients slow, long nowNanos) {
-        if (slot >= 0 && output.look(queuedBytes, nowNanos)) {
-            slow.add(this);
+        if (slot >= 0 && pace.look(nowNanos)) {
+            slow.add(pace);
         }
     }
 
-    @Override
-    public long silentNanos(long nowNanos) {
-        return output.watch().silentNanos(ctx.channel(), nowNanos);
-    }
-
-    @Override
-    public long behindNanos(long nowNanos) {
-        return output.watch().behindNanos(nowNanos);
-    }
-
-    @Override
-    public long bytesPerSecond(long nowNanos) {
-        return output.watch().bytesPerSecond(nowNanos);
-    }
-
-    @Override
-    public SlowClients.OriginDemand originDemand() {
-        SlowClients.OriginDemand most = SlowClients.OriginDemand.NONE;
-        for (Http2Stream stream : streams.all()) {
-            SlowClients.OriginDemand demand = stream.originDemand();
-            most = demand.compareTo(most) > 0 ? demand : most;
-        }
-        return most;
-    }
-
-    @Override
-    public void closeSlow(SlowReason reason) {
-        for (Http2Stream stream : streams.all()) {
-            stream.onTooSlow(reason);
-        }
+    /** Breaks the connection off by a reset. */
+    void breakOff() {
         closing = true;
         ConnectionEnd.reset(ctx);
         onGone();
@@ -618,6 +456,18 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
 
     FrameOutput output() {
         return output;
+    }
+
+    ContentSender sender() {
+        return sender;
+    }
+
+    FrameProcessor frames() {
+        return frames;
+    }
+
+    boolean isClosing() {
+        return closing;
     }
 
     HeadEncoder encoder() {

@@ -1,5 +1,7 @@
 package io.millrace.proxy.http2;
 
+import io.millrace.proxy.http2.frame.Http2Fault;
+
 /** Counts events of HTTP/2 connections. Called on the event loop. */
 public interface Http2Events {
     /** A connection speaks HTTP/2. */

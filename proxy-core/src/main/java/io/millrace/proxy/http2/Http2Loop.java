@@ -1,5 +1,6 @@
 package io.millrace.proxy.http2;
 
+import io.millrace.proxy.http2.frame.FrameReader;
 import io.millrace.proxy.memory.LoopMemory;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientProtocol;

@@ -2,20 +2,18 @@ package io.millrace.proxy.http2;
 
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.OutboundHead;
+import io.millrace.proxy.http2.frame.ErrorCode;
+import io.millrace.proxy.http2.frame.Frames;
+import io.millrace.proxy.http2.frame.Http2Exception;
 import io.millrace.proxy.memory.SlowClients;
 import io.millrace.proxy.memory.SlowReason;
-import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.net.ClientTunnel;
-import io.millrace.proxy.net.ContentRate;
 import io.millrace.proxy.net.RequestHandler;
-import io.millrace.proxy.net.RequestReceiver;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.util.concurrent.EventExecutor;
-import java.util.ArrayDeque;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,13 +23,10 @@ import org.jspecify.annotations.Nullable;
  * event loop.
  */
 final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements ClientStream {
-    /** Content that may wait here before the exchange pauses. */
-    private static final int QUEUED_BYTES_MAX = 64 * 1024;
-
-    private static final int HELD_BYTES_FIRST = 1024;
-
     private final Http2Connection connection;
     private final int id;
+    private final RequestContent request;
+    private final ResponseContent content;
 
     private @Nullable RequestHandler handler;
     /** Whether the request asks for a tunnel: what the client sends waits for the answer. */
@@ -40,29 +35,8 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     private boolean tunnelMissing;
 
     private @Nullable ClientTunnel tunnel;
-
-    // the request
-    private long contentLength = RequestReceiver.CHUNKED;
-    private long contentReceived;
-    private boolean requestEnded;
-    private boolean requestFailed;
-    private boolean contentWanted = true;
-    /** Content that came while the exchange did not read; owned. */
-    private @Nullable ByteBuf held;
-
-    private boolean awaitsContinue;
     private boolean trailersWanted;
-    private boolean continued;
-    private int receiveWindow = Frames.WINDOW_DEFAULT;
-    private int receiveCredit;
-    private boolean windowRaised;
-    private long contentSinceNanos;
-    private final ContentRate uploadRate = new ContentRate();
 
-    // the response
-    private @Nullable ArrayDeque<ByteBuf> queue;
-    private long queuedBytes;
-    private int sendWindow;
     private boolean headWritten;
     private boolean contentForbidden;
     private boolean responseEnded;
@@ -73,18 +47,16 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     private long contentWritten;
     private long bytesSent;
     private @Nullable FieldSection trailers;
-    /** Where the flags of HEADERS are in the output's buffer, and what had been handed to the channel then. */
-    private int headFlags = -1;
+    /** Where HEADERS begin in the output's buffer, and what had been handed to the channel then. */
+    private int headPosition = -1;
 
     private long headHanded;
-
-    private long stalledSinceNanos;
-    private boolean sentSinceTick;
 
     Http2Stream(Http2Connection connection, int id, int sendWindow) {
         this.connection = connection;
         this.id = id;
-        this.sendWindow = sendWindow;
+        request = new RequestContent(this, connection);
+        content = new ResponseContent(sendWindow);
     }
 
     @Override
@@ -99,10 +71,20 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         handler = exchange;
     }
 
-    /** @param length Content-Length, or {@link RequestReceiver#CHUNKED} without one */
-    void expect(long length, boolean waitsForContinue) {
-        contentLength = length;
-        awaitsContinue = waitsForContinue;
+    /** Takes the stream's events; null before there is an exchange. */
+    @Nullable
+    RequestHandler handler() {
+        return handler;
+    }
+
+    /** Takes what the client sends; null where nobody does any more. */
+    @Nullable
+    RequestHandler receiver() {
+        return responseEnded && tunnel == null ? null : handler;
+    }
+
+    RequestContent request() {
+        return request;
     }
 
     /** The client takes trailers: {@code TE: trailers} (RFC 9110 s10.1.4). */
@@ -113,16 +95,12 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     /** The request asks for a tunnel; before its exchange begins. */
     void askTunnel() {
         tunnelAsked = true;
-        contentWanted = false;
+        request.read(false);
     }
 
-    /** Whether events of the client reach the handler. */
-    private boolean isHandled() {
-        return handler != null && (!responseEnded || tunnel != null);
-    }
-
-    boolean isRequestEnded() {
-        return requestEnded;
+    /** Whether it is, or may become, a tunnel: only DATA may follow (RFC 9113 s8.5). */
+    boolean isTunnelAsked() {
+        return tunnelAsked;
     }
 
     boolean isResponseEnded() {
@@ -131,138 +109,23 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
 
     /** Whether nothing of it is left on either side. */
     boolean isOver() {
-        return gone || (requestEnded && endSent);
-    }
-
-    /** Whether the response is whole with the client, as far as this side knows. */
-    boolean isAnswered() {
-        return endSent;
-    }
-
-    /** A DATA frame of that size comes, padding included. */
-    void receiving(int length) throws Http2Exception {
-        if (requestEnded) {
-            throw Http2Exception.stream(
-                    id, ErrorCode.STREAM_CLOSED, Http2Fault.STREAM_CLOSED, "DATA behind the end of a request");
-        }
-        if (length > receiveWindow) {
-            throw Http2Exception.stream(
-                    id, ErrorCode.FLOW_CONTROL_ERROR, Http2Fault.FLOW_CONTROL, "DATA above the stream's window");
-        }
-        receiveWindow -= length;
-        receiveCredit += length;
-    }
-
-    /** Takes content; borrows the buffer. */
-    void content(ByteBuf in, int index, int length, long contentBytesMax) throws Http2Exception {
-        contentReceived += length;
-        contentSinceNanos = 0;
-        if (contentLength >= 0 && contentReceived > contentLength) {
-            throw contentLengthError();
-        }
-        uploadRate.received(length);
-        RequestHandler receiver = handler;
-        if (receiver == null || !isHandled() || requestFailed) {
-            return;
-        }
-        if (contentBytesMax > 0 && contentReceived > contentBytesMax && !tunnelAsked) {
-            failRequest(BadRequest.CONTENT_TOO_LARGE);
-            return;
-        }
-        if (contentWanted && held == null) {
-            receiver.onContent(in.retainedSlice(index, length));
-        } else {
-            hold(in, index, length);
-        }
-    }
-
-    /**
-     * Copies content that the exchange does not read yet behind what waits. Slices would keep whole receive buffers, one for
-     * each small frame. The stream's window bounds the size.
-     */
-    private void hold(ByteBuf in, int index, int length) {
-        ByteBuf buffer = held;
-        if (buffer == null) {
-            buffer = alloc().buffer(Math.max(length, HELD_BYTES_FIRST));
-            held = buffer;
-        }
-        buffer.writeBytes(in, index, length);
-    }
-
-    /** Gives the exchange the content that it did not read, and the request's end behind it. */
-    private void deliverHeld() {
-        ByteBuf buffer = held;
-        if (buffer == null || handler == null || !contentWanted) {
-            return;
-        }
-        held = null;
-        handler.onContent(buffer);
-        if (requestEnded && !requestFailed) {
-            tellRequestEnd();
-        }
-    }
-
-    private void tellRequestEnd() {
-        RequestHandler told = handler;
-        if (told != null && isHandled()) {
-            told.onRequestEnd();
-        }
-    }
-
-    private void dropHeld() {
-        ByteBuf buffer = held;
-        held = null;
-        if (buffer != null) {
-            buffer.release();
-        }
+        return gone || (request.isEnded() && endSent);
     }
 
     /** A DATA frame is over: the client may send as much again, where the exchange takes more. */
     void giveWindow(int windowBytes) {
-        if (requestEnded || gone || !contentWanted || (responseEnded && tunnel == null)) {
-            return;
-        }
-        if (!windowRaised) {
-            windowRaised = true;
-            receiveCredit += Math.max(0, windowBytes - Frames.WINDOW_DEFAULT);
-        }
-        if (receiveCredit >= windowBytes / 2) {
-            Frames.windowUpdate(connection.output().room(13), id, receiveCredit);
-            receiveWindow += receiveCredit;
-            receiveCredit = 0;
+        if (!gone && (!responseEnded || tunnel != null)) {
+            request.giveWindow(windowBytes);
         }
     }
 
     /** The request is whole. */
     void endRequest() throws Http2Exception {
-        if (requestEnded) {
+        if (request.isEnded()) {
             return;
         }
-        if (contentLength >= 0 && contentReceived != contentLength) {
-            throw contentLengthError();
-        }
-        requestEnded = true;
-        boolean waitsForTunnel = tunnelAsked && tunnel == null;
-        if (held == null && !requestFailed && !waitsForTunnel) {
-            tellRequestEnd();
-        }
+        request.end(!tunnelAsked || tunnel != null);
         connection.endIfOver(this);
-    }
-
-    private Http2Exception contentLengthError() {
-        return Http2Exception.stream(
-                id, ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, "Content-Length that differs from the content");
-    }
-
-    void failRequest(BadRequest reason) {
-        if (requestFailed || requestEnded) {
-            return;
-        }
-        requestFailed = true;
-        dropHeld();
-        if (handler != null && !responseEnded) {
-            handler.onRequestFailure(reason);
-        }
     }
 
     /** The client, or the connection, is gone; nothing is sent any more. */
@@ -272,7 +135,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         }
         gone = true;
         drop();
-        RequestHandler told = isHandled() ? handler : null;
+        RequestHandler told = receiver();
         responseEnded = true;
         if (told != null) {
             told.onClientGone();
@@ -280,8 +143,9 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     }
 
     void onTooSlow(SlowReason reason) {
-        if (handler != null && isHandled()) {
-            handler.onClientTooSlow(reason);
+        RequestHandler told = receiver();
+        if (told != null) {
+            told.onClientTooSlow(reason);
         }
     }
 
@@ -294,35 +158,15 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         ClientTunnel joined = tunnel;
         if (joined != null) {
             joined.onTick(nowNanos);
-            return;
-        }
-        if (requestEnded || requestFailed || responseEnded || handler == null) {
-            return;
-        }
-        boolean awaited = contentWanted && (continued || contentReceived > 0 || !awaitsContinue);
-        if (uploadRate.isTooSlow(nowNanos, awaited, settings.contentRateMin(), settings.contentRateWindowNanos())) {
-            failRequest(BadRequest.CONTENT_RATE);
-        } else if (!contentWanted || contentSinceNanos == 0) {
-            contentSinceNanos = nowNanos;
-        } else if (nowNanos - contentSinceNanos >= settings.contentTimeoutNanos()) {
-            failRequest(BadRequest.CONTENT_TIMEOUT);
+        } else if (!responseEnded && handler != null) {
+            request.onTick(nowNanos, settings);
         }
     }
 
     /** Whether the client has kept this window, or the connection's, closed on content for so long; once a tick. */
     boolean isStalled(long nowNanos, long timeoutNanos) {
-        boolean open = sendWindow > 0 && connection.sendWindow() > 0;
         // A tunnel has its own time, in which nothing comes or goes.
-        if (queuedBytes == 0 || open || sentSinceTick || tunnel != null) {
-            sentSinceTick = false;
-            stalledSinceNanos = 0;
-            return false;
-        }
-        if (stalledSinceNanos == 0) {
-            stalledSinceNanos = nowNanos;
-            return false;
-        }
-        return nowNanos - stalledSinceNanos >= timeoutNanos;
+        return tunnel == null && content.isStalled(connection.sender().window() > 0, nowNanos, timeoutNanos);
     }
 
     // the response's side
@@ -348,7 +192,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
             return;
         }
         if (head.status() == 100) {
-            continued = true;
+            request.continued();
         }
         HeadEncoder encoder = connection.encoder();
         encoder.encodeInterim(head, connection.takeTableUpdate());
@@ -377,7 +221,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         int frameBytes = connection.headers(id, encoder, false);
         bytesSent += frameBytes;
         headHanded = connection.output().handed();
-        headFlags = connection.output().room(0).writerIndex() - frameBytes + 4;
+        headPosition = connection.output().position() - frameBytes;
     }
 
     @Override
@@ -394,7 +238,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         tunnel = to;
         handler = channel;
         channel.join(connection.loop());
-        if (requestEnded && held == null) {
+        if (request.isEnded() && request.isDelivered()) {
             to.endClientInput();
         }
     }
@@ -410,8 +254,8 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     /** The tunnel is over: what it has sent to its end leaves, anything else breaks off (RFC 9113 s8.5). */
     void closeTunnel() {
         tunnel = null;
-        dropHeld();
-        if (!gone && !(requestEnded && responseEnded)) {
+        request.drop();
+        if (!gone && !(request.isEnded() && responseEnded)) {
             connection.reset(this, ErrorCode.CONNECT_ERROR);
         }
     }
@@ -424,27 +268,21 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     }
 
     @Override
-    public void write(ByteBuf content) {
-        int length = content.readableBytes();
+    public void write(ByteBuf piece) {
+        int length = piece.readableBytes();
         if (gone || responseEnded || contentForbidden || length == 0) {
-            content.release();
+            piece.release();
             return;
         }
         contentWritten += length;
         if (announced >= 0 && contentWritten > announced) {
-            content.release();
+            piece.release();
             throw new IllegalStateException(
                     "content beyond the announced length: actual=" + contentWritten + ", limit=" + announced);
         }
-        ArrayDeque<ByteBuf> waiting = queue;
-        if (waiting == null) {
-            waiting = new ArrayDeque<>(4);
-            queue = waiting;
-        }
-        waiting.add(content);
-        queuedBytes += length;
-        connection.queued(length);
-        connection.schedule(this);
+        content.add(piece);
+        connection.sender().queued(length);
+        connection.sender().schedule(this);
     }
 
     @Override
@@ -461,13 +299,14 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
             return;
         }
         if (tunnel == null) {
-            dropHeld();
+            request.drop();
         }
-        if (queuedBytes > 0) {
+        if (!content.isEmpty()) {
             // The last frame of content ends the stream, or the trailers behind it.
             return;
         }
-        if (contentWritten == 0 && trailers == null && setEndInHead()) {
+        boolean inHead = contentWritten == 0 && trailers == null;
+        if (inHead && connection.output().addFlags(headPosition, headHanded, Frames.END_STREAM)) {
             endSent();
         } else {
             sendEnd();
@@ -482,20 +321,9 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         finish();
     }
 
-    /** Ends the stream in its HEADERS frame, where that is still here. */
-    private boolean setEndInHead() {
-        FrameOutput output = connection.output();
-        if (headFlags < 0 || output.handed() != headHanded) {
-            return false;
-        }
-        ByteBuf buffer = output.room(0);
-        buffer.setByte(headFlags, buffer.getByte(headFlags) | Frames.END_STREAM);
-        return true;
-    }
-
     private void endSent() {
         endSent = true;
-        if (!requestEnded && tunnel == null) {
+        if (!request.isEnded() && tunnel == null) {
             // The rest of the request is of no use: the client need not send it (RFC 9113 s8.1).
             connection.reset(this, ErrorCode.NO_ERROR);
         } else {
@@ -513,7 +341,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
 
     @Override
     public boolean isWritable() {
-        boolean writable = !gone && queuedBytes < (isBlocked() ? 1 : QUEUED_BYTES_MAX);
+        boolean writable = !gone && content.hasRoom(connection.sender().isBlocked());
         pausedExchange |= !writable;
         return writable;
     }
@@ -523,13 +351,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         if (tunnelAsked && tunnel == null) {
             return;
         }
-        contentWanted = on;
-        if (on) {
-            deliverHeld();
-            connection.giveWindow(this);
-        } else {
-            uploadRate.pause();
-        }
+        request.read(on);
     }
 
     @Override
@@ -539,41 +361,30 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
 
     // the scheduler's side
 
-    /** Bytes of content that wait. */
-    long queuedBytes() {
-        return queuedBytes;
+    ResponseContent content() {
+        return content;
     }
 
     /** Whether content of it can be sent, as far as its own window is concerned. */
     @Override
     boolean isSendable() {
-        return !gone && queuedBytes > 0 && sendWindow > 0;
+        return !gone && content.isSendable();
     }
 
     /** Sends one frame of at most so many bytes of content, of which some wait. Returns those that were sent. */
     int send(int most) {
-        ArrayDeque<ByteBuf> waiting = Objects.requireNonNull(queue);
-        int length = Math.min(Math.min(most, sendWindow), Frames.PAYLOAD_BYTES_MAX);
-        ByteBuf first = waiting.element();
-        int fromFirst = Math.min(length, first.readableBytes());
-        boolean last = fromFirst == queuedBytes && responseEnded && trailers == null;
-        if (fromFirst == first.readableBytes()) {
-            waiting.remove();
-            connection.output().data(id, first, last);
-        } else {
-            connection.output().data(id, first.readRetainedSlice(fromFirst), last);
-        }
-        queuedBytes -= fromFirst;
-        sendWindow -= fromFirst;
-        bytesSent += fromFirst + Frames.HEADER_BYTES;
-        sentSinceTick = true;
-        connection.unqueued(fromFirst);
+        ByteBuf piece = content.take(most);
+        int length = piece.readableBytes();
+        boolean last = content.isEmpty() && responseEnded && trailers == null;
+        connection.output().data(id, piece, last);
+        bytesSent += length + Frames.HEADER_BYTES;
+        connection.sender().unqueued(length);
         if (last) {
             endSent();
-        } else if (queuedBytes == 0 && responseEnded) {
+        } else if (content.isEmpty() && responseEnded) {
             sendEnd();
         }
-        return fromFirst;
+        return length;
     }
 
     private void sendEnd() {
@@ -591,56 +402,30 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
 
     /** Has the exchange go on where it pauses for want of room. */
     void wakeExchange() {
-        if (pausedExchange && !gone && !responseEnded && handler != null && isRoomAgain()) {
+        if (pausedExchange
+                && !gone
+                && !responseEnded
+                && handler != null
+                && content.hasRoomAgain(connection.sender().isBlocked())) {
             pausedExchange = false;
             handler.onWritable();
         }
     }
 
-    private boolean isRoomAgain() {
-        return queuedBytes < (isBlocked() ? 1 : QUEUED_BYTES_MAX / 2);
-    }
-
-    /** Whether no content of the stream can be sent now: the exchange then gives one piece at most. */
-    private boolean isBlocked() {
-        return sendWindow <= 0 || connection.isBlocked();
-    }
-
-    /** Changes the client's window; false when it becomes larger than it may (RFC 9113 s6.9.1). */
-    boolean enlargeWindow(int by) {
-        long window = (long) sendWindow + by;
-        if (window > Frames.WINDOW_MAX) {
-            return false;
-        }
-        sendWindow = (int) window;
-        return true;
-    }
-
-    int sendWindow() {
-        return sendWindow;
-    }
-
     /** Has content that was written by other means sent, as the whole of a response without an exchange; takes ownership. */
-    void drain(ByteBuf content) {
+    void drain(ByteBuf rest) {
         headWritten = true;
         responseEnded = true;
-        requestEnded = true;
-        ArrayDeque<ByteBuf> waiting = new ArrayDeque<>(1);
-        waiting.add(content);
-        queue = waiting;
-        queuedBytes = content.readableBytes();
-        connection.queued(content.readableBytes());
-        connection.schedule(this);
+        request.endWithoutContent();
+        int length = rest.readableBytes();
+        content.add(rest);
+        connection.sender().queued(length);
+        connection.sender().schedule(this);
     }
 
     private void drop() {
-        dropHeld();
-        ArrayDeque<ByteBuf> waiting = queue;
-        queue = null;
-        connection.unqueued((int) queuedBytes);
-        queuedBytes = 0;
-        while (waiting != null && !waiting.isEmpty()) {
-            waiting.remove().release();
-        }
+        request.drop();
+        connection.sender().unqueued((int) content.queuedBytes());
+        content.release();
     }
 }

@@ -10,6 +10,7 @@ import io.millrace.proxy.http.TargetProblem;
 import io.millrace.proxy.http.TargetResult;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.http.forward.UpgradeFields;
+import io.millrace.proxy.http2.hpack.HpackDecoder;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.RequestReceiver;
 import java.nio.charset.StandardCharsets;
@@ -495,6 +496,10 @@ final class RequestFields implements HpackDecoder.Receiver {
         int to = end(SCHEME);
         if (!FieldLexer.equalsIgnoreCase(pseudo, from, to, secure ? "http" : "https")) {
             return TargetProblem.SCHEME;
+        }
+        if (pseudo[pathFrom] != '/') {
+            // Behind an authority an asterisk would be a part of the host.
+            return TargetProblem.FORM;
         }
         int host = fields.find(FieldName.HOST);
         if (host < 0) {

@@ -10,14 +10,18 @@ import org.jspecify.annotations.Nullable;
  */
 final class StreamTable {
     private static final int REMEMBERED = 64;
+    private static final int[] NO_IDS = {};
     private static final Http2Stream[] NONE = {};
 
     private @Nullable IntObjectHashMap<Http2Stream> open;
     private int lastId;
-    /** Bit n stands for the stream {@code lastId - 2n}: whether it was opened, and whether it was reset from here. */
+    /** Bit n stands for the stream {@code lastId - 2n}: whether it was opened. */
     private long opened;
 
-    private long reset;
+    /** The streams that were reset from here last, however many have begun since; a ring. */
+    private int[] resets = NO_IDS;
+
+    private int nextReset;
 
     /** The highest stream that the client has begun. */
     int lastId() {
@@ -28,7 +32,6 @@ final class StreamTable {
     void begin(int id) {
         int by = lastId == 0 ? REMEMBERED : (id - lastId) / 2;
         opened = by >= REMEMBERED ? 1 : opened << by | 1;
-        reset = by >= REMEMBERED ? 0 : reset << by;
         lastId = id;
     }
 
@@ -39,25 +42,27 @@ final class StreamTable {
 
     /** Whether the stream is known to have been begun; of the last few only. */
     boolean wasOpened(int id) {
-        return bit(opened, id);
+        int place = (lastId - id) / 2;
+        return place >= 0 && place < REMEMBERED && (opened >>> place & 1) != 0;
     }
 
-    /** Whether the stream was reset from here; of the last few only. */
+    /** Whether the stream was reset from here; of the last few resets only. */
     boolean wasReset(int id) {
-        return bit(reset, id);
+        for (int reset : resets) {
+            if (reset == id && id != 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The stream was reset from here: what the client sent before it knew is passed over. */
     void markReset(int id) {
-        int place = (lastId - id) / 2;
-        if (place < REMEMBERED) {
-            reset |= 1L << place;
+        if (resets.length == 0) {
+            resets = new int[REMEMBERED];
         }
-    }
-
-    private boolean bit(long set, int id) {
-        int place = (lastId - id) / 2;
-        return place >= 0 && place < REMEMBERED && (set >>> place & 1) != 0;
+        resets[nextReset] = id;
+        nextReset = (nextReset + 1) % REMEMBERED;
     }
 
     @Nullable

@@ -19,8 +19,10 @@ import org.slf4j.Logger;
  * <p>Immutable: no state.
  */
 public final class ConnectionEnd {
-    /** The state of a connection that is over, in Linux's tcp_states.h. */
+    // States of a connection in Linux's tcp_states.h: our end is sent and not acknowledged; acknowledged; all is over.
+    private static final int TCP_FIN_WAIT1 = 4;
     private static final int TCP_CLOSE = 7;
+    private static final int TCP_CLOSING = 11;
 
     private ConnectionEnd() {}
 
@@ -53,6 +55,20 @@ public final class ConnectionEnd {
         try {
             return channel instanceof EpollSocketChannel epoll
                     && epoll.tcpInfo().state() == TCP_CLOSE;
+        } catch (ChannelException e) {
+            return true;
+        }
+    }
+
+    /**
+     * Whether the client has acknowledged our end, and so all that was sent before. True where the transport cannot say.
+     */
+    public static boolean isAcknowledged(Channel channel) {
+        try {
+            int state = channel instanceof EpollSocketChannel epoll && epoll.isOpen()
+                    ? epoll.tcpInfo().state()
+                    : TCP_CLOSE;
+            return state != TCP_FIN_WAIT1 && state != TCP_CLOSING;
         } catch (ChannelException e) {
             return true;
         }

@@ -108,13 +108,13 @@ public final class GroupTries {
         /**
          * The head of a response came.
          *
-         * @param minorVersion of the HTTP/1 that it came in
+         * @param version that it came in: 0 for HTTP/1.0, 1 for HTTP/1.1, 2 for HTTP/2
          * @param nanos since the request was sent
          */
-        public void responded(int status, int minorVersion, long nowMillis, long nanos) {
+        public void responded(int status, int version, long nowMillis, long nanos) {
             view.load(index).responded(nanos);
             if (!view.group().isFailure(status)) {
-                view.load(index).answered(minorVersion, nowMillis);
+                view.load(index).answered(version, nowMillis);
             }
             if (view.group().isRetried(status)) {
                 refused.set(index);

@@ -16,7 +16,7 @@ public final class HostLoad {
     private static final int LATENCY = PADDING + 3;
     private static final int ANSWERED = PADDING + 4;
     private static final int FAILED = PADDING + 5;
-    private static final int MINOR_VERSION = PADDING + 6;
+    private static final int VERSION = PADDING + 6;
     private static final int VALUES = 7;
 
     /** A new latency counts for an eighth, as the smoothed round-trip time of TCP does (RFC 6298). */
@@ -41,8 +41,8 @@ public final class HostLoad {
     }
 
     /** A response came that is no failure. */
-    void answered(int minorVersion, long nowMillis) {
-        LONGS.setOpaque(values, MINOR_VERSION, (long) minorVersion);
+    void answered(int version, long nowMillis) {
+        LONGS.setOpaque(values, VERSION, (long) version);
         LONGS.setOpaque(values, ANSWERED, nowMillis);
     }
 
@@ -87,8 +87,8 @@ public final class HostLoad {
     }
 
     /** Of the HTTP/1 that it answered in last. */
-    int minorVersion() {
-        return (int) read(MINOR_VERSION);
+    int version() {
+        return (int) read(VERSION);
     }
 
     private long read(int index) {

@@ -1,7 +1,7 @@
 package io.millrace.proxy.server;
 
 import io.millrace.proxy.http2.Http2Events;
-import io.millrace.proxy.http2.Http2Fault;
+import io.millrace.proxy.http2.frame.Http2Fault;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.LoopCounters;
 

@@ -118,7 +118,7 @@ public final class OriginRecords {
             for (OriginHost host : group.hosts()) {
                 HostHistory history = host.history();
                 lines.append(group.name()).append(' ').append(host).append(' ');
-                lines.append(history.minorVersion()).append(' ').append(history.requests());
+                lines.append(history.version()).append(' ').append(history.requests());
                 lines.append(' ').append(history.failures()).append(' ');
                 lines.append(history.answeredMillis()).append(' ').append(history.failedMillis());
                 lines.append('\n');

@@ -1,7 +1,10 @@
 package io.millrace.proxy.fetch;
 
-import io.millrace.proxy.http2.Frames;
+import io.millrace.proxy.http2.frame.Frames;
 import java.io.IOException;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -13,11 +16,14 @@ import java.util.concurrent.TimeUnit;
  *   <li>{@code /hold…} waits for a probe;
  *   <li>{@code /probe…} says whether it came on the connection of the one that waits: {@code same} or {@code other};
  *   <li>{@code /echo…} answers each piece of content with the same, as it comes, and ends with trailers;
+ *   <li>{@code /cut-…} breaks off the first response to that path by a reset, an end of the connection or a short content; the
+ *       next ones are {@code whole}, and may be stored;
  *   <li>anything else says {@code version=V window=W}.
  * </ul>
  */
 public final class Http2Origin implements AutoCloseable {
     private final ScriptedOrigin origin = ScriptedOrigin.running(this::serve);
+    private final Map<String, Integer> cuts = new ConcurrentHashMap<>();
     private volatile CountDownLatch held = new CountDownLatch(1);
     private volatile CountDownLatch probed = new CountDownLatch(1);
 
@@ -25,6 +31,11 @@ public final class Http2Origin implements AutoCloseable {
 
     public int port() {
         return origin.port();
+    }
+
+    /** Requests for a path that is cut. */
+    public int requests(String path) {
+        return cuts.getOrDefault(path, 0);
     }
 
     /** Waits until a request is held. */
@@ -53,12 +64,34 @@ public final class Http2Origin implements AutoCloseable {
             probed.countDown();
         } else if (request.path().startsWith("/echo")) {
             echo(h2, request.stream());
+        } else if (request.path().startsWith("/cut-")) {
+            cut(h2, request);
+            if (request.path().endsWith("-end")) {
+                return;
+            }
         } else {
             Integer window = h2.settings.get(Frames.SETTING_INITIAL_WINDOW_SIZE);
             h2.respond(request.stream(), "version=2 window=" + window);
         }
         h2.goAway(request.stream(), 0);
         peer.readToEnd();
+    }
+
+    private void cut(Http2Peer h2, Http2Peer.Request request) throws IOException {
+        String path = request.path();
+        int stream = request.stream();
+        boolean whole = cuts.merge(path, 1, Integer::sum) > 1;
+        String[] head = {":status", "200", "cache-control", "max-age=600", "content-type", "application/grpc"};
+        if (path.contains("-length") || whole) {
+            head = Arrays.copyOf(head, head.length + 2);
+            head[head.length - 2] = "content-length";
+            head[head.length - 1] = "5";
+        }
+        h2.headers(stream, false, head);
+        h2.data(stream, whole ? "whole" : "who", whole || path.endsWith("-short"));
+        if (!whole && path.endsWith("-reset")) {
+            h2.reset(stream, 2);
+        }
     }
 
     private static void echo(Http2Peer h2, int stream) throws IOException {

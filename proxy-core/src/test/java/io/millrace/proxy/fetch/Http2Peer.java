@@ -1,8 +1,8 @@
 package io.millrace.proxy.fetch;
 
-import io.millrace.proxy.http2.Frames;
-import io.millrace.proxy.http2.HpackDecoder;
-import io.millrace.proxy.http2.Http2Exception;
+import io.millrace.proxy.http2.frame.Frames;
+import io.millrace.proxy.http2.frame.Http2Exception;
+import io.millrace.proxy.http2.hpack.HpackDecoder;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.IOException;

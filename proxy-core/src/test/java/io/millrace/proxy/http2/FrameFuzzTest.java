@@ -5,6 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import io.millrace.proxy.FuzzInputs;
+import io.millrace.proxy.http2.frame.ErrorCode;
+import io.millrace.proxy.http2.frame.FrameReader;
+import io.millrace.proxy.http2.frame.Frames;
+import io.millrace.proxy.http2.frame.Http2Exception;
+import io.millrace.proxy.http2.frame.Http2Fault;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
@@ -139,6 +144,11 @@ class FrameFuzzTest {
         @Override
         public void onSettingsEnd() {
             events.add("settings");
+        }
+
+        @Override
+        public void onSettingsAcknowledged() {
+            events.add("acknowledged");
         }
 
         @Override

@@ -8,6 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http2.frame.ErrorCode;
+import io.millrace.proxy.http2.frame.Http2Exception;
+import io.millrace.proxy.http2.hpack.HpackDecoder;
+import io.millrace.proxy.http2.hpack.HuffmanCode;
+import io.millrace.proxy.http2.hpack.StaticTable;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HexFormat;

@@ -1,5 +1,9 @@
 package io.millrace.proxy.http2;
 
+import io.millrace.proxy.http2.frame.ErrorCode;
+import io.millrace.proxy.http2.frame.Frames;
+import io.millrace.proxy.http2.hpack.HuffmanCode;
+import io.millrace.proxy.http2.hpack.StaticTable;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;
@@ -27,6 +31,7 @@ public final class Http2Client implements AutoCloseable {
     public static final int CONTINUATION = Frames.CONTINUATION;
     public static final int PRIORITY_UPDATE = Frames.PRIORITY_UPDATE;
     public static final int END_STREAM = Frames.END_STREAM;
+    public static final int ACK = Frames.ACK;
     public static final int END_HEADERS = Frames.END_HEADERS;
 
     private static final int WAIT_MILLIS = 20_000;

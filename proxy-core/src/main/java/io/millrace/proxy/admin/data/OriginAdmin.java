@@ -184,7 +184,7 @@ public final class OriginAdmin implements OriginControl {
                 failures,
                 Math.max(0, history.requests() - requests),
                 Math.max(0, history.failures() - failures),
-                history.minorVersion() < 0 ? null : "1." + history.minorVersion(),
+                versionText(history.version()),
                 TimeUnit.MILLISECONDS.toSeconds(history.answeredMillis()),
                 TimeUnit.MILLISECONDS.toSeconds(history.failedMillis()),
                 TimeUnit.NANOSECONDS.toMicros(latencyNanos(host)));
@@ -199,5 +199,14 @@ public final class OriginAdmin implements OriginControl {
             requests += load.requests();
         }
         return requests == 0 ? 0 : (long) (sum / requests);
+    }
+
+    private static @Nullable String versionText(int version) {
+        return switch (version) {
+            case 0 -> "1.0";
+            case 1 -> "1.1";
+            case 2 -> "2.0";
+            default -> null;
+        };
     }
 }

@@ -46,7 +46,7 @@ public interface OriginControl {
      * @param failures how many of them failed
      * @param earlierRequests requests sent to it by the proxies before this one, as far as they are remembered
      * @param earlierFailures how many of those failed
-     * @param httpVersion {@code 1.0} or {@code 1.1}, that it answered in last; null when it has not answered
+     * @param httpVersion {@code 1.0}, {@code 1.1} or {@code 2.0}, that it answered in last; null when it has not answered
      * @param lastSuccess when it answered last; 0 when it has not
      * @param lastFailure when it failed last; 0 when it has not
      * @param latencyMicros smoothed time from a request to the head of its response

@@ -3,12 +3,12 @@ package io.millrace.proxy.fetch.http2;
 import io.millrace.proxy.fetch.http2.StreamFailure.Kind;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;
-import io.millrace.proxy.http2.ErrorCode;
-import io.millrace.proxy.http2.FrameReader;
-import io.millrace.proxy.http2.Frames;
-import io.millrace.proxy.http2.HpackDecoder;
-import io.millrace.proxy.http2.Http2Exception;
-import io.millrace.proxy.http2.Http2Fault;
+import io.millrace.proxy.http2.frame.ErrorCode;
+import io.millrace.proxy.http2.frame.FrameReader;
+import io.millrace.proxy.http2.frame.Frames;
+import io.millrace.proxy.http2.frame.Http2Exception;
+import io.millrace.proxy.http2.frame.Http2Fault;
+import io.millrace.proxy.http2.hpack.HpackDecoder;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import org.jspecify.annotations.Nullable;
@@ -169,7 +169,9 @@ final class ClientFrames implements FrameReader.Receiver {
                     throw Http2Exception.connection(
                             ErrorCode.FLOW_CONTROL_ERROR, Http2Fault.FLOW_CONTROL, "an initial window above 2^31-1");
                 }
-                connection.initialSendWindow((int) value);
+                if (!connection.initialSendWindow((int) value)) {
+                    throw windowOverflow();
+                }
             }
             case Frames.SETTING_HEADER_TABLE_SIZE -> {
                 if (value < HpackDecoder.TABLE_BYTES_MAX) {
@@ -199,6 +201,11 @@ final class ClientFrames implements FrameReader.Receiver {
     }
 
     @Override
+    public void onSettingsAcknowledged() throws Http2Exception {
+        controlFrame();
+    }
+
+    @Override
     public void onPing(long opaque) throws Http2Exception {
         controlFrame();
         Frames.pingAck(connection.output().room(Frames.HEADER_BYTES + 8), opaque);
@@ -209,8 +216,7 @@ final class ClientFrames implements FrameReader.Receiver {
         controlFrame();
         if (streamId == 0) {
             if (!connection.enlargeSendWindow(increment)) {
-                throw Http2Exception.connection(
-                        ErrorCode.FLOW_CONTROL_ERROR, Http2Fault.FLOW_CONTROL, "a window above 2^31-1");
+                throw windowOverflow();
             }
             return;
         }
@@ -218,8 +224,11 @@ final class ClientFrames implements FrameReader.Receiver {
             throw protocol("WINDOW_UPDATE on a stream that has not begun");
         }
         Http2ClientStream stream = connection.stream(streamId);
+        if (stream != null && !stream.enlargeSendWindow(increment)) {
+            throw Http2Exception.stream(
+                    streamId, ErrorCode.FLOW_CONTROL_ERROR, Http2Fault.FLOW_CONTROL, "a window above 2^31-1");
+        }
         if (stream != null) {
-            stream.enlargeSendWindow(increment);
             connection.schedule(stream);
         }
     }
@@ -254,6 +263,11 @@ final class ClientFrames implements FrameReader.Receiver {
                     Http2Fault.CONTROL_FRAMES,
                     "more than " + CONTROL_FRAMES_MAX + " control frames without a response or content");
         }
+    }
+
+    private static Http2Exception windowOverflow() {
+        return Http2Exception.connection(
+                ErrorCode.FLOW_CONTROL_ERROR, Http2Fault.FLOW_CONTROL, "a window above 2^31-1");
     }
 
     private static Http2Exception protocol(String what) {

@@ -1,13 +1,14 @@
 package io.millrace.proxy.fetch.http2;
 
 import io.millrace.proxy.fetch.http2.StreamFailure.Kind;
-import io.millrace.proxy.http2.ErrorCode;
-import io.millrace.proxy.http2.FrameOutput;
-import io.millrace.proxy.http2.FrameReader;
-import io.millrace.proxy.http2.Frames;
 import io.millrace.proxy.http2.HeadEncoder;
-import io.millrace.proxy.http2.Http2Exception;
+import io.millrace.proxy.http2.frame.ErrorCode;
+import io.millrace.proxy.http2.frame.FrameOutput;
+import io.millrace.proxy.http2.frame.FrameReader;
+import io.millrace.proxy.http2.frame.Frames;
+import io.millrace.proxy.http2.frame.Http2Exception;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -179,6 +180,10 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         return Unpooled.EMPTY_BUFFER;
     }
 
+    ByteBufAllocator alloc() {
+        return ctx.alloc();
+    }
+
     EventLoop eventLoop() {
         return ctx.channel().eventLoop();
     }
@@ -287,14 +292,18 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         listener.onCapacity();
     }
 
-    void initialSendWindow(int window) throws Http2Exception {
+    /** False where the window of a stream gets too large (RFC 9113 s6.9.2). */
+    boolean initialSendWindow(int window) {
         long change = (long) window - initialSendWindow;
         initialSendWindow = window;
         for (Http2ClientStream stream : all()) {
-            stream.enlargeSendWindow(change);
+            if (!stream.enlargeSendWindow(change)) {
+                return false;
+            }
             enqueue(stream);
         }
         send();
+        return true;
     }
 
     /** The origin's decoder keeps a smaller table than ours would be: the next block says that it is empty. */

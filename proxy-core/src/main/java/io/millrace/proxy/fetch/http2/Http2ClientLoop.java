@@ -1,7 +1,7 @@
 package io.millrace.proxy.fetch.http2;
 
-import io.millrace.proxy.http2.FrameReader;
 import io.millrace.proxy.http2.HeadEncoder;
+import io.millrace.proxy.http2.frame.FrameReader;
 
 /**
  * Buffers for field blocks that the connections of one event loop share.

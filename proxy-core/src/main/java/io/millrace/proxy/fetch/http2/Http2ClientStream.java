@@ -3,10 +3,10 @@ package io.millrace.proxy.fetch.http2;
 import io.millrace.proxy.fetch.http2.StreamFailure.Kind;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;
-import io.millrace.proxy.http2.ErrorCode;
-import io.millrace.proxy.http2.Frames;
-import io.millrace.proxy.http2.Http2Exception;
-import io.millrace.proxy.http2.Http2Fault;
+import io.millrace.proxy.http2.frame.ErrorCode;
+import io.millrace.proxy.http2.frame.Frames;
+import io.millrace.proxy.http2.frame.Http2Exception;
+import io.millrace.proxy.http2.frame.Http2Fault;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
@@ -37,7 +37,7 @@ public final class Http2ClientStream {
     private boolean scheduled;
     private boolean wasFull;
 
-    private final ArrayDeque<ByteBuf> held = new ArrayDeque<>(0);
+    private final UnreadContent held = new UnreadContent();
     private final Runnable delivering = this::deliver;
     private boolean deliveryQueued;
     private int receiveWindow;
@@ -142,13 +142,13 @@ public final class Http2ClientStream {
         }
     }
 
-    /** Enlarges the window by which the origin takes content, or makes it smaller by a change of its settings. */
-    void enlargeSendWindow(long by) throws Http2Exception {
+    /**
+     * Enlarges the window by which the origin takes content, or makes it smaller by a change of its settings; false where it
+     * gets too large.
+     */
+    boolean enlargeSendWindow(long by) {
         sendWindow += by;
-        if (sendWindow > Frames.WINDOW_MAX) {
-            throw Http2Exception.stream(
-                    id, ErrorCode.FLOW_CONTROL_ERROR, Http2Fault.FLOW_CONTROL, "a window above 2^31-1");
-        }
+        return sendWindow <= Frames.WINDOW_MAX;
     }
 
     // receiving
@@ -190,12 +190,11 @@ public final class Http2ClientStream {
     /** Content, without ownership. */
     void onContent(ByteBuf in, int index, int length) {
         framePadding -= length;
-        ByteBuf piece = in.retainedSlice(index, length);
         if (paused || !held.isEmpty()) {
-            held.addLast(piece);
+            held.add(in, index, length, connection.alloc());
         } else {
             consumed(length);
-            listener.onContent(piece);
+            listener.onContent(in.retainedSlice(index, length));
         }
     }
 
@@ -243,7 +242,7 @@ public final class Http2ClientStream {
     private void deliver() {
         deliveryQueued = false;
         while (!over && !paused && !held.isEmpty()) {
-            ByteBuf piece = held.removeFirst();
+            ByteBuf piece = held.take();
             consumed(piece.readableBytes());
             listener.onContent(piece);
         }
@@ -295,10 +294,7 @@ public final class Http2ClientStream {
 
     private void drop() {
         dropQueue();
-        ByteBuf piece;
-        while ((piece = held.pollFirst()) != null) {
-            piece.release();
-        }
+        held.release();
     }
 
     private void dropQueue() {

@@ -3,7 +3,7 @@ package io.millrace.proxy.fetch.http2;
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
-import io.millrace.proxy.http2.HpackDecoder;
+import io.millrace.proxy.http2.hpack.HpackDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;

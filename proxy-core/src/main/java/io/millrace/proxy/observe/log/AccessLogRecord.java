@@ -58,6 +58,11 @@ public final class AccessLogRecord {
     static final int FLAG_COLLAPSED = 1 << 1;
     static final int FLAG_NOT_MODIFIED = 1 << 2;
     static final int FLAG_SECURE = 1 << 3;
+
+    /** Four bits: the version of the origin's response, as that of the request below. */
+    static final int ORIGIN_VERSION_SHIFT = 4;
+
+    static final int VERSION_MASK = 0xf;
     static final int BYTE_MASK = 0xff;
     static final int RESULT_SHIFT = 8;
     static final int OUTCOME_SHIFT = 16;
@@ -159,6 +164,12 @@ public final class AccessLogRecord {
     /** The version of the request: 1 and 0, 1 and 1, 2 and 0, 3 and 0. */
     public AccessLogRecord version(int major, int minor) {
         flags |= (major * 2 + minor) << VERSION_SHIFT;
+        return this;
+    }
+
+    /** The version of the origin's response, as {@link #version}; not called where there was none. */
+    public AccessLogRecord originVersion(int major, int minor) {
+        flags |= (major * 2 + minor) << ORIGIN_VERSION_SHIFT;
         return this;
     }
 

@@ -36,6 +36,7 @@ final class JsonLines implements LineFormat {
             out.putAscii(",\"origin_status\":");
             out.putDecimal(logged.originStatus());
         }
+        version(out, ",\"origin_protocol\":\"HTTP/", logged.originMajorVersion(), logged.originMinorVersion());
         out.putAscii(",\"bytes\":");
         out.putDecimal(logged.headBytes() + logged.bodyBytes());
         out.putAscii(",\"body_bytes\":");
@@ -44,13 +45,7 @@ final class JsonLines implements LineFormat {
             out.putAscii(",\"received_bytes\":");
             out.putDecimal(logged.receivedBytes());
         }
-        if (logged.majorVersion() > 0) {
-            out.putAscii(",\"protocol\":\"HTTP/");
-            out.putDecimal(logged.majorVersion());
-            out.put('.');
-            out.putDecimal(logged.minorVersion());
-            out.put('"');
-        }
+        version(out, ",\"protocol\":\"HTTP/", logged.majorVersion(), logged.minorVersion());
         text(logged, out, ",\"tls\":\"", LogField.TLS_VERSION);
         text(logged, out, ",\"cipher\":\"", LogField.TLS_CIPHER);
         text(logged, out, ",\"sni\":\"", LogField.TLS_SERVER_NAME);
@@ -65,6 +60,16 @@ final class JsonLines implements LineFormat {
         text(logged, out, ",\"detail\":\"", LogField.DETAIL);
         out.put('}');
         out.endLine();
+    }
+
+    private static void version(LineBuffer out, String member, int major, int minor) {
+        if (major > 0) {
+            out.putAscii(member);
+            out.putDecimal(major);
+            out.put('.');
+            out.putDecimal(minor);
+            out.put('"');
+        }
     }
 
     private static void text(LoggedRecord logged, LineBuffer out, String member, LogField field) {

@@ -56,7 +56,8 @@ final class LogCodes {
         plain("psql", (logged, out) -> out.putDecimal(logged.headBytes() + logged.bodyBytes()));
         plain("pscl", (logged, out) -> out.putDecimal(logged.bodyBytes()));
         plain("pshl", (logged, out) -> out.putDecimal(logged.headBytes()));
-        plain("cqpv", LogCodes::version);
+        plain("cqpv", (logged, out) -> version(logged.majorVersion(), logged.minorVersion(), out));
+        plain("sshv", (logged, out) -> version(logged.originMajorVersion(), logged.originMinorVersion(), out));
         plain("cqssl", (logged, out) -> out.putDecimal(logged.isSecure() ? 1 : 0));
         plain("phr", (logged, out) -> out.putAscii(logged.hierarchy().name()));
         plain("psct", SquidLines::appendType);
@@ -129,15 +130,15 @@ final class LogCodes {
         out.putDecimal(millis % 1000, 3);
     }
 
-    private static void version(LoggedRecord logged, LineBuffer out) {
-        if (logged.majorVersion() == 0) {
+    private static void version(int major, int minor, LineBuffer out) {
+        if (major == 0) {
             out.put('-');
             return;
         }
         out.putAscii("HTTP/");
-        out.putDecimal(logged.majorVersion());
+        out.putDecimal(major);
         out.put('.');
-        out.putDecimal(logged.minorVersion());
+        out.putDecimal(minor);
     }
 
     private static String hitOrMiss(LoggedRecord logged) {

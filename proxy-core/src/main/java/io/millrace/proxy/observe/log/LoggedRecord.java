@@ -91,6 +91,15 @@ final class LoggedRecord {
         return flags >>> AccessLogRecord.VERSION_SHIFT & 1;
     }
 
+    /** Major version of the origin's response; 0 while unknown. */
+    int originMajorVersion() {
+        return (flags >>> AccessLogRecord.ORIGIN_VERSION_SHIFT & AccessLogRecord.VERSION_MASK) >> 1;
+    }
+
+    int originMinorVersion() {
+        return flags >>> AccessLogRecord.ORIGIN_VERSION_SHIFT & 1;
+    }
+
     boolean isFromRam() {
         return (flags & AccessLogRecord.FLAG_RAM) != 0;
     }

@@ -74,9 +74,10 @@ final class LogTemplateTest {
     @Test
     void jsonStringsCannotBeForged() {
         String line = LogRecords.line(AccessLogFormat.JSON, entry -> entry.originStatus(404)
+                .originVersion(2, 0)
                 .text(LogField.USER_AGENT, "a\",\"x\":\"\\\n\r\t\u0000\u007f\u00e4"));
         assertTrue(
-                line.endsWith(",\"origin_status\":404,\"bytes\":0,\"body_bytes\":0,"
+                line.endsWith(",\"origin_status\":404,\"origin_protocol\":\"HTTP/2.0\",\"bytes\":0,\"body_bytes\":0,"
                         + "\"user_agent\":\"a\\\",\\\"x\\\":\\\"\\\\\\u000A\\u000D\\u0009\\u0000\\u007F\\u00E4\"}"),
                 line);
     }
@@ -102,6 +103,7 @@ final class LogTemplateTest {
                 "cccs|0",
                 "pssc|200",
                 "sssc|000",
+                "sshv|-",
                 "psql|1720",
                 "pscl|1256",
                 "pshl|464",

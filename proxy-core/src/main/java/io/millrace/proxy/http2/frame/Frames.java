@@ -1,4 +1,4 @@
-package io.millrace.proxy.http2;
+package io.millrace.proxy.http2.frame;
 
 import io.netty.buffer.ByteBuf;
 
@@ -15,6 +15,8 @@ import io.netty.buffer.ByteBuf;
  */
 public final class Frames {
     public static final int HEADER_BYTES = 9;
+    /** Position of the flags in a frame's header. */
+    public static final int FLAGS_OFFSET = 4;
     /** Longest payload that either side sends here: the least that SETTINGS_MAX_FRAME_SIZE can say. */
     public static final int PAYLOAD_BYTES_MAX = 16384;
 

@@ -1,4 +1,4 @@
-package io.millrace.proxy.http2;
+package io.millrace.proxy.http2.frame;
 
 /** The error codes of HTTP/2 (RFC 9113 s7). */
 public enum ErrorCode {

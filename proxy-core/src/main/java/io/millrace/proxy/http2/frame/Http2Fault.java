@@ -1,4 +1,4 @@
-package io.millrace.proxy.http2;
+package io.millrace.proxy.http2.frame;
 
 /** A kind of violation or excess by a client, as it is counted. */
 public enum Http2Fault {

@@ -1,4 +1,4 @@
-package io.millrace.proxy.http2;
+package io.millrace.proxy.http2.frame;
 
 import io.netty.buffer.ByteBuf;
 import java.util.Arrays;
@@ -45,6 +45,9 @@ public final class FrameReader {
         /** The settings are to be acknowledged. */
         void onSettingsEnd() throws Http2Exception;
 
+        /** The peer has taken over this side's settings. */
+        void onSettingsAcknowledged() throws Http2Exception;
+
         /** A ping that is to be answered. */
         void onPing(long opaque) throws Http2Exception;
 
@@ -61,7 +64,7 @@ public final class FrameReader {
         /** A priority (RFC 9218 s7.1). */
         void onPriorityUpdate(int streamId, ByteBuf in, int index, int length) throws Http2Exception;
 
-        /** A frame that asks for nothing: an unknown one, PRIORITY, or an acknowledgement. */
+        /** A frame that asks for nothing: an unknown one, PRIORITY, or an acknowledged PING. */
         void onIdleFrame() throws Http2Exception;
 
         /** An error of one stream. */
@@ -102,12 +105,12 @@ public final class FrameReader {
     }
 
     /** Whether the client is in the middle of a field block. */
-    boolean isInBlock() {
+    public boolean isInBlock() {
         return blockStream != 0;
     }
 
     /** Whether the client is in the middle of a DATA frame. */
-    boolean isInData() {
+    public boolean isInData() {
         return inData;
     }
 
@@ -361,7 +364,7 @@ public final class FrameReader {
             if (length != 0) {
                 throw size("an acknowledgement of SETTINGS with content");
             }
-            receiver.onIdleFrame();
+            receiver.onSettingsAcknowledged();
             return;
         }
         if (length % 6 != 0) {

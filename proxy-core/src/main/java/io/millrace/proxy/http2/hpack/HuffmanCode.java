@@ -1,13 +1,13 @@
-package io.millrace.proxy.http2;
+package io.millrace.proxy.http2.hpack;
 
 /**
  * The Huffman code of HPACK (RFC 7541 s5.2, appendix B). The code is canonical, so that the lengths say all of it.
  *
  * <p>Thread-safe: no state after class initialisation.
  */
-final class HuffmanCode {
+public final class HuffmanCode {
     /** Result of {@link #decode} for bytes that are no encoded text. */
-    static final int MALFORMED = -1;
+    public static final int MALFORMED = -1;
 
     private static final int EOS = 256;
     private static final int LONGEST = 30;
@@ -117,7 +117,7 @@ final class HuffmanCode {
      * @param out has room for 8/5 of the range
      * @return position after the decoded bytes in {@code out}, or {@link #MALFORMED}
      */
-    static int decode(byte[] in, int from, int to, byte[] out, int at) {
+    public static int decode(byte[] in, int from, int to, byte[] out, int at) {
         int state = 0;
         int end = at;
         for (int i = from; i < to; i++) {
@@ -141,12 +141,12 @@ final class HuffmanCode {
     }
 
     /** Room that the decoding of so many bytes needs at most. */
-    static int decodedMax(int length) {
+    public static int decodedMax(int length) {
         return length * 8 / 5 + 1;
     }
 
     /** Bytes that the encoding of a range has. */
-    static int encodedLength(byte[] in, int from, int to) {
+    public static int encodedLength(byte[] in, int from, int to) {
         long bits = 0;
         for (int i = from; i < to; i++) {
             bits += LENGTHS[in[i] & 0xff];
@@ -155,7 +155,7 @@ final class HuffmanCode {
     }
 
     /** Encodes a range; returns the position after it in {@code out}, which has {@link #encodedLength} of room. */
-    static int encode(byte[] in, int from, int to, byte[] out, int at) {
+    public static int encode(byte[] in, int from, int to, byte[] out, int at) {
         long bits = 0;
         int count = 0;
         int end = at;

@@ -1,4 +1,4 @@
-package io.millrace.proxy.http2;
+package io.millrace.proxy.http2.frame;
 
 /**
  * A violation of the protocol, with the narrowest scope that the RFC allows. Without a stack trace.

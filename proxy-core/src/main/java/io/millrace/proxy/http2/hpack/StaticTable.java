@@ -1,4 +1,4 @@
-package io.millrace.proxy.http2;
+package io.millrace.proxy.http2.hpack;
 
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -9,20 +9,20 @@ import java.util.Map;
  *
  * <p>Immutable.
  */
-final class StaticTable {
+public final class StaticTable {
     /** Number of entries; indices begin at 1. */
-    static final int SIZE = 61;
+    public static final int SIZE = 61;
 
-    static final int AUTHORITY = 1;
-    static final int METHOD = 2;
-    static final int PATH = 4;
-    static final int SCHEME = 6;
-    static final int STATUS = 8;
-    static final int AGE = 21;
-    static final int CONTENT_LENGTH = 28;
-    static final int CONTENT_RANGE = 30;
-    static final int STRICT_TRANSPORT_SECURITY = 56;
-    static final int VIA = 60;
+    public static final int AUTHORITY = 1;
+    public static final int METHOD = 2;
+    public static final int PATH = 4;
+    public static final int SCHEME = 6;
+    public static final int STATUS = 8;
+    public static final int AGE = 21;
+    public static final int CONTENT_LENGTH = 28;
+    public static final int CONTENT_RANGE = 30;
+    public static final int STRICT_TRANSPORT_SECURITY = 56;
+    public static final int VIA = 60;
 
     private static final String[] ENTRIES = {
         ":authority", "",
@@ -104,17 +104,17 @@ final class StaticTable {
     private StaticTable() {}
 
     /** The name of an entry; borrowed. */
-    static byte[] name(int index) {
+    public static byte[] name(int index) {
         return NAMES[index];
     }
 
     /** The value of an entry; borrowed. */
-    static byte[] value(int index) {
+    public static byte[] value(int index) {
         return VALUES[index];
     }
 
     /** The first entry of a name in lower case; 0 for none. */
-    static int find(String name) {
+    public static int find(String name) {
         return BY_NAME.getOrDefault(name, 0);
     }
 }

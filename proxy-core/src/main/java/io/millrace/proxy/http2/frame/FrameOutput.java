@@ -1,4 +1,4 @@
-package io.millrace.proxy.http2;
+package io.millrace.proxy.http2.frame;
 
 import io.millrace.proxy.net.SendWatch;
 import io.netty.buffer.ByteBuf;
@@ -52,8 +52,31 @@ public final class FrameOutput {
     }
 
     /** Total of bytes that have been handed to the channel: where it stays the same, {@link #room} gives the same buffer. */
-    long handed() {
+    public long handed() {
         return written;
+    }
+
+    /** Position behind what is appended in the buffer that {@link #room} gave last. */
+    public int position() {
+        ByteBuf buffer = gathered;
+        return buffer == null ? 0 : buffer.writerIndex();
+    }
+
+    /**
+     * Sets flags of a frame that was appended before.
+     *
+     * @param position where its header begins; negative for nowhere
+     * @param handedThen what {@link #handed} said then
+     * @return false when the frame has been handed to the channel since
+     */
+    public boolean addFlags(int position, long handedThen, int flags) {
+        ByteBuf buffer = gathered;
+        if (buffer == null || position < 0 || written != handedThen) {
+            return false;
+        }
+        int at = position + Frames.FLAGS_OFFSET;
+        buffer.setByte(at, buffer.getByte(at) | flags);
+        return true;
     }
 
     /** Appends a DATA frame; takes ownership of the content. */
@@ -131,12 +154,12 @@ public final class FrameOutput {
     }
 
     /** Bytes that the kernel has not taken. */
-    long unsent() {
+    public long unsent() {
         return SendWatch.unsent(ctx.channel());
     }
 
     /** Whether bytes have not left yet. */
-    boolean isSending() {
+    public boolean isSending() {
         return unflushed || SendWatch.unsent(ctx.channel()) > 0;
     }
 
@@ -145,13 +168,13 @@ public final class FrameOutput {
      *
      * @param queued bytes that wait in streams
      */
-    boolean look(long queued, long nowNanos) {
+    public boolean look(long queued, long nowNanos) {
         watch.holding(queued);
         return watch.look(ctx.channel(), nowNanos);
     }
 
     /** Measures how fast the client takes bytes. */
-    SendWatch watch() {
+    public SendWatch watch() {
         return watch;
     }
 

@@ -1,5 +1,8 @@
-package io.millrace.proxy.http2;
+package io.millrace.proxy.http2.hpack;
 
+import io.millrace.proxy.http2.frame.ErrorCode;
+import io.millrace.proxy.http2.frame.Http2Exception;
+import io.millrace.proxy.http2.frame.Http2Fault;
 import java.util.Arrays;
 
 /**

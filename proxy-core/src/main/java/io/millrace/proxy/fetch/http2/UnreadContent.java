@@ -1,0 +1,61 @@
+package io.millrace.proxy.fetch.http2;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Content of a response that waits while its reader pauses, in order.
+ *
+ * <p>Small pieces are copied together: each would keep the whole receive buffer that it came in. The window of the stream
+ * bounds the size. Owns the content. Confined to one event loop.
+ */
+final class UnreadContent {
+    /** Longer pieces are kept without a copy. */
+    private static final int COPIED_BYTES_MAX = 4096;
+
+    private static final int COPIED_BYTES_MIN = 512;
+    private static final int BUFFER_BYTES = 4 * COPIED_BYTES_MAX;
+
+    private final ArrayDeque<ByteBuf> pieces = new ArrayDeque<>(0);
+    /** The last piece, where more may be copied behind it. */
+    private @Nullable ByteBuf open;
+
+    boolean isEmpty() {
+        return pieces.isEmpty();
+    }
+
+    /** Appends a part of a buffer, which is borrowed. */
+    void add(ByteBuf in, int index, int length, ByteBufAllocator allocator) {
+        if (length > COPIED_BYTES_MAX) {
+            open = null;
+            pieces.addLast(in.retainedSlice(index, length));
+            return;
+        }
+        ByteBuf last = open;
+        if (last == null || last.maxWritableBytes() < length) {
+            last = allocator.buffer(Math.max(length, COPIED_BYTES_MIN), BUFFER_BYTES);
+            open = last;
+            pieces.addLast(last);
+        }
+        last.writeBytes(in, index, length);
+    }
+
+    /** Takes the first piece out; not while it {@link #isEmpty}. Passes ownership. */
+    ByteBuf take() {
+        ByteBuf first = pieces.removeFirst();
+        if (pieces.isEmpty()) {
+            open = null;
+        }
+        return first;
+    }
+
+    void release() {
+        open = null;
+        ByteBuf piece;
+        while ((piece = pieces.pollFirst()) != null) {
+            piece.release();
+        }
+    }
+}

@@ -1,0 +1,95 @@
+package io.millrace.proxy.http2;
+
+import io.millrace.proxy.http2.frame.FrameOutput;
+import io.millrace.proxy.memory.SlowClients;
+import io.millrace.proxy.memory.SlowReason;
+import io.millrace.proxy.net.ConnectionSet;
+import io.netty.channel.Channel;
+
+/**
+ * How fast the client of one connection takes bytes, and what follows where that is too slowly.
+ *
+ * <p>Confined to one event loop.
+ */
+final class ClientPace implements SlowClients.Client {
+    private final Http2Connection connection;
+    private final ConnectionSet connections;
+    private final Channel channel;
+    private final FrameOutput output;
+    private final ContentSender sender;
+
+    ClientPace(
+            Http2Connection connection,
+            ConnectionSet connections,
+            Channel channel,
+            FrameOutput output,
+            ContentSender sender) {
+        this.connection = connection;
+        this.connections = connections;
+        this.channel = channel;
+        this.output = output;
+        this.sender = sender;
+    }
+
+    /** Whether there are bytes that the client is to take; once a tick, before the other questions. */
+    boolean look(long nowNanos) {
+        return output.look(sender.queuedBytes(), nowNanos);
+    }
+
+    /** Whether the client takes its bytes too slowly; then the connection is closed. */
+    boolean isTooSlow(Http2Settings settings, long nowNanos) {
+        if (!look(nowNanos)) {
+            return false;
+        }
+        SlowClients slow = connections.slowClients();
+        SlowReason reason = null;
+        // Each stream watches the bytes that wait for its window.
+        if (output.unsent() > 0 && output.watch().isStuck(channel, nowNanos, settings.sendTimeoutNanos())) {
+            reason = SlowReason.TIMEOUT;
+        } else if (slow != null && output.watch().isBelow(channel, slow.rateMin(), nowNanos)) {
+            reason = SlowReason.RATE;
+        }
+        if (reason == null) {
+            return false;
+        }
+        if (slow == null) {
+            closeSlow(reason);
+        } else {
+            slow.close(this, reason);
+        }
+        return true;
+    }
+
+    @Override
+    public long silentNanos(long nowNanos) {
+        return output.watch().silentNanos(channel, nowNanos);
+    }
+
+    @Override
+    public long behindNanos(long nowNanos) {
+        return output.watch().behindNanos(nowNanos);
+    }
+
+    @Override
+    public long bytesPerSecond(long nowNanos) {
+        return output.watch().bytesPerSecond(nowNanos);
+    }
+
+    @Override
+    public SlowClients.OriginDemand originDemand() {
+        SlowClients.OriginDemand most = SlowClients.OriginDemand.NONE;
+        for (Http2Stream stream : connection.streams().all()) {
+            SlowClients.OriginDemand demand = stream.originDemand();
+            most = demand.compareTo(most) > 0 ? demand : most;
+        }
+        return most;
+    }
+
+    @Override
+    public void closeSlow(SlowReason reason) {
+        for (Http2Stream stream : connection.streams().all()) {
+            stream.onTooSlow(reason);
+        }
+        connection.breakOff();
+    }
+}

@@ -1,0 +1,206 @@
+package io.millrace.proxy.http2;
+
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.forward.TrailerFields;
+import io.millrace.proxy.http2.frame.ErrorCode;
+import io.millrace.proxy.http2.frame.Http2Exception;
+import io.millrace.proxy.http2.frame.Http2Fault;
+import io.millrace.proxy.net.BadRequest;
+import io.millrace.proxy.net.DecidedRequest;
+import io.millrace.proxy.net.RequestHandler;
+import io.netty.buffer.ByteBuf;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Opens a stream for each request: answers it at once, hands it to an exchange, or refuses it (RFC 9113 s8).
+ *
+ * <p>Confined to the connection's event loop.
+ */
+final class RequestOpener {
+    private final Http2Connection connection;
+    private final Http2Loop home;
+    private int requests;
+    /** Bytes of content that the client takes on a stream that begins now. */
+    private int sendWindow;
+
+    /** A priority that was told before its request, and the request's stream. */
+    private @Nullable StreamPriority early;
+
+    private int earlyStream;
+
+    RequestOpener(Http2Connection connection, Http2Loop home) {
+        this.connection = connection;
+        this.home = home;
+    }
+
+    /** Keeps the priority of a request that has not begun. */
+    void prioritize(int streamId, StreamPriority priority) {
+        early = priority;
+        earlyStream = streamId;
+    }
+
+    /**
+     * Begins the request whose fields the event loop has decoded last.
+     *
+     * @param initialSendWindow bytes of content that the client takes on a stream
+     */
+    void open(int streamId, boolean endStream, int initialSendWindow) throws Http2Exception {
+        RequestFields fields = home.fields();
+        Http2Settings settings = connection.settings();
+        sendWindow = initialSendWindow;
+        home.parts().events().onRequest();
+        connection.onRequest();
+        requests++;
+        boolean last = home.parts().connections().isDraining()
+                || (settings.requestsPerConnectionMax() > 0 && requests >= settings.requestsPerConnectionMax());
+        if (last) {
+            connection.beginShutdown();
+        }
+        if (fields.isTooLarge()) {
+            refuse(streamId, BadRequest.HEADER_TOO_LARGE, endStream);
+            return;
+        }
+        RequestHead head = fields.head(connection.client().secure());
+        String malformed = fields.malformed();
+        if (malformed != null) {
+            refuseMalformed(streamId, malformed);
+        }
+        BadRequest refused = fields.refused();
+        if (head == null || refused != null) {
+            refuse(streamId, refused == null ? BadRequest.SYNTAX : refused, endStream);
+            return;
+        }
+        if (!connection.covers(head.target())) {
+            home.parts().events().onFault(Http2Fault.MISDIRECTED);
+            refuse(streamId, BadRequest.MISDIRECTED, endStream);
+            return;
+        }
+        DecidedRequest decided = null;
+        if (endStream
+                && fields.isPlain()
+                && home.parts().answersDirectly().get()
+                && connection.output().isWritable()) {
+            decided = answerDirectly(streamId, head);
+            if (decided == null) {
+                home.parts().events().onAnswered();
+                return;
+            }
+        }
+        begin(streamId, fields, head, decided, endStream, settings);
+    }
+
+    /** Null when the request is answered. */
+    private @Nullable DecidedRequest answerDirectly(int streamId, RequestHead head) {
+        DirectStream stream = home.directStream();
+        int window = Math.max(0, Math.min(connection.sender().window(), sendWindow));
+        stream.begin(connection.output().room(0), connection.client(), streamId, window, connection.takeTableUpdate());
+        DecidedRequest decided = home.parts().direct().onDirectRequest(stream, head);
+        if (decided != null) {
+            stream.takeBack();
+            if (stream.hadTableUpdate()) {
+                connection.giveUpTable();
+            }
+            return decided;
+        }
+        connection.sender().sentDirectly(stream.sent());
+        ByteBuf rest = stream.takeRest();
+        if (stream.sent() > 0) {
+            connection.frames().sentFrame(stream.sent(), rest != null);
+        }
+        if (rest != null) {
+            Http2Stream waiting = new Http2Stream(connection, streamId, sendWindow - stream.sent());
+            connection.streams().put(waiting);
+            waiting.drain(rest);
+        }
+        stream.end();
+        return null;
+    }
+
+    private void begin(
+            int streamId,
+            RequestFields fields,
+            RequestHead head,
+            @Nullable DecidedRequest decided,
+            boolean endStream,
+            Http2Settings settings)
+            throws Http2Exception {
+        Http2Stream stream = new Http2Stream(connection, streamId, sendWindow);
+        long contentLength = fields.contentLength();
+        boolean tunnels = head.method() == Method.CONNECT || fields.isExtendedConnect();
+        if (endStream && contentLength > 0) {
+            refuseMalformed(streamId, "Content-Length that differs from the content");
+        }
+        connection.streams().put(stream);
+        RequestHead owned = fields.owned(head);
+        prioritize(stream, owned);
+        stream.wantTrailers(TrailerFields.areWanted(owned.fields()));
+        long expected = endStream ? 0 : contentLength;
+        if (tunnels) {
+            beginTunnel(stream, owned, endStream);
+            return;
+        }
+        stream.request().expect(expected, owned.fields().hasToken(FieldName.EXPECT, "100-continue"));
+        if (expected > 0 && settings.contentBytesMax() > 0 && expected > settings.contentBytesMax()) {
+            refuse(stream, BadRequest.CONTENT_TOO_LARGE);
+            return;
+        }
+        stream.handler(
+                decided == null
+                        ? home.parts().receiver().onRequest(stream, owned, expected)
+                        : decided.resume(stream, owned));
+        if (endStream) {
+            stream.endRequest();
+        }
+    }
+
+    /** Content is what the tunnel carries: the request itself has none. */
+    private void beginTunnel(Http2Stream stream, RequestHead head, boolean endStream) throws Http2Exception {
+        stream.askTunnel();
+        RequestHandler exchange = home.parts().receiver().onRequest(stream, head, 0);
+        stream.handler(exchange);
+        exchange.onRequestEnd();
+        if (endStream) {
+            stream.endRequest();
+        }
+    }
+
+    private void prioritize(Http2Stream stream, RequestHead head) {
+        StreamPriority told = early;
+        int line = head.fields().find(FieldName.PRIORITY);
+        if (told != null && earlyStream == stream.id()) {
+            early = null;
+            connection.sender().prioritize(stream, told);
+        } else if (line >= 0) {
+            StreamPriority priority = new StreamPriority();
+            priority.read(
+                    head.fields().bytes(),
+                    head.fields().valueStart(line),
+                    head.fields().valueEnd(line));
+            connection.sender().prioritize(stream, priority);
+        }
+    }
+
+    /** Answers a request that is well-formed and refused all the same. */
+    private void refuse(int streamId, BadRequest reason, boolean endStream) throws Http2Exception {
+        Http2Stream stream = new Http2Stream(connection, streamId, sendWindow);
+        connection.streams().put(stream);
+        if (endStream) {
+            stream.endRequest();
+        }
+        refuse(stream, reason);
+    }
+
+    private void refuse(Http2Stream stream, BadRequest reason) {
+        home.parts().receiver().onBadRequest(stream, reason);
+    }
+
+    /** A malformed request is no request to be answered: its stream is reset (RFC 9113 s8.1.1), and it is logged as refused. */
+    private void refuseMalformed(int streamId, String malformed) throws Http2Exception {
+        Http2Stream stream = new Http2Stream(connection, streamId, 0);
+        stream.onGone();
+        home.parts().receiver().onBadRequest(stream, BadRequest.SYNTAX);
+        throw Http2Exception.stream(streamId, ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, malformed);
+    }
+}
