@@ -1,8 +1,8 @@
 package io.millrace.launcher.config;
 
 import io.millrace.proxy.config.ConfigChange;
-import io.millrace.proxy.config.FileKeys;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.FileKeys;
 import io.millrace.worker.control.ConfigSource;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;

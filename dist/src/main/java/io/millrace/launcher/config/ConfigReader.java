@@ -2,10 +2,10 @@ package io.millrace.launcher.config;
 
 import io.millrace.launcher.exit.ExitCode;
 import io.millrace.launcher.exit.LaunchException;
-import io.millrace.proxy.config.ConfigDocument;
-import io.millrace.proxy.config.ConfigLoader;
-import io.millrace.proxy.config.ConfigResult;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.problem.ConfigDocument;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import io.millrace.worker.control.ConfigSource;
 import java.nio.file.Files;
 import java.nio.file.Path;

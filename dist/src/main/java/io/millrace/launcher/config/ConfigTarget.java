@@ -2,11 +2,11 @@ package io.millrace.launcher.config;
 
 import io.millrace.proxy.admin.config.ConfigControl.Problem;
 import io.millrace.proxy.config.ConfigCatalog;
-import io.millrace.proxy.config.ConfigKey;
-import io.millrace.proxy.config.ConfigProblem;
-import io.millrace.proxy.config.ConfigResult;
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.SettingPlace;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.problem.ConfigProblem;
+import io.millrace.proxy.config.problem.SettingPlace;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import io.millrace.worker.control.ConfigSource;
 import java.util.ArrayList;
 import java.util.HashMap;

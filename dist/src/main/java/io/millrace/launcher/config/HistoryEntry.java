@@ -1,6 +1,6 @@
 package io.millrace.launcher.config;
 
-import io.millrace.proxy.config.ConfigDocument;
+import io.millrace.proxy.config.problem.ConfigDocument;
 import io.millrace.worker.control.ConfigSource;
 import java.io.IOException;
 import java.io.InputStream;

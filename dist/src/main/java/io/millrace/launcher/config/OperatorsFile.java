@@ -1,8 +1,8 @@
 package io.millrace.launcher.config;
 
 import io.millrace.launcher.exit.FileFailure;
-import io.millrace.proxy.config.ConfigDocument;
-import io.millrace.proxy.config.ConfigEdit;
+import io.millrace.proxy.config.problem.ConfigDocument;
+import io.millrace.proxy.config.yaml.ConfigEdit;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

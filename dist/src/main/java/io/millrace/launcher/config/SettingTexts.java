@@ -2,11 +2,10 @@ package io.millrace.launcher.config;
 
 import io.millrace.proxy.admin.config.ConfigInspector.Source;
 import io.millrace.proxy.config.ConfigCatalog;
-import io.millrace.proxy.config.ConfigKey;
-import io.millrace.proxy.config.ConfigResult;
-import io.millrace.proxy.config.FlowText;
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.SettingPlace;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.problem.SettingPlace;
+import io.millrace.proxy.config.yaml.FlowText;
 import io.millrace.worker.control.ConfigSource;
 import java.util.HashMap;
 import java.util.Map;
@@ -57,7 +56,7 @@ final class SettingTexts {
             return Source.DEFAULT;
         }
         String place = setAt.text();
-        if (place.startsWith(ConfigResult.OVERLAY)) {
+        if (place.startsWith(SettingPlace.OVERLAY)) {
             return Source.OVERLAY;
         }
         return place.startsWith("--") || place.startsWith(ConfigSource.COMMAND_LINE)

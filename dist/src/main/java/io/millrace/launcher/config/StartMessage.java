@@ -3,7 +3,7 @@ package io.millrace.launcher.config;
 import io.millrace.launcher.build.BuildVersion;
 import io.millrace.launcher.process.WorkerStatus;
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.StorageConfig;
+import io.millrace.proxy.config.key.StorageConfig;
 import io.millrace.worker.control.ControlMessage;
 import io.millrace.worker.control.ListenerSockets;
 import java.nio.file.Path;

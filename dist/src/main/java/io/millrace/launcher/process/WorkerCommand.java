@@ -1,9 +1,9 @@
 package io.millrace.launcher.process;
 
 import io.millrace.launcher.state.StateDirectory;
-import io.millrace.proxy.config.FileKeys;
-import io.millrace.proxy.config.FileMode;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.FileKeys;
+import io.millrace.proxy.config.value.FileMode;
 import io.millrace.worker.Rehearsal;
 import java.io.File;
 import java.io.IOException;

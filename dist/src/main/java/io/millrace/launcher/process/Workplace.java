@@ -2,11 +2,11 @@ package io.millrace.launcher.process;
 
 import io.millrace.launcher.exit.LaunchException;
 import io.millrace.launcher.state.StateDirectory;
-import io.millrace.proxy.config.ConfigKeys;
-import io.millrace.proxy.config.ListenAddress;
-import io.millrace.proxy.config.ListenerConfig;
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.WorkerConfig;
+import io.millrace.proxy.config.access.ListenerConfig;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.WorkerConfig;
+import io.millrace.proxy.config.value.ListenAddress;
 import io.millrace.worker.control.ControlTransport;
 import io.millrace.worker.control.ListenerSockets;
 import java.net.InetAddress;

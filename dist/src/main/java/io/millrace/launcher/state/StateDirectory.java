@@ -2,8 +2,8 @@ package io.millrace.launcher.state;
 
 import io.millrace.launcher.exit.FileFailure;
 import io.millrace.launcher.exit.LaunchException;
-import io.millrace.proxy.config.FileMode;
-import io.millrace.proxy.config.FilePermissionChecks;
+import io.millrace.proxy.config.check.FilePermissionChecks;
+import io.millrace.proxy.config.value.FileMode;
 import io.millrace.worker.control.ControlPaths;
 import io.millrace.worker.control.Placement;
 import java.io.IOException;

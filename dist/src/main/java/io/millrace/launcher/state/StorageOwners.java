@@ -2,8 +2,8 @@ package io.millrace.launcher.state;
 
 import io.millrace.launcher.exit.LaunchException;
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.StorageConfig;
-import io.millrace.proxy.config.VolumeShareConfig;
+import io.millrace.proxy.config.key.StorageConfig;
+import io.millrace.proxy.config.key.VolumeShareConfig;
 import io.millrace.store.tool.StoreOwner;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -4,7 +4,7 @@ import io.millrace.launcher.exit.FileFailure;
 import io.millrace.launcher.exit.LaunchException;
 import io.millrace.launcher.state.InstanceLock;
 import io.millrace.launcher.state.StateDirectory;
-import io.millrace.proxy.config.FileMode;
+import io.millrace.proxy.config.value.FileMode;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.nio.file.Files;

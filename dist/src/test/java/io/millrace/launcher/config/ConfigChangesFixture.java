@@ -9,8 +9,8 @@ import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
 import io.millrace.proxy.admin.config.ConfigControl.Result;
 import io.millrace.proxy.admin.config.ConfigControl.Setting;
 import io.millrace.proxy.admin.config.ConfigInspector;
-import io.millrace.proxy.config.ConfigKeys;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.worker.control.ConfigSource;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -27,12 +27,12 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 abstract class ConfigChangesFixture {
     static final String FILE = """
-        # Ours.
-        listen: ["127.0.0.1:0"]
-        remap: [{map: /, to: http://origin.example/}]
-        limits:
-          connections: 1000 # of two
-        """;
+            # Ours.
+            listen: ["127.0.0.1:0"]
+            remap: [{map: /, to: http://origin.example/}]
+            limits:
+              connections: 1000 # of two
+            """;
 
     @TempDir
     Path directory;

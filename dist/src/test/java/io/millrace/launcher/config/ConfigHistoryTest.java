@@ -94,8 +94,7 @@ class ConfigHistoryTest extends ConfigChangesFixture {
         changes.close();
         Files.writeString(
                 directory.resolve("state/config-history/1.json"),
-                "{\"number\": \"one\", \"at\": \"\", \"by\": \"start\", \"name\": \"\", \"directory\": \"/\","
-                        + " \"text\": \"\"}");
+                "{\"number\": \"one\", \"at\": \"\", \"by\": \"start\", \"name\": \"\", \"directory\": \"/\", \"text\": \"\"}");
         launch(Map.of());
 
         assertEquals(List.of("start"), by());

@@ -12,7 +12,7 @@ import io.millrace.launcher.process.WorkerIdentity;
 import io.millrace.launcher.process.WorkerPlan;
 import io.millrace.launcher.process.WorkerState;
 import io.millrace.launcher.sockets.ListeningSockets;
-import io.millrace.proxy.config.ConfigDocument;
+import io.millrace.proxy.config.problem.ConfigDocument;
 import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.ControlMessage;
 import io.millrace.worker.control.ControlPaths;

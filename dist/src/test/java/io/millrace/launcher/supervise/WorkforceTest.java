@@ -7,7 +7,7 @@ import io.millrace.launcher.process.WorkerPlan;
 import io.millrace.launcher.process.WorkerProcess;
 import io.millrace.launcher.process.WorkerStarter;
 import io.millrace.launcher.process.WorkerState;
-import io.millrace.proxy.config.ConfigDocument;
+import io.millrace.proxy.config.problem.ConfigDocument;
 import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.ControlMessage;
 import io.millrace.worker.control.ControlPaths;

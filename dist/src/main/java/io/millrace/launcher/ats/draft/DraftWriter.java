@@ -3,7 +3,7 @@ package io.millrace.launcher.ats.draft;
 import io.millrace.launcher.ats.source.Entry;
 import io.millrace.launcher.ats.source.Printable;
 import io.millrace.proxy.config.ConfigCatalog;
-import io.millrace.proxy.config.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKey;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;

@@ -1,7 +1,7 @@
 package io.millrace.launcher.ats.remap;
 
 import io.millrace.launcher.ats.source.Addresses;
-import io.millrace.proxy.config.AddressSet;
+import io.millrace.proxy.config.value.AddressSet;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -3,7 +3,7 @@ package io.millrace.launcher.ats.remap;
 import io.millrace.launcher.ats.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
 import io.millrace.launcher.ats.source.Entry;
-import io.millrace.proxy.config.AddressSet;
+import io.millrace.proxy.config.value.AddressSet;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

@@ -7,7 +7,7 @@ import io.millrace.launcher.ats.source.Quantity;
 import io.millrace.launcher.ats.source.Quantity.BadValueException;
 import io.millrace.launcher.ats.source.RecordTable;
 import io.millrace.proxy.config.ConfigCatalog;
-import io.millrace.proxy.config.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKey;
 import java.util.List;
 import java.util.Map;
 

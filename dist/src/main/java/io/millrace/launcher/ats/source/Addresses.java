@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.source;
 
-import io.millrace.proxy.config.AddressSet;
+import io.millrace.proxy.config.value.AddressSet;
 import io.netty.util.NetUtil;
 import java.util.ArrayList;
 import java.util.List;

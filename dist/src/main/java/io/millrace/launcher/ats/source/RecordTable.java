@@ -2,7 +2,7 @@ package io.millrace.launcher.ats.source;
 
 import io.millrace.launcher.ats.source.Quantity.BadValueException;
 import io.millrace.proxy.config.ConfigCatalog;
-import io.millrace.proxy.config.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKey;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
