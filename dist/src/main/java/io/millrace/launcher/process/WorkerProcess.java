@@ -67,7 +67,7 @@ public final class WorkerProcess {
         return process;
     }
 
-    /** What it was started for; null for a worker of another launcher. */
+    /** The plan that it was started for; null for a worker of another launcher. */
     @Nullable
     public WorkerPlan plan() {
         return plan;
