@@ -4,8 +4,8 @@ import static io.millrace.proxy.http2.Http2Client.RST_STREAM;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 
-import io.millrace.proxy.config.ConfigLoader;
-import io.millrace.proxy.config.ConfigResult;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import io.millrace.proxy.fetch.Http2Origin;
 import io.millrace.proxy.http2.Http2Client;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package io.millrace.proxy.fetch;
 
-import io.millrace.proxy.config.OriginConfig.Http2;
+import io.millrace.proxy.config.origins.OriginConfig.Http2;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
