@@ -3,6 +3,8 @@ package io.millrace.proxy.admin;
 import io.millrace.proxy.admin.CertificatesSource.Automatic;
 import io.millrace.proxy.admin.CertificatesSource.Certificate;
 import io.millrace.proxy.admin.CertificatesSource.Directory;
+import io.millrace.proxy.admin.CertificatesSource.Setting;
+import io.millrace.proxy.admin.CertificatesSource.Staple;
 import java.util.List;
 import java.util.Locale;
 import tools.jackson.core.JsonGenerator;
@@ -110,9 +112,11 @@ public final class CertificatesResource implements AdminResource {
             texts(json, "chain", each.chain());
             texts(json, "notes", each.notes());
             texts(json, "settings", each.settings());
+            inForce(json, each.inForce());
             json.writeNumberProperty("loaded", each.loaded());
             json.writeStringProperty("problem", each.problem());
             json.writeNumberProperty("problem_since", each.problemSince());
+            staple(json, each.staple());
             json.writeEndObject();
         }
         json.writeEndArray();
@@ -124,6 +128,30 @@ public final class CertificatesResource implements AdminResource {
             json.writeEndObject();
         }
         json.writeEndArray();
+    }
+
+    private static void inForce(JsonGenerator json, List<Setting> settings) {
+        json.writeArrayPropertyStart("in_force");
+        for (Setting each : settings) {
+            json.writeStartObject();
+            json.writeStringProperty("name", each.name());
+            json.writeStringProperty("value", each.value());
+            json.writeStringProperty("source", each.source());
+            json.writeStringProperty("address", each.address());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+    }
+
+    private static void staple(JsonGenerator json, Staple staple) {
+        json.writeObjectPropertyStart("staple");
+        json.writeStringProperty("state", staple.state());
+        json.writeStringProperty("responder", staple.responder());
+        json.writeBooleanProperty("required", staple.required());
+        json.writeNumberProperty("until", staple.until());
+        json.writeStringProperty("problem", staple.problem());
+        json.writeNumberProperty("problem_since", staple.problemSince());
+        json.writeEndObject();
     }
 
     private static void texts(JsonGenerator json, String name, List<String> texts) {
