@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class MillraceProxy implements ServedProxy {
     private static final String ORIGIN_MARKS = "origins.down";
     private static final String ORIGIN_RECORDS = "origins.seen";
+    private static final String TLS_STATE = "tls";
     private static final String DRAIN_MARK = "server.draining";
 
     private final ProxyServer proxy;
@@ -29,7 +30,11 @@ final class MillraceProxy implements ServedProxy {
     }
 
     static ServedProxy build(
-            ProxyConfig config, @Nullable Path configFile, Map<String, List<Integer>> descriptors, Path adminSocket)
+            ProxyConfig config,
+            @Nullable Path configFile,
+            Map<String, List<Integer>> descriptors,
+            Path adminSocket,
+            Path state)
             throws IOException {
         ProxyServerBuilder builder =
                 ProxyServer.builder().config(config).adoptListeners(descriptors).adminSocket(adminSocket);
@@ -37,6 +42,7 @@ final class MillraceProxy implements ServedProxy {
         builder.originMarks(adminSocket.resolveSibling(ORIGIN_MARKS));
         builder.originRecords(adminSocket.resolveSibling(ORIGIN_RECORDS));
         builder.drainMark(adminSocket.resolveSibling(DRAIN_MARK));
+        builder.tlsState(state.resolve(TLS_STATE));
         if (configFile != null) {
             builder.configFile(configFile);
         }

@@ -20,9 +20,14 @@ interface ServedProxy extends AutoCloseable {
          * @param configFile for the status; null when the configuration came from the command line
          * @param descriptors listening sockets by configured address; the proxy takes ownership. Empty: it binds by itself
          * @param adminSocket where it serves the admin API for the launcher
+         * @param state directory for its own small files
          */
         ServedProxy build(
-                ProxyConfig config, @Nullable Path configFile, Map<String, List<Integer>> descriptors, Path adminSocket)
+                ProxyConfig config,
+                @Nullable Path configFile,
+                Map<String, List<Integer>> descriptors,
+                Path adminSocket,
+                Path state)
                 throws IOException;
     }
 

@@ -231,7 +231,11 @@ final class Worker implements ControlLink.Listener {
                 LOG.warn("limits.connections: {}", warning);
             }
             ServedProxy proxy = factory.build(
-                    config, source.file(), descriptors, options.control().workerAdmin(options.generation()));
+                    config,
+                    source.file(),
+                    descriptors,
+                    options.control().workerAdmin(options.generation()),
+                    options.placement().state().toAbsolutePath());
             if (ticketKeys != null) {
                 proxy.ticketKeys(ticketKeys);
             }

@@ -7,7 +7,7 @@ public final class CannedWorkerMain {
     public static void main(String[] arguments) {
         System.exit(WorkerMain.run(
                 arguments,
-                (config, configFile, descriptors, adminSocket) -> new CannedProxy(config, descriptors),
+                (config, configFile, descriptors, adminSocket, state) -> new CannedProxy(config, descriptors),
                 new CannedWarming()));
     }
 }

@@ -141,7 +141,7 @@ public final class ProxyServer implements AutoCloseable {
         built = config;
         live = live(config, null, builder.clock().millis());
         originTls.apply(config);
-        serverTls = new ServerTls(config, builder.clock()::millis);
+        serverTls = new ServerTls(config, builder.clock()::millis, builder.tlsState());
         adopted = builder.adopted();
         transport = Transport.choose(config.worker().transport().name().toLowerCase(Locale.ROOT));
         int loopCount = config.worker().eventLoops() == 0

@@ -21,6 +21,7 @@ public final class ProxyServerBuilder {
     private @Nullable Path originMarks;
     private @Nullable Path originRecords;
     private @Nullable Path drainMark;
+    private @Nullable Path tlsState;
     private WallClock clock = WallClock.SYSTEM;
 
     ProxyServerBuilder() {}
@@ -84,6 +85,15 @@ public final class ProxyServerBuilder {
         return this;
     }
 
+    /**
+     * Keeps answers of OCSP responders, and copies of automatic certificates whose storage is elsewhere, in this directory:
+     * the next proxy with the same directory has them at its start. Without it they are in memory only.
+     */
+    public ProxyServerBuilder tlsState(Path directory) {
+        tlsState = directory;
+        return this;
+    }
+
     /** The file that the configuration came from, for the status. */
     public ProxyServerBuilder configFile(Path path) {
         configFile = path;
@@ -128,6 +138,11 @@ public final class ProxyServerBuilder {
     @Nullable
     Path configFile() {
         return configFile;
+    }
+
+    @Nullable
+    Path tlsState() {
+        return tlsState;
     }
 
     @Nullable

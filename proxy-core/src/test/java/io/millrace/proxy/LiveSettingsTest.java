@@ -114,6 +114,9 @@ class LiveSettingsTest {
             Map.entry(
                     "listen[].tls.hsts.preload",
                     "listen: [{address: '127.0.0.1:1', tls: {certificate: one.pem, key: key.pem, hsts: {max_age: 365d, include_subdomains: true, preload: <true|false>}}}]"),
+            Map.entry(
+                    "listen[].tls.ocsp_stapling",
+                    "listen: [{address: '127.0.0.1:1', tls: {certificate: one.pem, key: key.pem, ocsp_stapling: <true|false>}}]"),
             Map.entry("storage[].path", "storage: [{path: <one|two>, size: 1GiB}]"),
             Map.entry("storage[].size", "storage: [{path: one, size: <1|2>GiB}]"),
             Map.entry("storage[].index_path", "storage: [{path: one, size: 1GiB, index_path: <two|three>}]"),

@@ -2,15 +2,18 @@ package io.millrace.proxy;
 
 import io.millrace.proxy.tls.TestAuthority;
 import io.millrace.proxy.tls.TestAuthority.Made;
+import io.millrace.proxy.tls.ocsp.OcspServer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.cert.X509Certificate;
+import java.time.Instant;
 import java.util.stream.Stream;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLSocket;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -195,6 +198,26 @@ class LiveTlsTest {
                         "max-age=31536000; includeSubDomains",
                         "max-age=31536000; includeSubDomains; preload",
                         this::security);
+    }
+
+    @LiveKey("tls.certificates[].ocsp_stapling")
+    void staplesOfNames() throws Exception {
+        try (OcspServer responder = new OcspServer()) {
+            Made made = AUTHORITY.issueWithResponder(responder.url(), false, TestAuthority.ecKeys(), "stapled.example");
+            made.write(directory, "stapled");
+            responder.answerFor(AUTHORITY, made, Instant.ofEpochMilli(ProxyExtension.START_MILLIS));
+            file("certificates: [{certificate: stapled.crt, key: stapled.key, ocsp_stapling: <true|false>}]")
+                    .turns(true, false, () -> {
+                        if (!live.isChanged()) {
+                            Awaitility.await("the staple").until(() -> isStapled("stapled.example"));
+                        }
+                        return isStapled("stapled.example");
+                    });
+        }
+    }
+
+    private boolean isStapled(String name) throws Exception {
+        return agreed(name, "-status").contains("OCSP Response Status: successful");
     }
 
     @LiveKey("tls.certificates[].http2")

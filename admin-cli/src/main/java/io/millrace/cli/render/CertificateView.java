@@ -20,8 +20,14 @@ public final class CertificateView {
         for (JsonObject each : certificates) {
             String state = Printable.of(each.text("state", "?"));
             lines.add(painted(state, paint) + " ".repeat(Math.max(1, STATE_WIDTH - state.length())) + names(each)
-                    + end(each, now) + ", " + Printable.of(each.text("file", "?")));
+                    + end(each, now) + (each.object("staple").isTrue("required") ? ", must-staple" : "") + ", "
+                    + Printable.of(each.text("file", "?")));
+            List<String> settings = each.texts("settings");
+            if (!settings.isEmpty()) {
+                lines.add(" ".repeat(STATE_WIDTH) + Printable.of(String.join(", ", settings)));
+            }
             problem(each, lines, paint);
+            staple(each, lines, paint);
         }
         directories(report, lines, paint);
         long total = report.number("total", certificates.size());
@@ -65,7 +71,7 @@ public final class CertificateView {
                 rows.add("problem", paint.bad(Printable.of(problem)));
             }
             row(rows, "names", each.texts("names"));
-            row(rows, "settings", each.texts("settings"));
+            row(rows, "settings", settings(each));
             rows.add(
                     "key",
                     Printable.of(each.text("key_type", "") + " in " + each.text("key", "?"))
@@ -84,6 +90,7 @@ public final class CertificateView {
                         "loaded",
                         Instant.ofEpochSecond(each.number("loaded", 0)).toString());
             }
+            row(rows, "OCSP", ocsp(each.object("staple"), now));
             row(rows, "note", each.texts("notes"));
             lines.addAll(rows.lines());
         }
@@ -136,6 +143,47 @@ public final class CertificateView {
         String problem = certificate.text("problem");
         if (problem != null) {
             lines.add(" ".repeat(STATE_WIDTH) + paint.bad(Printable.of(problem)));
+        }
+    }
+
+    /** Settings in force with their source; where there are none, those of the names. */
+    private static List<String> settings(JsonObject certificate) {
+        List<String> lines = new ArrayList<>();
+        for (JsonObject each : certificate.objects("in_force")) {
+            String address = each.text("address");
+            lines.add(each.text("name", "?") + ": " + each.text("value", "?") + " (" + each.text("source", "?")
+                    + (address == null ? "" : ", on " + address) + ")");
+        }
+        return lines.isEmpty() ? certificate.texts("settings") : lines;
+    }
+
+    /** The staple of a certificate that names a responder. */
+    private static List<String> ocsp(JsonObject staple, long now) {
+        List<String> lines = new ArrayList<>();
+        String responder = staple.text("responder");
+        if (responder != null) {
+            String state = staple.text("state", "?");
+            long until = staple.number("until", 0);
+            lines.add((state.equals("off") ? "off by the settings" : state)
+                    + (until > now ? ", staple ends in " + Quantities.duration(until - now) : "") + ", responder "
+                    + responder);
+            String problem = staple.text("problem");
+            if (problem != null) {
+                lines.add("since " + Instant.ofEpochSecond(staple.number("problem_since", 0)) + ": " + problem);
+            }
+        }
+        if (staple.isTrue("required")) {
+            lines.add("must-staple: clients refuse the certificate without a staple");
+        }
+        return lines;
+    }
+
+    private static void staple(JsonObject certificate, List<String> lines, Paint paint) {
+        JsonObject staple = certificate.object("staple");
+        String problem = staple.text("problem");
+        if (problem != null) {
+            String what = staple.text("state", "?").equals("stapled") ? "no new OCSP staple: " : "no OCSP staple: ";
+            lines.add(" ".repeat(STATE_WIDTH) + paint.doubtful(Printable.of(what + problem)));
         }
     }
 

@@ -561,6 +561,20 @@ public enum MetricFamily {
             "Names with automatic certificates by state: valid, pending (no certificate yet), failing (the last order"
                     + " failed) or expired; millctl tls list shows them.",
             "state"),
+    OCSP_STAPLES(
+            "millrace_ocsp_staples",
+            Kind.GAUGE,
+            "certificates",
+            "Certificates that want an OCSP staple, by state: stapled, or missing (handshakes carry none); millctl tls list"
+                    + " shows them.",
+            "state"),
+    OCSP_ANSWERS(
+            "millrace_ocsp_answers_total",
+            Kind.COUNTER,
+            "answers",
+            "Requests to OCSP responders by result: good (the answer becomes the staple), or why there is none; the log"
+                    + " names certificate and reason.",
+            "result"),
     TLS_CERTIFICATE_FAULTS(
             "millrace_tls_certificate_faults_total",
             Kind.COUNTER,

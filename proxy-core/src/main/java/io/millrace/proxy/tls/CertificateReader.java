@@ -2,6 +2,7 @@ package io.millrace.proxy.tls;
 
 import io.millrace.proxy.tls.CertificateFault.Kind;
 import io.millrace.proxy.tls.ServerCertificate.Facts;
+import io.millrace.proxy.tls.ocsp.OcspExtensions;
 import io.netty.handler.ssl.OpenSsl;
 import io.netty.handler.ssl.OpenSslCredentialBuilder;
 import java.io.ByteArrayInputStream;
@@ -291,7 +292,14 @@ public final class CertificateReader {
                 chain.stream()
                         .map(each -> shared(each.getSubjectX500Principal().getName()))
                         .toList(),
-                notes);
+                notes,
+                ocsp(leaf));
+    }
+
+    private OcspExtensions ocsp(X509Certificate leaf) {
+        OcspExtensions found = OcspExtensions.of(leaf);
+        String responder = found.responder();
+        return responder == null ? found : new OcspExtensions(shared(responder), found.mustStaple());
     }
 
     private static String keyType(PublicKey key) {

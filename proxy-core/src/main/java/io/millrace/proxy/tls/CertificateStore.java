@@ -6,6 +6,8 @@ import io.millrace.proxy.config.tls.TlsConfig.Certificates;
 import io.millrace.proxy.config.tls.TlsConfig.NameSettings;
 import io.millrace.proxy.tls.CertificateFault.Kind;
 import io.millrace.proxy.tls.CertificateIndex.Candidate;
+import io.millrace.proxy.tls.ocsp.OcspTarget;
+import io.millrace.proxy.tls.ocsp.Stapling;
 import io.netty.handler.ssl.SslContext;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
@@ -16,6 +18,7 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
@@ -64,6 +67,9 @@ final class CertificateStore {
         long faultSinceMillis;
         long alarmedMillis;
 
+        /** Index in the configuration; changes with it. */
+        int element;
+
         Entry(Key key) {
             this.files = key.files;
             this.names = key.names;
@@ -86,6 +92,7 @@ final class CertificateStore {
     private Map<Key, Entry> entries = new LinkedHashMap<>();
     private final Map<Path, String> brokenDirectories = new LinkedHashMap<>();
     private TlsConfig config;
+    private @Nullable CertificateCopies copies;
     private boolean loaded;
     private volatile CertificateIndex index = CertificateIndex.EMPTY;
     private volatile TlsReport report = TlsReport.EMPTY;
@@ -120,6 +127,17 @@ final class CertificateStore {
         lock.lock();
         try {
             contexts.add(made);
+            made.stapleAhead(index);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Keeps copies of automatic certificates from now on, and uses them where the storage is missing; null for none. */
+    void copies(@Nullable CertificateCopies next) {
+        lock.lock();
+        try {
+            copies = next;
         } finally {
             lock.unlock();
         }
@@ -149,7 +167,7 @@ final class CertificateStore {
 
     private void look(boolean publishAnyway) {
         long nowMillis = clockMillis.getAsLong();
-        Map<Key, Entry> next = expand();
+        Map<Key, Entry> next = expand(nowMillis);
         boolean changed = publishAnyway || !loaded || !next.keySet().equals(entries.keySet());
         entries = next;
         boolean tries = next.size() <= TRIED_AT_START_MAX;
@@ -160,6 +178,7 @@ final class CertificateStore {
                 .filter(entry -> read(entry, nowMillis, tries))
                 .count();
         fresh.forEach(this::announce);
+        copy(fresh);
         if (read > 0) {
             reader.forgetShared();
         }
@@ -175,19 +194,35 @@ final class CertificateStore {
     }
 
     /** The entries of the settings, those known before with what is known of them. */
-    private Map<Key, Entry> expand() {
+    private Map<Key, Entry> expand(long nowMillis) {
         Map<Key, Entry> next = new LinkedHashMap<>();
-        for (Certificates source : config.certificates()) {
-            for (CertificateFiles files : filesOf(source)) {
+        for (int i = 0; i < config.certificates().size(); i++) {
+            Certificates source = config.certificates().get(i);
+            for (CertificateFiles files : filesOf(source, nowMillis)) {
                 Key key = new Key(files, source.names(), source.settings());
                 Entry known = entries.get(key);
-                next.putIfAbsent(key, known == null ? new Entry(key) : known);
+                Entry entry = known == null ? new Entry(key) : known;
+                if (next.putIfAbsent(key, entry) == null) {
+                    entry.element = i;
+                }
             }
         }
         return next;
     }
 
-    private List<CertificateFiles> filesOf(Certificates source) {
+    private void copy(List<Entry> fresh) {
+        CertificateCopies keeping = copies;
+        if (keeping == null) {
+            return;
+        }
+        for (Entry entry : fresh) {
+            if (entry.good != null && entry.fault == null) {
+                keeping.keep(entry.good);
+            }
+        }
+    }
+
+    private List<CertificateFiles> filesOf(Certificates source, long nowMillis) {
         Path directory = source.directory();
         Path certificate = source.certificate();
         if (directory == null) {
@@ -203,18 +238,30 @@ final class CertificateStore {
                 throw new IOException("it is empty now");
             }
             brokenDirectories.remove(directory);
-            return files;
+            return withCopies(directory, files, true, nowMillis);
         } catch (IOException | RuntimeException e) {
             if (brokenDirectories.put(directory, String.valueOf(e)) == null) {
                 faultsSeen.merge(Kind.UNREADABLE, 1L, Long::sum);
                 journal.error(
                         "TLS: directory {} cannot be read; its certificates of before serve on: {}", directory, e);
             }
-            return entries.keySet().stream()
+            List<CertificateFiles> before = entries.keySet().stream()
                     .filter(key -> isIn(directory, key))
                     .map(Key::files)
                     .toList();
+            return withCopies(directory, before, false, nowMillis);
         }
+    }
+
+    private List<CertificateFiles> withCopies(
+            Path directory, List<CertificateFiles> files, boolean readable, long nowMillis) {
+        CertificateCopies kept = copies;
+        if (kept == null || !directory.equals(kept.storage())) {
+            return files;
+        }
+        List<CertificateFiles> all = new ArrayList<>(files);
+        all.addAll(kept.missingFrom(files, readable, nowMillis));
+        return all;
     }
 
     private static boolean isIn(Path directory, Key key) {
@@ -369,6 +416,31 @@ final class CertificateStore {
         index = next;
         for (ServerContexts each : contexts) {
             each.retain(next);
+            each.stapleAhead(next);
+        }
+    }
+
+    /** Adds the fingerprints of certificates that staples are wanted for. */
+    void addStapled(Set<String> sha256) {
+        lock.lock();
+        try {
+            for (CertificateSet set : index.sets()) {
+                if (contexts.stream().anyMatch(each -> each.staples(set))) {
+                    sha256.add(set.stapledSha256());
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Gives handshakes the staple that a certificate has now. */
+    void restaple(String sha256, Stapling stapling) {
+        for (CertificateSet set : index.sets()) {
+            OcspTarget target = set.ocspTarget();
+            if (target != null && target.sha256().equals(sha256)) {
+                set.staple(stapling.staple(target));
+            }
         }
     }
 
@@ -381,12 +453,28 @@ final class CertificateStore {
                     entry.files,
                     good == null ? entry.names : entry.usedFor(good),
                     entry.settings.texts(),
+                    entry.element,
                     good == null ? null : good.facts(),
                     good == null ? 0 : good.loadedMillis() / 1000,
                     fault == null ? null : fault.kind(),
-                    fault == null ? null : fault.file() + ": " + fault.getMessage(),
-                    fault == null ? 0 : entry.faultSinceMillis / 1000));
+                    fault == null ? copyOf(entry) : fault.file() + ": " + fault.getMessage(),
+                    fault == null ? 0 : entry.faultSinceMillis / 1000,
+                    stapled(entry)));
         }
         return new TlsReport(lines, Map.copyOf(brokenDirectories), new EnumMap<>(faultsSeen), nowMillis);
+    }
+
+    /** Says that a certificate is a copy; null for others. */
+    private @Nullable String copyOf(Entry entry) {
+        return copies == null || !copies.isCopy(entry.files)
+                ? null
+                : copies.original(entry.files) + ": cannot be read; a local copy is in use";
+    }
+
+    private @Nullable Boolean stapled(Entry entry) {
+        return contexts.isEmpty()
+                ? null
+                : contexts.stream()
+                        .anyMatch(each -> each.settings(entry.settings).ocspStapling());
     }
 }

@@ -60,7 +60,7 @@ public final class ListenerTls implements TlsNames {
             SslContext ready = only == null ? null : contexts.ready(only);
             if (ready != null) {
                 try {
-                    return watched(ready.newHandler(allocator), told, contexts.settings(), null);
+                    return watched(contexts.newHandler(only, ready, allocator), told, contexts.settings(), null);
                 } finally {
                     ReferenceCountUtil.release(ready);
                 }

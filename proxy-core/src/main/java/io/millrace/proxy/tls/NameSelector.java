@@ -153,6 +153,7 @@ final class NameSelector extends SniHandler {
         CertificateSet set = chosen;
         ServerTlsConfig settings =
                 set == null ? tls.contexts().settings() : tls.contexts().settings(set);
-        return ListenerTls.watched(super.newSslHandler(context, allocator), told, settings, tls);
+        SslHandler handler = super.newSslHandler(context, allocator);
+        return ListenerTls.watched(set == null ? handler : tls.contexts().stapled(set, handler), told, settings, tls);
     }
 }

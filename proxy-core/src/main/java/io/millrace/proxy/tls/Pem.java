@@ -6,7 +6,7 @@ import java.util.Base64;
 import java.util.List;
 
 /**
- * Reads PEM files into labelled blocks (RFC 7468).
+ * Reads PEM files into labelled blocks, and writes such (RFC 7468).
  *
  * <p>Immutable: no state.
  */
@@ -50,6 +50,13 @@ final class Pem {
             next = text.indexOf(BEGIN, end);
         }
         return blocks;
+    }
+
+    /** Writes a block. */
+    static void append(StringBuilder out, String label, byte[] content) {
+        out.append(BEGIN).append(label).append(DASHES).append('\n');
+        out.append(Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(content));
+        out.append('\n').append(END).append(label).append(DASHES).append('\n');
     }
 
     private static byte[] decode(String label, String text, int start, int end) {

@@ -1,6 +1,9 @@
 package io.millrace.proxy.tls;
 
+import io.millrace.proxy.tls.ocsp.OcspExtensions;
+import io.millrace.proxy.tls.ocsp.OcspTarget;
 import java.io.ByteArrayInputStream;
+import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
 import java.security.PrivateKey;
@@ -10,6 +13,7 @@ import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One version of a certificate with its key, as it was read. Immutable; compared by identity.
@@ -30,6 +34,7 @@ public final class ServerCertificate {
      * @param sha256 fingerprint, hexadecimal
      * @param chain subjects in the order in which they are sent
      * @param notes what is odd about it and keeps it from nothing
+     * @param ocsp what it says of OCSP
      */
     public record Facts(
             List<String> names,
@@ -40,7 +45,8 @@ public final class ServerCertificate {
             String serial,
             String sha256,
             List<String> chain,
-            List<String> notes) {
+            List<String> notes,
+            OcspExtensions ocsp) {
         public Facts {
             names = List.copyOf(names);
             chain = List.copyOf(chain);
@@ -87,6 +93,19 @@ public final class ServerCertificate {
         return keyAlgorithm;
     }
 
+    /** Target of requests for a staple; null where the certificate names no responder. */
+    @Nullable
+    OcspTarget ocspTarget() {
+        String responder = facts.ocsp().responder();
+        if (responder == null) {
+            return null;
+        }
+        String name = facts.names().isEmpty()
+                ? files.certificate().toString()
+                : facts.names().get(0);
+        return new OcspTarget(facts.sha256(), name, responder, this::x509Chain);
+    }
+
     /** When it was read, milliseconds since 1970. */
     public long loadedMillis() {
         return loadedMillis;
@@ -104,6 +123,16 @@ public final class ServerCertificate {
             decoded.add((X509Certificate) factory.generateCertificate(new ByteArrayInputStream(certificate)));
         }
         return decoded.toArray(X509Certificate[]::new);
+    }
+
+    /** Chain and key in one PEM file. */
+    byte[] pem() {
+        StringBuilder text = new StringBuilder();
+        for (byte[] certificate : chain) {
+            Pem.append(text, "CERTIFICATE", certificate);
+        }
+        Pem.append(text, "PRIVATE KEY", key);
+        return text.toString().getBytes(StandardCharsets.US_ASCII);
     }
 
     /** Decodes the private key. */

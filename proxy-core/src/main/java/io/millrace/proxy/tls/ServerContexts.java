@@ -4,6 +4,10 @@ import io.millrace.proxy.config.tls.ServerTlsConfig;
 import io.millrace.proxy.config.tls.TlsConfig.NameSettings;
 import io.millrace.proxy.config.value.TlsVersion;
 import io.millrace.proxy.observe.FaultLog;
+import io.millrace.proxy.tls.ocsp.OcspTarget;
+import io.millrace.proxy.tls.ocsp.Staple;
+import io.millrace.proxy.tls.ocsp.Stapling;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.handler.ssl.ApplicationProtocolConfig;
 import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.ClientAuth;
@@ -14,8 +18,10 @@ import io.netty.handler.ssl.OpenSslContextOption;
 import io.netty.handler.ssl.OpenSslCredential;
 import io.netty.handler.ssl.OpenSslCredentialBuilder;
 import io.netty.handler.ssl.OpenSslServerSessionContext;
+import io.netty.handler.ssl.ReferenceCountedOpenSslEngine;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslProvider;
 import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.ReferenceCountUtil;
@@ -30,6 +36,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLException;
@@ -61,6 +68,9 @@ final class ServerContexts {
     private static final List<String> TLS_1_3_SUITES =
             List.of("TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256");
 
+    /** With more sets of certificates than this, a responder is asked when a client first asks for the name. */
+    private static final int STAPLED_AHEAD_MAX = 256;
+
     private final FaultLog faults = new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime);
     private final Executor executor;
     private final Map<CertificateSet, CompletableFuture<SslContext>> made = new ConcurrentHashMap<>();
@@ -69,6 +79,8 @@ final class ServerContexts {
 
     private final ServerTlsConfig settings;
     private final boolean http2;
+    private final Stapling stapling;
+    private final LongSupplier clockMillis;
 
     /** Settings of the address with those of names over them. */
     private final Map<NameSettings, ServerTlsConfig> effective = new ConcurrentHashMap<>();
@@ -78,12 +90,21 @@ final class ServerContexts {
     /**
      * @param http2 whether clients are offered HTTP/2 before HTTP/1.1
      * @param ticketKeys for every context until others are set
+     * @param clockMillis what staples end by
      */
-    ServerContexts(Executor executor, ServerTlsConfig settings, boolean http2, TicketKeys ticketKeys) {
+    ServerContexts(
+            Executor executor,
+            ServerTlsConfig settings,
+            boolean http2,
+            TicketKeys ticketKeys,
+            Stapling stapling,
+            LongSupplier clockMillis) {
         this.executor = executor;
         this.settings = settings;
         this.http2 = http2;
         this.ticketKeys = ticketKeys;
+        this.stapling = stapling;
+        this.clockMillis = clockMillis;
         stamps = stamps();
     }
 
@@ -103,9 +124,12 @@ final class ServerContexts {
 
     /** The settings of a set's names. */
     ServerTlsConfig settings(CertificateSet set) {
-        return set.settings().equals(NameSettings.NONE)
-                ? settings
-                : effective.computeIfAbsent(set.settings(), own -> own.over(settings));
+        return settings(set.settings());
+    }
+
+    /** The settings of names over those of the address. */
+    ServerTlsConfig settings(NameSettings names) {
+        return names.equals(NameSettings.NONE) ? settings : effective.computeIfAbsent(names, own -> own.over(settings));
     }
 
     /** Gives up contexts where a file of client authorities has changed and can be used. Blocks. */
@@ -185,6 +209,7 @@ final class ServerContexts {
 
     private void make(CertificateSet set, CompletableFuture<SslContext> into) {
         try {
+            wantStaple(set);
             SslContext context = build(
                     set.certificates(), settings(set), http2 && set.settings().http2());
             TicketKeys keys = ticketKeys;
@@ -212,6 +237,49 @@ final class ServerContexts {
             releaseWhenMade(made.get(set));
             return true;
         });
+    }
+
+    /** Whether handshakes for a set carry a staple once there is one. */
+    boolean staples(CertificateSet set) {
+        return OpenSsl.isAvailable()
+                && set.ocspTarget() != null
+                && settings(set).ocspStapling();
+    }
+
+    private void wantStaple(CertificateSet set) {
+        OcspTarget target = set.ocspTarget();
+        if (target != null && staples(set)) {
+            set.staple(stapling.staple(target));
+        }
+    }
+
+    /** Asks for staples before a client comes: where there are few, and where clients refuse the certificate without. May read files. */
+    void stapleAhead(CertificateIndex index) {
+        List<CertificateSet> wanting =
+                index.sets().stream().filter(this::staples).toList();
+        boolean all = wanting.size() <= STAPLED_AHEAD_MAX;
+        for (CertificateSet set : wanting) {
+            if (all || set.isMustStaple()) {
+                wantStaple(set);
+            }
+        }
+    }
+
+    /** A handler for a connection whose handshake carries the staple of the set. */
+    SslHandler newHandler(CertificateSet set, SslContext context, ByteBufAllocator allocator) {
+        return stapled(set, context.newHandler(allocator));
+    }
+
+    /** Gives a handler's handshake the staple of the set, where there is one. */
+    SslHandler stapled(CertificateSet set, SslHandler handler) {
+        Staple staple = set.staple();
+        if (staple != null
+                && staple.isUsable(clockMillis.getAsLong())
+                && staples(set)
+                && handler.engine() instanceof ReferenceCountedOpenSslEngine engine) {
+            engine.setOcspResponse(staple.der());
+        }
+        return handler;
     }
 
     /** Gives up every context. */
@@ -259,7 +327,7 @@ final class ServerContexts {
             SslContextBuilder builder;
             if (OpenSsl.isAvailable()) {
                 // The library tries added credentials first and this one last.
-                ServerCertificate last = certificates.get(certificates.size() - 1);
+                ServerCertificate last = last(certificates);
                 builder = SslContextBuilder.forServer(last.privateKey(), last.x509Chain())
                         .sslProvider(SslProvider.OPENSSL_REFCNT);
                 for (ServerCertificate other : certificates.subList(0, certificates.size() - 1)) {
@@ -276,6 +344,11 @@ final class ServerContexts {
             } else {
                 builder = SslContextBuilder.forServer(keyManagers(certificates)).sslProvider(SslProvider.JDK);
             }
+            if (settings.ocspStapling()
+                    && OpenSsl.isAvailable()
+                    && last(certificates).ocspTarget() != null) {
+                builder.enableOcsp(true);
+            }
             if (http2) {
                 builder.applicationProtocolConfig(HTTP2_FIRST);
             }
@@ -285,6 +358,10 @@ final class ServerContexts {
         } catch (Exception e) {
             throw e instanceof SSLException known ? known : new SSLException(e.getMessage(), e);
         }
+    }
+
+    private static ServerCertificate last(List<ServerCertificate> certificates) {
+        return certificates.get(certificates.size() - 1);
     }
 
     private static SslContext finish(SslContextBuilder builder, ServerTlsConfig settings, ClientTrust trust)

@@ -6,6 +6,9 @@ import io.millrace.proxy.config.access.ListenerConfig;
 import io.millrace.proxy.config.tls.AcmeConfig;
 import io.millrace.proxy.config.tls.ServerTlsConfig;
 import io.millrace.proxy.config.tls.TlsConfig;
+import io.millrace.proxy.tls.ocsp.OcspFault;
+import io.millrace.proxy.tls.ocsp.StapleStatus;
+import io.millrace.proxy.tls.ocsp.Stapling;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -13,9 +16,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -56,13 +61,22 @@ public final class ServerTls implements AutoCloseable {
     private @Nullable Future<?> pause;
     private final TicketKeySource ticketKeys = new TicketKeySource(this::useTicketKeys);
     private volatile TlsConfig config;
+    private volatile ProxyConfig whole;
     private @Nullable AutomaticCertificates automatic;
     private volatile @Nullable AcmeConfig acme;
     private final AutomaticNames automaticNames = new AutomaticNames();
+    private final @Nullable Path state;
+    private @Nullable Stapling stapling;
 
-    /** Loads nothing yet. */
-    public ServerTls(ProxyConfig config, LongSupplier clockMillis) {
+    /**
+     * Loads nothing yet.
+     *
+     * @param state directory for answers of OCSP responders and copies of certificates; null for none
+     */
+    public ServerTls(ProxyConfig config, LongSupplier clockMillis, @Nullable Path state) {
+        this.state = state;
         this.config = config.tls();
+        whole = config;
         this.acme = config.acme();
         this.clockMillis = clockMillis;
     }
@@ -97,6 +111,7 @@ public final class ServerTls implements AutoCloseable {
                 all = new CertificateStore(config, clockMillis);
                 shared = all;
                 stores.add(all);
+                all.copies(CertificateCopies.of(acme, state));
                 all.look();
                 automaticNames.look(acme);
                 automatic = new AutomaticCertificates(acme, executor, clockMillis, all::look);
@@ -126,7 +141,8 @@ public final class ServerTls implements AutoCloseable {
             throws SSLException {
         // Wrong settings are found now, and not at the first handshake.
         ServerContexts.check(tls.settings());
-        ServerContexts made = new ServerContexts(executor, tls.settings(), http2, ticketKeys.keys());
+        ServerContexts made = new ServerContexts(
+                executor, tls.settings(), http2, ticketKeys.keys(), Objects.requireNonNull(stapling), clockMillis);
         contexts.add(made);
         return made;
     }
@@ -147,6 +163,8 @@ public final class ServerTls implements AutoCloseable {
             executor =
                     Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("millrace-tls-contexts", true));
             making = executor;
+            stapling =
+                    new Stapling(state == null ? null : state.resolve("ocsp"), executor, clockMillis, this::restaple);
             looking = Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("millrace-tls-files", true));
             schedule(config.checkNanos());
             ticketKeys.file(config.ticketKeysFile());
@@ -205,10 +223,35 @@ public final class ServerTls implements AutoCloseable {
         }
     }
 
+    private @Nullable CertificateStore sharedStore() {
+        lock.lock();
+        try {
+            return shared;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private List<CertificateStore> stores() {
         lock.lock();
         try {
             return List.copyOf(stores);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void restaple(String sha256) {
+        Stapling known = stapling();
+        if (known != null) {
+            stores().forEach(store -> store.restaple(sha256, known));
+        }
+    }
+
+    private @Nullable Stapling stapling() {
+        lock.lock();
+        try {
+            return stapling;
         } finally {
             lock.unlock();
         }
@@ -226,6 +269,16 @@ public final class ServerTls implements AutoCloseable {
         } finally {
             lock.unlock();
         }
+        forgetStaples();
+    }
+
+    private void forgetStaples() {
+        Stapling known = stapling();
+        if (known != null && !known.isIdle()) {
+            Set<String> used = new HashSet<>();
+            stores().forEach(store -> store.addStapled(used));
+            known.retain(used);
+        }
     }
 
     /** Takes other settings over; certificates that did not change are not loaded again. Blocks. */
@@ -236,6 +289,7 @@ public final class ServerTls implements AutoCloseable {
             boolean sooner = next.tls().checkNanos() < config.checkNanos();
             boolean otherKeys = !Objects.equals(next.tls().ticketKeysFile(), config.ticketKeysFile());
             config = next.tls();
+            whole = next;
             store = shared;
             if (otherKeys && looking != null) {
                 ticketKeys.file(config.ticketKeysFile());
@@ -251,6 +305,7 @@ public final class ServerTls implements AutoCloseable {
             lock.unlock();
         }
         if (store != null) {
+            store.copies(CertificateCopies.of(next.acme(), state));
             store.configure(next.tls());
         }
     }
@@ -270,15 +325,44 @@ public final class ServerTls implements AutoCloseable {
         return automaticNames.all();
     }
 
+    /** The settings in force for the names of a certificate of the report. */
+    public List<ServerTlsConfig.InForce> settings(TlsReport.Line line) {
+        return ServerTlsConfig.inForce(
+                whole, line.element(), line.isOwn() ? line.files().certificate() : null);
+    }
+
+    /** The staple of a certificate; null where none is wanted. */
+    public @Nullable StapleStatus staple(ServerCertificate.Facts facts) {
+        Stapling known = stapling();
+        return known == null ? null : known.status(facts.sha256());
+    }
+
+    /** How many certificates that want a staple have one, or have none. */
+    public long staples(boolean stapled) {
+        Stapling known = stapling();
+        return known == null ? 0 : known.count(stapled);
+    }
+
+    /** Answers of OCSP responders since the start by what came of them; null for those that became staples. */
+    public long ocspAnswers(OcspFault.@Nullable Kind fault) {
+        Stapling known = stapling();
+        if (known == null) {
+            return 0;
+        }
+        return fault == null ? known.answers() : known.faults(fault);
+    }
+
     /** State of every certificate, as of the last look. */
     public TlsReport report() {
         List<TlsReport.Line> lines = new ArrayList<>();
         Map<Path, String> directories = new HashMap<>();
         Map<CertificateFault.Kind, Long> faults = new EnumMap<>(CertificateFault.Kind.class);
         long seen = 0;
+        CertificateStore sharedStore = sharedStore();
         for (CertificateStore store : stores()) {
             TlsReport report = store.report();
-            lines.addAll(report.lines());
+            boolean own = store != sharedStore;
+            report.lines().forEach(line -> lines.add(own ? line.own() : line));
             directories.putAll(report.directories());
             report.faults().forEach((kind, count) -> faults.merge(kind, count, Long::sum));
             seen = Math.max(seen, report.seenMillis());

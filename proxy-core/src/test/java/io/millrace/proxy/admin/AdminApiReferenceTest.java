@@ -167,9 +167,11 @@ class AdminApiReferenceTest {
                 List.of("c"),
                 List.of("n"),
                 List.of("max_version: TLSv1.2"),
+                List.of(new Setting("max_version", "TLSv1.2", "tls.certificates[0]", "127.0.0.1:443")),
                 3,
                 "p",
-                4);
+                4,
+                new Staple("missing", "http://ocsp.example/", true, 5, "p", 6));
 
         @Override
         public List<Certificate> certificates() {

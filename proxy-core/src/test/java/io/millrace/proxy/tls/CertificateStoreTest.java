@@ -6,23 +6,28 @@ import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
+import io.millrace.proxy.acme.AcmeRecord;
 import io.millrace.proxy.config.tls.ServerTlsConfig;
-import io.millrace.proxy.config.tls.TlsConfig;
 import io.millrace.proxy.config.tls.TlsConfig.Certificates;
 import io.millrace.proxy.config.tls.TlsConfig.UnknownName;
+import io.millrace.proxy.config.tls.TlsConfig;
 import io.millrace.proxy.tls.CertificateFault.Kind;
 import io.millrace.proxy.tls.TestAuthority.Made;
+import io.millrace.proxy.tls.ocsp.OcspExtensions;
+import io.millrace.proxy.tls.ocsp.Stapling;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -137,7 +142,12 @@ class CertificateStoreTest {
         CertificateStore store = store(in(live));
         CertificateSet before = store.index().find("still.example");
         ServerContexts contexts = new ServerContexts(
-                Runnable::run, ServerTlsConfig.DEFAULTS, true, TicketKeys.generate(new SecureRandom()));
+                Runnable::run,
+                ServerTlsConfig.DEFAULTS,
+                true,
+                TicketKeys.generate(new SecureRandom()),
+                new Stapling(null, Executors.newSingleThreadScheduledExecutor(), now::get, changed -> {}),
+                now::get);
         store.attach(contexts);
         contexts.prepare(before);
         contexts.prepare(store.index().find("www.example.com"));
@@ -204,8 +214,8 @@ class CertificateStoreTest {
     @CsvSource({"90, 15, false", "90, 13, true", "6, 2, false", "6, 1, true", "0, 0, false", "90, -1, true"})
     void certificateEndsSoonWithin14DaysOrAQuarterOfItsLifetime(int days, int left, boolean soon) {
         long day = 86_400;
-        ServerCertificate.Facts facts =
-                new ServerCertificate.Facts(List.of(), "", 0, days * day, "", "", "", List.of(), List.of());
+        ServerCertificate.Facts facts = new ServerCertificate.Facts(
+                List.of(), "", 0, days * day, "", "", "", List.of(), List.of(), new OcspExtensions(null, false));
         assertEquals(soon, facts.endsSoon((days - left) * day));
     }
 
@@ -349,5 +359,96 @@ class CertificateStoreTest {
         now.addAndGet(Duration.ofDays(1).toMillis());
         store.look();
         assertEquals(2, warnings.lines.size(), warnings.lines::toString);
+    }
+
+    private CertificateStore storeWithCopies(Path storage) {
+        TlsConfig config = config(null, UnknownName.DEFAULT, List.of(in(storage.resolve("certificates"))));
+        CertificateStore store = new CertificateStore(config, now::get);
+        store.copies(new CertificateCopies(
+                storage.resolve("certificates"), storage.resolve("records"), directory.resolve("copies")));
+        store.look();
+        return store;
+    }
+
+    private Path storageWith(Made... all) throws IOException {
+        Path storage = directory.resolve("storage");
+        Files.createDirectories(storage.resolve("certificates"));
+        Files.createDirectories(storage.resolve("records"));
+        for (Made made : all) {
+            String name = made.certificate().getSubjectX500Principal().getName().substring("CN=".length());
+            Files.writeString(storage.resolve("certificates").resolve(name + ".pem"), made.chainPem() + made.keyPem());
+            AcmeRecord record = new AcmeRecord(name, "i", 1, 2, 3, 0, 0, "", 0, List.of());
+            Files.writeString(storage.resolve("records").resolve(AcmeRecord.fileName(name)), record.text());
+        }
+        return storage;
+    }
+
+    @Test
+    void copiesAreUsedWhileTheStorageIsMissingAndOnlyThen() throws IOException {
+        Made www = AUTHORITY.issue("www.example.com");
+        Made shop = AUTHORITY.issue("shop.example.com");
+        Path storage = storageWith(www, shop);
+        storeWithCopies(storage);
+        Path copy = directory.resolve("copies").resolve("www.example.com.pem");
+        assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(copy)));
+        assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(copy.getParent())));
+
+        Path away = directory.resolve("away");
+        Files.move(storage, away);
+        CertificateStore store = storeWithCopies(storage);
+        assertEquals(serial(www), serials(store, "www.example.com"));
+        TlsReport.Line line = store.report().lines().get(0);
+        assertEquals(
+                storage.resolve("certificates").resolve("shop.example.com.pem")
+                        + ": cannot be read; a local copy is in use",
+                line.problem());
+        assertNull(line.fault());
+
+        Files.createDirectories(storage.resolve("certificates"));
+        store.look();
+        assertEquals(serial(www), serials(store, "www.example.com"), "empty, as a directory without its file system");
+        Files.createDirectories(storage.resolve("records"));
+        AcmeRecord ordered = AcmeRecord.of("www.example.com");
+        Files.writeString(storage.resolve("records").resolve(AcmeRecord.fileName("www.example.com")), ordered.text());
+        Made other = AUTHORITY.issue("other.example.com");
+        Files.writeString(
+                storage.resolve("certificates").resolve("other.example.com.pem"), other.chainPem() + other.keyPem());
+        store.look();
+        assertEquals(serial(www), serials(store, "www.example.com"), "while the first certificate is ordered");
+
+        Files.move(storage, directory.resolve("wrong"));
+        Files.move(away, storage);
+        store.look();
+        assertEquals(serial(www), serials(store, "www.example.com"));
+        assertNull(store.report().lines().get(0).problem());
+        assertEquals(
+                List.of("shop.example.com.pem", "www.example.com.pem", "other.example.com.pem"),
+                store.report().lines().stream()
+                        .map(each -> each.files().certificate().getFileName().toString())
+                        .toList());
+    }
+
+    @Test
+    void deletedCertificateIsNotTakenFromItsCopy() throws IOException {
+        Made www = AUTHORITY.issue("www.example.com");
+        Made shop = AUTHORITY.issue("shop.example.com");
+        Path storage = storageWith(www, shop);
+        CertificateStore store = storeWithCopies(storage);
+        Files.delete(storage.resolve("certificates").resolve("www.example.com.pem"));
+        store.look();
+        assertEquals(serial(shop), serials(store, "www.example.com"), "the default");
+        assertEquals(false, Files.exists(directory.resolve("copies").resolve("www.example.com.pem")));
+    }
+
+    @Test
+    void renewedCertificateReplacesItsCopy() throws IOException {
+        Made www = AUTHORITY.issue("www.example.com");
+        Path storage = storageWith(www);
+        CertificateStore store = storeWithCopies(storage);
+        Made next = AUTHORITY.issue("www.example.com");
+        storageWith(next);
+        store.look();
+        Files.move(storage, directory.resolve("away"));
+        assertEquals(serial(next), serials(storeWithCopies(storage), "www.example.com"));
     }
 }

@@ -20,6 +20,7 @@ import java.security.spec.ECGenParameterSpec;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -38,6 +39,14 @@ public final class TestAuthority {
     private static final byte[] SUBJECT_ALT_NAME = {6, 3, 0x55, 0x1d, 17};
     private static final byte[] BASIC_CONSTRAINTS = {6, 3, 0x55, 0x1d, 19};
     private static final byte[] COMMON_NAME = {6, 3, 0x55, 4, 3};
+    private static final byte[] AUTHORITY_ACCESS = {6, 8, 0x2b, 6, 1, 5, 5, 7, 1, 1};
+    private static final byte[] TLS_FEATURE = {6, 8, 0x2b, 6, 1, 5, 5, 7, 1, 24};
+    private static final byte[] OCSP = {6, 8, 0x2b, 6, 1, 5, 5, 7, 48, 1};
+    private static final byte[] EXTENDED_KEY_USAGE = {6, 3, 0x55, 0x1d, 37};
+    private static final byte[] OCSP_SIGNING = {6, 8, 0x2b, 6, 1, 5, 5, 7, 3, 9};
+    private static final byte[] SERVER_AUTH = {6, 8, 0x2b, 6, 1, 5, 5, 7, 3, 1};
+    private static final Instant START = Instant.parse("2020-01-01T00:00:00Z");
+    private static final Instant END = Instant.parse("2050-01-01T00:00:00Z");
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("yyyyMMddHHmmss'Z'").withZone(ZoneOffset.UTC);
 
@@ -65,10 +74,10 @@ public final class TestAuthority {
     private final Made issuer;
 
     public TestAuthority(String name) {
-        Instant start = Instant.parse("2020-01-01T00:00:00Z");
+        Instant start = START;
         Instant end = Instant.parse("2060-01-01T00:00:00Z");
-        root = sign(name + " root", List.of(), ecKeys(), start, end, null);
-        issuer = sign(name + " issuer", List.of(), ecKeys(), start, end, root);
+        root = sign(name + " root", List.of(), ecKeys(), start, end, null, new byte[0]);
+        issuer = sign(name + " issuer", List.of(), ecKeys(), start, end, root, new byte[0]);
     }
 
     /** A certificate with a P-256 key for some names, the first one its common name as well. */
@@ -78,11 +87,38 @@ public final class TestAuthority {
 
     /** The same with a year and more to go. */
     public Made issue(String... names) {
-        return issue(Instant.parse("2020-01-01T00:00:00Z"), Instant.parse("2050-01-01T00:00:00Z"), names);
+        return issue(START, END, names);
     }
 
     public Made issue(KeyPair keys, Instant start, Instant end, String... names) {
-        return sign(names[0], List.of(names), keys, start, end, issuer);
+        return sign(names[0], List.of(names), keys, start, end, issuer, new byte[0]);
+    }
+
+    /** A certificate that names an OCSP responder and may demand a staple. */
+    public Made issueWithResponder(String responder, boolean mustStaple, KeyPair keys, String... names) {
+        byte[] access = der(
+                0x30,
+                AUTHORITY_ACCESS,
+                der(4, der(0x30, der(0x30, OCSP, der(0x86, responder.getBytes(StandardCharsets.US_ASCII))))));
+        byte[] feature = mustStaple ? der(0x30, TLS_FEATURE, der(4, der(0x30, der(2, new byte[] {5})))) : new byte[0];
+        return sign(names[0], List.of(names), keys, START, END, issuer, join(access, feature));
+    }
+
+    /** A certificate that may sign OCSP answers for this authority, by itself or with another one as its issuer. */
+    public Made issueResponder(boolean forOcsp, Instant end, TestAuthority by) {
+        byte[] usage = der(0x30, EXTENDED_KEY_USAGE, der(4, der(0x30, forOcsp ? OCSP_SIGNING : SERVER_AUTH)));
+        return sign("responder", List.of("responder"), ecKeys(), START, end, by.issuer, usage);
+    }
+
+    /** The intermediate with its key. */
+    public Made issuing() {
+        return issuer;
+    }
+
+    private static byte[] join(byte[] first, byte[] second) {
+        byte[] joined = Arrays.copyOf(first, first.length + second.length);
+        System.arraycopy(second, 0, joined, first.length, second.length);
+        return joined;
     }
 
     public X509Certificate root() {
@@ -117,7 +153,7 @@ public final class TestAuthority {
         }
     }
 
-    private Made sign(String name, List<String> names, KeyPair keys, Instant start, Instant end, Made by) {
+    private Made sign(String name, List<String> names, KeyPair keys, Instant start, Instant end, Made by, byte[] more) {
         byte[] algorithm = der(0x30, ECDSA_SHA256);
         byte[] basic =
                 der(0x30, BASIC_CONSTRAINTS, der(4, names.isEmpty() ? der(0x30, der(1, new byte[] {-1})) : der(0x30)));
@@ -127,7 +163,7 @@ public final class TestAuthority {
         }
         byte[] extensions = names.isEmpty()
                 ? der(0x30, basic)
-                : der(0x30, basic, der(0x30, SUBJECT_ALT_NAME, der(4, der(0x30, alternatives))));
+                : der(0x30, basic, der(0x30, SUBJECT_ALT_NAME, der(4, der(0x30, alternatives))), more);
         byte[] content = der(
                 0x30,
                 der(0xa0, der(2, new byte[] {2})),
@@ -162,7 +198,7 @@ public final class TestAuthority {
         return der(24, TIME.format(time).getBytes(StandardCharsets.US_ASCII));
     }
 
-    static byte[] der(int tag, byte[]... parts) {
+    public static byte[] der(int tag, byte[]... parts) {
         ByteArrayOutputStream content = new ByteArrayOutputStream();
         for (byte[] part : parts) {
             content.writeBytes(part);

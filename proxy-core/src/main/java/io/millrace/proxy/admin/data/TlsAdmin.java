@@ -7,8 +7,11 @@ import io.millrace.proxy.tls.CertificateFault;
 import io.millrace.proxy.tls.ServerCertificate;
 import io.millrace.proxy.tls.ServerTls;
 import io.millrace.proxy.tls.TlsReport;
+import io.millrace.proxy.tls.ocsp.OcspFault;
+import io.millrace.proxy.tls.ocsp.StapleStatus;
 import java.nio.file.Path;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -56,6 +59,12 @@ public final class TlsAdmin implements CertificatesSource {
         metrics.supplyCounter(MetricFamily.ACME_CHALLENGES, tls::challenges, "tls-alpn-01");
         metrics.supplyGauge(MetricFamily.TLS_CERTIFICATE_EXPIRY, this::secondsToFirstExpiry);
         metrics.supplyNamedGauges(MetricFamily.TLS_NAME_EXPIRY, this::secondsToExpiryByName);
+        metrics.supplyGauge(MetricFamily.OCSP_STAPLES, () -> tls.staples(true), "stapled");
+        metrics.supplyGauge(MetricFamily.OCSP_STAPLES, () -> tls.staples(false), "missing");
+        metrics.supplyCounter(MetricFamily.OCSP_ANSWERS, () -> tls.ocspAnswers(null), "good");
+        for (OcspFault.Kind kind : OcspFault.Kind.values()) {
+            metrics.supplyCounter(MetricFamily.OCSP_ANSWERS, () -> tls.ocspAnswers(kind), kind.text());
+        }
         for (CertificateFault.Kind kind : CertificateFault.Kind.values()) {
             metrics.supplyCounter(
                     MetricFamily.TLS_CERTIFICATE_FAULTS,
@@ -124,7 +133,12 @@ public final class TlsAdmin implements CertificatesSource {
     }
 
     private List<Certificate> certificates(TlsReport report) {
-        return report.lines().stream().map(this::certificate).toList();
+        Map<Object, List<Setting>> settings = new HashMap<>();
+        return report.lines().stream()
+                .map(line -> certificate(
+                        line,
+                        settings.computeIfAbsent(line.isOwn() ? line.files() : line.element(), each -> settings(line))))
+                .toList();
     }
 
     @Override
@@ -151,7 +165,37 @@ public final class TlsAdmin implements CertificatesSource {
         });
     }
 
-    private Certificate certificate(TlsReport.Line line) {
+    /** Certificates of one element have the same settings. */
+    private List<Setting> settings(TlsReport.Line line) {
+        return tls.settings(line).stream()
+                .map(each -> new Setting(each.name(), each.value(), each.source(), each.address()))
+                .toList();
+    }
+
+    private Staple staple(TlsReport.Line line, ServerCertificate.Facts facts) {
+        String responder = facts.ocsp().responder();
+        StapleStatus status = responder == null ? null : tls.staple(facts);
+        String state;
+        if (responder == null) {
+            state = "none";
+        } else if (Boolean.FALSE.equals(line.stapled())) {
+            state = "off";
+        } else if (status == null) {
+            state = "unused";
+        } else {
+            state = status.untilSeconds() > 0 ? "stapled" : "missing";
+        }
+        StapleStatus shown = state.equals("off") ? null : status;
+        return new Staple(
+                state,
+                responder,
+                facts.ocsp().mustStaple(),
+                shown == null ? 0 : shown.untilSeconds(),
+                shown == null ? null : shown.problem(),
+                shown == null ? 0 : shown.problemSeconds());
+    }
+
+    private Certificate certificate(TlsReport.Line line, List<Setting> settings) {
         ServerCertificate.Facts facts = line.facts();
         return new Certificate(
                 line.files().certificate().toString(),
@@ -167,8 +211,10 @@ public final class TlsAdmin implements CertificatesSource {
                 facts == null ? List.of() : facts.chain(),
                 facts == null ? List.of() : facts.notes(),
                 line.settings(),
+                line.stapled() == null ? List.of() : settings,
                 line.loadedSeconds(),
                 line.problem(),
-                line.faultSinceSeconds());
+                line.faultSinceSeconds(),
+                facts == null ? Staple.NONE : staple(line, facts));
     }
 }

@@ -1,5 +1,7 @@
 package io.millrace.proxy.admin.tls;
 
+import io.millrace.proxy.admin.CertificatesSource.Setting;
+import io.millrace.proxy.admin.CertificatesSource.Staple;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.resource.AdminRequest;
@@ -115,9 +117,11 @@ public final class CertificatesResource implements AdminResource {
             texts(json, "chain", each.chain());
             texts(json, "notes", each.notes());
             texts(json, "settings", each.settings());
+            inForce(json, each.inForce());
             json.writeNumberProperty("loaded", each.loaded());
             json.writeStringProperty("problem", each.problem());
             json.writeNumberProperty("problem_since", each.problemSince());
+            staple(json, each.staple());
             json.writeEndObject();
         }
         json.writeEndArray();
@@ -129,6 +133,30 @@ public final class CertificatesResource implements AdminResource {
             json.writeEndObject();
         }
         json.writeEndArray();
+    }
+
+    private static void inForce(JsonGenerator json, List<Setting> settings) {
+        json.writeArrayPropertyStart("in_force");
+        for (Setting each : settings) {
+            json.writeStartObject();
+            json.writeStringProperty("name", each.name());
+            json.writeStringProperty("value", each.value());
+            json.writeStringProperty("source", each.source());
+            json.writeStringProperty("address", each.address());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+    }
+
+    private static void staple(JsonGenerator json, Staple staple) {
+        json.writeObjectPropertyStart("staple");
+        json.writeStringProperty("state", staple.state());
+        json.writeStringProperty("responder", staple.responder());
+        json.writeBooleanProperty("required", staple.required());
+        json.writeNumberProperty("until", staple.until());
+        json.writeStringProperty("problem", staple.problem());
+        json.writeNumberProperty("problem_since", staple.problemSince());
+        json.writeEndObject();
     }
 
     private static void texts(JsonGenerator json, String name, List<String> texts) {

@@ -18,7 +18,9 @@ public interface CertificatesSource {
      * @param chain subjects in the order in which they are sent
      * @param notes what is odd and keeps it from nothing
      * @param settings TLS settings of these names, each as in the configuration
+     * @param inForce every setting in force for these names, and where it comes from; empty where the certificate is not used
      * @param problem file and reason; null where there is none
+     * @param staple what handshakes carry
      */
     record Certificate(
             String file,
@@ -34,15 +36,50 @@ public interface CertificatesSource {
             List<String> chain,
             List<String> notes,
             List<String> settings,
+            List<Setting> inForce,
             long loaded,
             @Nullable String problem,
-            long problemSince) {
+            long problemSince,
+            Staple staple) {
         public Certificate {
             names = List.copyOf(names);
             chain = List.copyOf(chain);
             notes = List.copyOf(notes);
             settings = List.copyOf(settings);
+            inForce = List.copyOf(inForce);
         }
+    }
+
+    /**
+     * A setting in force.
+     *
+     * @param source section of the configuration, or {@code default}
+     * @param address where it holds; null for every address
+     */
+    record Setting(
+            String name,
+            String value,
+            String source,
+            @Nullable String address) {}
+
+    /**
+     * OCSP staple of a certificate. Times are seconds since 1970, 0 where there is none.
+     *
+     * @param state none (the certificate names no responder), off (by the settings), missing, stapled or unused
+     * @param responder URL; null for none
+     * @param required whether clients refuse the certificate without a staple
+     * @param until end of the staple
+     * @param problem why the last request for a new one failed; null where it did not
+     */
+    record Staple(
+            String state,
+            @Nullable String responder,
+            boolean required,
+            long until,
+            @Nullable String problem,
+            long problemSince) {
+        /** Of a file that could not be read. */
+        public static final Staple NONE = new Staple("none", null, false, 0, null, 0);
     }
 
     /**

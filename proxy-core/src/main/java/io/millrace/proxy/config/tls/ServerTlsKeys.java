@@ -23,7 +23,8 @@ public final class ServerTlsKeys {
             ConfigKey<Path> crlFile,
             ConfigKey<Duration> hstsMaxAge,
             ConfigKey<Boolean> hstsIncludeSubdomains,
-            ConfigKey<Boolean> hstsPreload) {
+            ConfigKey<Boolean> hstsPreload,
+            ConfigKey<Boolean> ocspStapling) {
         public List<ConfigKey<?>> all() {
             return List.of(
                     minVersion,
@@ -35,7 +36,8 @@ public final class ServerTlsKeys {
                     crlFile,
                     hstsMaxAge,
                     hstsIncludeSubdomains,
-                    hstsPreload);
+                    hstsPreload,
+                    ocspStapling);
         }
     }
 
@@ -97,7 +99,14 @@ public final class ServerTlsKeys {
                     .rolling()
                     .says(
                             "Whether browsers may ship with the host in their lists; needs include_subdomains and a max_age of"
-                                    + " 365 days."));
+                                    + " 365 days."),
+            draft("tls.ocsp_stapling", ValueType.BOOLEAN)
+                    .defaultsTo(true)
+                    .rolling()
+                    .like("proxy.config.ssl.ocsp.enabled")
+                    .says(
+                            "Whether handshakes carry the issuer's confirmation that the certificate is not revoked, where"
+                                    + " the certificate names an OCSP responder. The proxy asks that server."));
 
     public static final Section LISTEN = new Section(
             draft("listen[].tls.min_version", ValueType.TLS_VERSION)
@@ -128,7 +137,10 @@ public final class ServerTlsKeys {
                     .says("As tls.hsts.include_subdomains, for this address."),
             draft("listen[].tls.hsts.preload", ValueType.BOOLEAN)
                     .rolling()
-                    .says("As tls.hsts.preload, for this address."));
+                    .says("As tls.hsts.preload, for this address."),
+            draft("listen[].tls.ocsp_stapling", ValueType.BOOLEAN)
+                    .rolling()
+                    .says("As tls.ocsp_stapling, for this address."));
 
     /** For the names of the certificates of one element. */
     public static final Section NAME = new Section(
@@ -150,7 +162,9 @@ public final class ServerTlsKeys {
                     .says("As tls.hsts.max_age, for these names."),
             draft("tls.certificates[].hsts.include_subdomains", ValueType.BOOLEAN)
                     .says("As tls.hsts.include_subdomains, for these names."),
-            draft("tls.certificates[].hsts.preload", ValueType.BOOLEAN).says("As tls.hsts.preload, for these names."));
+            draft("tls.certificates[].hsts.preload", ValueType.BOOLEAN).says("As tls.hsts.preload, for these names."),
+            draft("tls.certificates[].ocsp_stapling", ValueType.BOOLEAN)
+                    .says("As tls.ocsp_stapling, for these names."));
 
     private ServerTlsKeys() {}
 }

@@ -105,9 +105,11 @@ public record TlsConfig(
             @Nullable Path caFile,
             @Nullable Path crlFile,
             ServerTlsConfig.@Nullable Hsts hsts,
+            @Nullable Boolean ocspStapling,
             boolean http2) {
         /** Leaves every setting as it is. */
-        public static final NameSettings NONE = new NameSettings(null, null, null, null, null, null, null, null, true);
+        public static final NameSettings NONE =
+                new NameSettings(null, null, null, null, null, null, null, null, null, true);
 
         public static NameSettings from(ConfigValues element) {
             ServerTlsKeys.Section keys = ServerTlsKeys.NAME;
@@ -120,6 +122,7 @@ public record TlsConfig(
                     element.find(keys.caFile()),
                     element.find(keys.crlFile()),
                     ServerTlsConfig.Hsts.from(element, keys),
+                    element.find(keys.ocspStapling()),
                     !element.isSet(TlsKeys.NAME_HTTP2) || element.get(TlsKeys.NAME_HTTP2));
             return config.equals(NONE) ? NONE : config;
         }
@@ -137,7 +140,8 @@ public record TlsConfig(
                             caFile == null ? address.caFile() : caFile,
                             // Lists of other authorities say nothing of these.
                             crlFile == null && caFile != null ? null : crlFile == null ? address.crlFile() : crlFile,
-                            hsts == null ? address.hsts() : hsts);
+                            hsts == null ? address.hsts() : hsts,
+                            ocspStapling == null ? address.ocspStapling() : ocspStapling);
         }
 
         /** The settings for people, each as in the file; empty where there are none. */
@@ -156,6 +160,7 @@ public record TlsConfig(
             add(texts, "client_ca_file", caFile);
             add(texts, "client_revocation_file", crlFile);
             add(texts, "hsts", hsts == null ? null : hsts.value());
+            add(texts, "ocsp_stapling", ocspStapling);
             add(texts, "http2", http2 ? null : "false");
             return texts;
         }

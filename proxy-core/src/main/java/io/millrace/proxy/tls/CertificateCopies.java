@@ -1,0 +1,177 @@
+package io.millrace.proxy.tls;
+
+import io.millrace.proxy.acme.AcmeFiles;
+import io.millrace.proxy.acme.AcmeRecord;
+import io.millrace.proxy.config.AcmeConfig;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Local copies of automatic certificates whose storage is elsewhere, for a worker that starts while the storage is missing.
+ *
+ * <p>A copy is used where the storage cannot be read, and where it has never had a certificate for the name: a file system
+ * that is not mounted is an empty directory. A certificate that was deleted from the storage is deleted here too. Blocks.
+ * Confined to the store's lock.
+ *
+ * @param storage directory of the certificates that are copied
+ * @param records of the names
+ * @param directory of the copies
+ */
+record CertificateCopies(Path storage, Path records, Path directory) {
+    private static final Logger log = LoggerFactory.getLogger(CertificateCopies.class);
+    private static final String SUFFIX = ".pem";
+
+    /** Null where there is nothing to copy: without automatic certificates, and where their storage is in the state directory too. */
+    static @Nullable CertificateCopies of(@Nullable AcmeConfig acme, @Nullable Path state) {
+        AcmeFiles files = AcmeFiles.of(acme);
+        if (files == null || state == null) {
+            return null;
+        }
+        Path parent = state.toAbsolutePath().normalize().getParent();
+        return parent != null && files.storage().toAbsolutePath().normalize().startsWith(parent)
+                ? null
+                : new CertificateCopies(
+                        files.certificates(),
+                        files.records(),
+                        state.toAbsolutePath().resolve("certificates"));
+    }
+
+    /** Whether a certificate was read from a copy. */
+    boolean isCopy(CertificateFiles files) {
+        return files.certificate().startsWith(directory);
+    }
+
+    /** The file in the storage that a copy is of. */
+    Path original(CertificateFiles copy) {
+        return storage.resolve(String.valueOf(copy.certificate().getFileName()));
+    }
+
+    /**
+     * Copies that are used beside what the storage has.
+     *
+     * @param present certificates of the storage, or of memory where it cannot be read
+     * @param readable whether the storage was read just now
+     */
+    List<CertificateFiles> missingFrom(Collection<CertificateFiles> present, boolean readable, long nowMillis) {
+        Set<String> names = new HashSet<>();
+        present.forEach(each -> names.add(String.valueOf(each.certificate().getFileName())));
+        List<CertificateFiles> missing = new ArrayList<>();
+        for (String name : all()) {
+            Path copy = directory.resolve(name);
+            if (names.contains(name)) {
+                continue;
+            }
+            if (readable && isGivenUp(name, copy, nowMillis)) {
+                delete(copy);
+            } else {
+                missing.add(new CertificateFiles(copy, copy));
+            }
+        }
+        return missing;
+    }
+
+    private Set<String> all() {
+        Set<String> names = new TreeSet<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, "*" + SUFFIX)) {
+            for (Path each : files) {
+                String name = String.valueOf(each.getFileName());
+                if (!name.startsWith(".")) {
+                    names.add(name);
+                }
+            }
+        } catch (NoSuchFileException e) {
+            return names;
+        } catch (IOException e) {
+            log.warn("TLS: copies of certificates cannot be read: {}", e.toString());
+        }
+        return names;
+    }
+
+    /** Whether the storage had the certificate once, or it has ended. */
+    private boolean isGivenUp(String fileName, Path copy, long nowMillis) {
+        String name = fileName.substring(0, fileName.length() - SUFFIX.length());
+        try {
+            String record = Files.readString(records.resolve(AcmeRecord.fileName(name)));
+            if (AcmeRecord.parse(record).expirySeconds() > 0) {
+                return true;
+            }
+        } catch (IOException | IllegalArgumentException e) {
+            log.debug("no record of {}", name, e);
+        }
+        try {
+            return CertificateReader.authorities(copy).get(0).getNotAfter().getTime() <= nowMillis;
+        } catch (CertificateFault e) {
+            return true;
+        }
+    }
+
+    private static void delete(Path copy) {
+        try {
+            Files.deleteIfExists(copy);
+        } catch (IOException e) {
+            log.warn("TLS: a copy of a certificate cannot be deleted: {}", e.toString());
+        }
+    }
+
+    /** Keeps a copy of a certificate of the storage; writes only what is new. */
+    void keep(ServerCertificate certificate) {
+        Path file = certificate.files().certificate();
+        if (!file.startsWith(storage)) {
+            return;
+        }
+        Path copy = directory.resolve(String.valueOf(file.getFileName()));
+        try {
+            byte[] content = certificate.pem();
+            if (!Files.exists(copy) || !Arrays.equals(Files.readAllBytes(copy), content)) {
+                write(copy, content);
+            }
+        } catch (IOException e) {
+            log.warn("TLS: {} cannot be copied to {}: {}", file, copy, e.toString());
+        }
+    }
+
+    /** Whole or not at all: the file is synced, then renamed. */
+    private void write(Path copy, byte[] content) throws IOException {
+        Files.createDirectories(directory, ownDirectory());
+        Path unfinished = Files.createTempFile(directory, ".", ".new");
+        try {
+            try (FileChannel channel = FileChannel.open(unfinished, StandardOpenOption.WRITE)) {
+                ByteBuffer bytes = ByteBuffer.wrap(content);
+                while (bytes.hasRemaining()) {
+                    channel.write(bytes);
+                }
+                channel.force(true);
+            }
+            Files.move(unfinished, copy, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        } finally {
+            Files.deleteIfExists(unfinished);
+        }
+    }
+
+    private FileAttribute<?>[] ownDirectory() {
+        return directory.getFileSystem().supportedFileAttributeViews().contains("posix")
+                ? new FileAttribute<?>[] {
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"))
+                }
+                : new FileAttribute<?>[0];
+    }
+}

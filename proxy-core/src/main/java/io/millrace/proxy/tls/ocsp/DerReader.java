@@ -1,0 +1,122 @@
+package io.millrace.proxy.tls.ocsp;
+
+import java.util.Arrays;
+
+/**
+ * Reads the elements of one constructed value in DER (X.690), one after the other. Confined to one thread.
+ *
+ * <p>Lengths are definite and tags have one byte, as in every structure that OCSP uses. Damaged input leads to an {@link
+ * IllegalArgumentException} and to nothing else.
+ */
+final class DerReader {
+    static final int BOOLEAN = 0x01;
+    static final int INTEGER = 0x02;
+    static final int BIT_STRING = 0x03;
+    static final int OCTET_STRING = 0x04;
+    static final int OBJECT_IDENTIFIER = 0x06;
+    static final int ENUMERATED = 0x0a;
+    static final int GENERALIZED_TIME = 0x18;
+    static final int SEQUENCE = 0x30;
+
+    private final byte[] bytes;
+    private final int end;
+    private int at;
+
+    private DerReader(byte[] bytes, int start, int end) {
+        this.bytes = bytes;
+        this.at = start;
+        this.end = end;
+    }
+
+    /** A reader of whole bytes; they are not copied. */
+    static DerReader of(byte[] bytes) {
+        return new DerReader(bytes, 0, bytes.length);
+    }
+
+    /** Tag of a context-specific constructed element. */
+    static int explicit(int number) {
+        return 0xa0 | number;
+    }
+
+    boolean hasMore() {
+        return at < end;
+    }
+
+    /** Tag of the next element; -1 at the end. */
+    int tag() {
+        return at < end ? bytes[at] & 0xff : -1;
+    }
+
+    /** Passes the next element, which must have this tag, and returns a reader of its content. */
+    DerReader enter(int tag) {
+        if (tag() != tag) {
+            throw new IllegalArgumentException("tag " + tag() + " where " + tag + " is expected");
+        }
+        int start = at + 2;
+        int length = start > end ? -1 : bytes[at + 1] & 0xff;
+        if (length >= 0x80) {
+            int octets = length - 0x80;
+            if (octets == 0 || octets > 3 || start + octets > end) {
+                throw new IllegalArgumentException("a length of " + octets + " bytes");
+            }
+            length = 0;
+            for (int i = 0; i < octets; i++) {
+                length = (length << 8) | (bytes[start++] & 0xff);
+            }
+        }
+        if (length < 0 || length > end - start) {
+            throw new IllegalArgumentException("an element is cut off");
+        }
+        at = start + length;
+        return new DerReader(bytes, start, at);
+    }
+
+    /** Passes the next element where it has this tag; returns whether it had. */
+    boolean skipIf(int tag) {
+        if (tag() != tag) {
+            return false;
+        }
+        enter(tag);
+        return true;
+    }
+
+    /** Passes the next element, which must have this tag, and returns it with tag and length. */
+    byte[] whole(int tag) {
+        int start = at;
+        enter(tag);
+        return Arrays.copyOfRange(bytes, start, at);
+    }
+
+    /** Passes the next element, which must have this tag, and returns its content. */
+    byte[] content(int tag) {
+        return enter(tag).rest();
+    }
+
+    /** Everything that is left. */
+    byte[] rest() {
+        return Arrays.copyOfRange(bytes, at, end);
+    }
+
+    /** An object identifier in dotted form. */
+    String identifier() {
+        byte[] content = content(OBJECT_IDENTIFIER);
+        StringBuilder text = new StringBuilder();
+        long arc = 0;
+        for (byte each : content) {
+            if (arc > Long.MAX_VALUE >> 8) {
+                throw new IllegalArgumentException("an object identifier with a number that is too large");
+            }
+            arc = (arc << 7) | (each & 0x7f);
+            if (each >= 0) {
+                if (text.isEmpty()) {
+                    long first = Math.min(arc / 40, 2);
+                    text.append(first).append('.').append(arc - first * 40);
+                } else {
+                    text.append('.').append(arc);
+                }
+                arc = 0;
+            }
+        }
+        return text.toString();
+    }
+}

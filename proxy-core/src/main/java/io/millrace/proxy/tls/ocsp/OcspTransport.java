@@ -1,0 +1,14 @@
+package io.millrace.proxy.tls.ocsp;
+
+import java.util.concurrent.CompletableFuture;
+
+/** Carries requests to responders. Thread-safe; blocks nobody. */
+@FunctionalInterface
+interface OcspTransport {
+    /**
+     * Sends an OCSPRequest.
+     *
+     * @return the body of the response; fails with an {@link OcspFault} as its cause, or with another exception
+     */
+    CompletableFuture<byte[]> post(String responder, byte[] request);
+}

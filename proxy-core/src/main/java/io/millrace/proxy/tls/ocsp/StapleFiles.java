@@ -1,0 +1,94 @@
+package io.millrace.proxy.tls.ocsp;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Answers of responders in a directory, so that a restart asks for none again. Thread-safe; blocks.
+ *
+ * <p>A file that is damaged, or was put there by somebody, is verified as an answer of the responder is.
+ */
+final class StapleFiles {
+    private static final Logger log = LoggerFactory.getLogger(StapleFiles.class);
+    private static final String SUFFIX = ".ocsp";
+
+    /** Answers are valid for ten days at most (CA/Browser Forum, Baseline Requirements 4.9.10). */
+    private static final long AGE_MILLIS_MAX = 11L * 86_400_000;
+
+    private final Path directory;
+
+    StapleFiles(Path directory) {
+        this.directory = directory;
+    }
+
+    /** Null where there is none. */
+    byte @Nullable [] read(String sha256) {
+        try {
+            Path file = file(sha256);
+            return Files.size(file) > HttpOcspTransport.ANSWER_BYTES_MAX ? null : Files.readAllBytes(file);
+        } catch (NoSuchFileException e) {
+            return null;
+        } catch (IOException e) {
+            log.warn("TLS: an OCSP answer cannot be read: {}", e.toString());
+            return null;
+        }
+    }
+
+    /** Replaces the file by a rename, so that a worker that starts meanwhile reads a whole one. */
+    void write(String sha256, byte[] answer) throws IOException {
+        Files.createDirectories(directory, own("rwx------"));
+        Path unfinished = Files.createTempFile(directory, "." + sha256, ".new");
+        try {
+            try (FileChannel channel = FileChannel.open(unfinished, Set.of(StandardOpenOption.WRITE))) {
+                ByteBuffer bytes = ByteBuffer.wrap(answer);
+                while (bytes.hasRemaining()) {
+                    channel.write(bytes);
+                }
+            }
+            Files.move(unfinished, file(sha256), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        } finally {
+            Files.deleteIfExists(unfinished);
+        }
+    }
+
+    /** Deletes answers that no certificate can use any more, and unfinished files. */
+    void deleteOld(long nowMillis) {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
+            for (Path each : files) {
+                if (Files.getLastModifiedTime(each).toMillis() < nowMillis - AGE_MILLIS_MAX) {
+                    Files.deleteIfExists(each);
+                }
+            }
+        } catch (NoSuchFileException e) {
+            log.debug("no OCSP answers yet in {}", directory);
+        } catch (IOException e) {
+            log.warn("TLS: old OCSP answers cannot be deleted: {}", e.toString());
+        }
+    }
+
+    private Path file(String sha256) {
+        return directory.resolve(sha256 + SUFFIX);
+    }
+
+    private FileAttribute<?>[] own(String permissions) {
+        boolean posix = directory.getFileSystem().supportedFileAttributeViews().contains("posix");
+        return posix
+                ? new FileAttribute<?>[] {
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions))
+                }
+                : new FileAttribute<?>[0];
+    }
+}

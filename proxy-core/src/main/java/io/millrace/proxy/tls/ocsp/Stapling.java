@@ -1,0 +1,428 @@
+package io.millrace.proxy.tls.ocsp;
+
+import io.millrace.proxy.observe.FaultLog;
+import io.millrace.proxy.tls.ocsp.OcspFault.Kind;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.cert.X509Certificate;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps a staple for each certificate that wants one: asks responders off the event loops, at half of the validity and
+ * again with growing pauses after a failure.
+ *
+ * <p>A staple stays until its end whatever a responder answers. Thread-safe. Without certificates that name a responder
+ * there is no thread, no timer and no file.
+ */
+public final class Stapling {
+    private static final Logger log = LoggerFactory.getLogger(Stapling.class);
+    private static final long TICK_MILLIS = 1000;
+    private static final long TIMEOUT_MILLIS = 10_000;
+    private static final long PAUSE_MIN_MILLIS = 60_000;
+    private static final long PAUSE_MAX_MILLIS = 3_600_000;
+    private static final int DOUBLINGS_MAX = 6;
+    private static final int REQUESTS_MAX = 8;
+    private static final int REQUESTS_PER_RESPONDER_MAX = 2;
+    private static final long FAULT_QUIET_NANOS = TimeUnit.MINUTES.toNanos(10);
+
+    /** State of one certificate. Guarded by the lock. */
+    private static final class Entry {
+        final OcspTarget target;
+        final Responder responder;
+
+        @Nullable
+        Staple staple;
+
+        @Nullable
+        OcspFault fault;
+
+        long faultSinceMillis;
+        long nextMillis;
+        int failures;
+        boolean asking;
+
+        Entry(OcspTarget target, Responder responder) {
+            this.target = target;
+            this.responder = responder;
+        }
+    }
+
+    /** One server for many certificates: while it is silent, its other certificates do not ask it. Guarded by the lock. */
+    private static final class Responder {
+        int asking;
+        int failures;
+        long pausedUntilMillis;
+    }
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Map<String, Entry> entries = new HashMap<>();
+    private final Map<String, Responder> responders = new HashMap<>();
+    private final Map<Kind, LongAdder> faults = new ConcurrentHashMap<>();
+    private final LongAdder answers = new LongAdder();
+    private final FaultLog faultLog = new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime);
+    private final @Nullable StapleFiles files;
+    private final @Nullable ScheduledExecutorService executor;
+    private final LongSupplier clockMillis;
+    private final Consumer<String> changed;
+    private final OcspTransport transport;
+    private long earliestMillis;
+    private int asking;
+    private boolean started;
+
+    /**
+     * Asks nobody yet.
+     *
+     * @param directory keeps answers over restarts; null for memory only
+     * @param executor runs the timer, from the first certificate on
+     * @param changed called with a certificate's fingerprint when its staple is another, or there is none any more
+     */
+    public Stapling(
+            @Nullable Path directory,
+            ScheduledExecutorService executor,
+            LongSupplier clockMillis,
+            Consumer<String> changed) {
+        this(directory, executor, clockMillis, changed, new HttpOcspTransport(TIMEOUT_MILLIS));
+    }
+
+    /** @param executor null where a test calls {@link #tick} itself */
+    Stapling(
+            @Nullable Path directory,
+            @Nullable ScheduledExecutorService executor,
+            LongSupplier clockMillis,
+            Consumer<String> changed,
+            OcspTransport transport) {
+        this.files = directory == null ? null : new StapleFiles(directory);
+        this.executor = executor;
+        this.clockMillis = clockMillis;
+        this.changed = changed;
+        this.transport = transport;
+    }
+
+    /** The staple of a certificate, null where there is none yet; one that is new here is asked for from now on. May read a file. */
+    public @Nullable Staple staple(OcspTarget target) {
+        lock.lock();
+        try {
+            long nowMillis = clockMillis.getAsLong();
+            Entry entry = entries.get(target.sha256());
+            if (entry == null) {
+                start(nowMillis);
+                entry = new Entry(target, responders.computeIfAbsent(authority(target), each -> new Responder()));
+                entries.put(target.sha256(), entry);
+                restore(entry, nowMillis);
+                earliestMillis = Math.min(earliestMillis, entry.nextMillis);
+            }
+            Staple staple = entry.staple;
+            return staple != null && staple.isUsable(nowMillis) ? staple : null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void start(long nowMillis) {
+        if (started) {
+            return;
+        }
+        started = true;
+        if (files != null) {
+            files.deleteOld(nowMillis);
+        }
+        if (executor != null) {
+            try {
+                var unused = executor.scheduleWithFixedDelay(
+                        this::tickSafely, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
+            } catch (RejectedExecutionException e) {
+                log.debug("closed while certificates are loaded", e);
+            }
+        }
+    }
+
+    private static String authority(OcspTarget target) {
+        try {
+            return String.valueOf(URI.create(target.responder()).getAuthority());
+        } catch (IllegalArgumentException e) {
+            return target.responder();
+        }
+    }
+
+    private void restore(Entry entry, long nowMillis) {
+        byte[] answer = files == null ? null : files.read(entry.target.sha256());
+        if (answer == null) {
+            return;
+        }
+        try {
+            X509Certificate[] chain = chain(entry.target);
+            Staple staple = OcspAnswer.verified(answer, new OcspRequest(chain[0], chain[1]), chain[1], nowMillis);
+            entry.staple = staple;
+            entry.nextMillis = staple.refreshMillis(nowMillis);
+        } catch (OcspFault | GeneralSecurityException e) {
+            log.debug("the stored OCSP answer for {} is of no use", entry.target.name(), e);
+        }
+    }
+
+    private static X509Certificate[] chain(OcspTarget target) throws GeneralSecurityException, OcspFault {
+        X509Certificate[] chain = target.chain().decode();
+        if (chain.length < 2) {
+            throw new OcspFault(Kind.MISMATCH, "the file has no issuer's certificate, which a request must name");
+        }
+        return chain;
+    }
+
+    /** Forgets certificates that are not in use any more. */
+    public void retain(Set<String> sha256) {
+        lock.lock();
+        try {
+            entries.keySet().retainAll(sha256);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether no certificate wants a staple. */
+    public boolean isIdle() {
+        lock.lock();
+        try {
+            return entries.isEmpty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Null for a certificate that no staple is wanted for. */
+    public @Nullable StapleStatus status(String sha256) {
+        lock.lock();
+        try {
+            Entry entry = entries.get(sha256);
+            if (entry == null) {
+                return null;
+            }
+            Staple staple = entry.staple;
+            OcspFault fault = entry.fault;
+            return new StapleStatus(
+                    staple == null ? 0 : staple.nextUpdateMillis() / 1000,
+                    fault == null ? null : fault.getMessage(),
+                    fault == null ? 0 : entry.faultSinceMillis / 1000);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** How many certificates have a staple, or have none. */
+    public long count(boolean stapled) {
+        lock.lock();
+        try {
+            return entries.values().stream()
+                    .filter(entry -> (entry.staple != null) == stapled)
+                    .count();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Answers since the start that became staples. */
+    public long answers() {
+        return answers.sum();
+    }
+
+    /** Requests since the start that failed in this way. */
+    public long faults(Kind kind) {
+        LongAdder adder = faults.get(kind);
+        return adder == null ? 0 : adder.sum();
+    }
+
+    private void tickSafely() {
+        try {
+            tick();
+        } catch (RuntimeException e) {
+            log.error("TLS: fault while asking OCSP responders; it goes on", e);
+        }
+    }
+
+    /** One step: gives up staples at their end and asks for those that are due. */
+    void tick() {
+        long nowMillis = clockMillis.getAsLong();
+        List<Entry> due = new ArrayList<>();
+        List<String> ended = new ArrayList<>();
+        lock.lock();
+        try {
+            if (nowMillis < earliestMillis) {
+                return;
+            }
+            earliestMillis = Long.MAX_VALUE;
+            for (Entry entry : entries.values()) {
+                Staple staple = entry.staple;
+                if (staple != null && !staple.isUsable(nowMillis)) {
+                    entry.staple = null;
+                    ended.add(entry.target.sha256());
+                } else if (staple != null) {
+                    // A step comes every second, and a staple is given up a minute before its end.
+                    earliestMillis = Math.min(earliestMillis, staple.nextUpdateMillis() - PAUSE_MIN_MILLIS);
+                }
+                if (isDue(entry, nowMillis)) {
+                    begin(entry);
+                    due.add(entry);
+                } else if (!entry.asking) {
+                    earliestMillis =
+                            Math.min(earliestMillis, Math.max(entry.nextMillis, entry.responder.pausedUntilMillis));
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        ended.forEach(changed);
+        due.forEach(this::ask);
+    }
+
+    private boolean isDue(Entry entry, long nowMillis) {
+        return !entry.asking
+                && entry.nextMillis <= nowMillis
+                && entry.responder.pausedUntilMillis <= nowMillis
+                && asking < REQUESTS_MAX
+                && entry.responder.asking < REQUESTS_PER_RESPONDER_MAX;
+    }
+
+    private void begin(Entry entry) {
+        entry.asking = true;
+        entry.responder.asking++;
+        asking++;
+    }
+
+    private void ask(Entry entry) {
+        OcspTarget target = entry.target;
+        try {
+            X509Certificate[] chain = chain(target);
+            OcspRequest request = new OcspRequest(chain[0], chain[1]);
+            var unused = transport
+                    .post(target.responder(), request.encoded())
+                    .thenApply(answer -> verified(answer, request, chain[1]))
+                    .whenComplete((staple, failure) -> {
+                        if (failure == null) {
+                            answered(entry, staple);
+                        } else {
+                            failed(entry, fault(failure));
+                        }
+                    });
+        } catch (OcspFault e) {
+            failed(entry, e);
+        } catch (GeneralSecurityException | RuntimeException e) {
+            failed(entry, new OcspFault(Kind.UNREACHABLE, "no request can be made: " + e.getMessage()));
+        }
+    }
+
+    private Staple verified(byte[] answer, OcspRequest request, X509Certificate issuer) {
+        try {
+            return OcspAnswer.verified(answer, request, issuer, clockMillis.getAsLong());
+        } catch (OcspFault e) {
+            throw new CompletionException(e);
+        }
+    }
+
+    private static OcspFault fault(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof OcspFault known) {
+                return known;
+            }
+        }
+        return new OcspFault(Kind.UNREACHABLE, String.valueOf(failure.getMessage()));
+    }
+
+    private void answered(Entry entry, Staple staple) {
+        answers.increment();
+        long nowMillis = clockMillis.getAsLong();
+        boolean recovered;
+        boolean newer;
+        lock.lock();
+        try {
+            end(entry);
+            recovered = entry.fault != null;
+            entry.fault = null;
+            entry.failures = 0;
+            entry.responder.failures = 0;
+            entry.responder.pausedUntilMillis = 0;
+            // A responder that goes back to an older answer takes nothing away.
+            Staple before = entry.staple;
+            newer = before == null || staple.isNewerThan(before);
+            Staple kept = before == null || newer ? staple : before;
+            entry.staple = kept;
+            entry.nextMillis = Math.max(nowMillis + PAUSE_MIN_MILLIS, kept.refreshMillis(nowMillis));
+        } finally {
+            lock.unlock();
+        }
+        if (recovered) {
+            log.info("TLS: the OCSP responder {} answers for {} again", entry.target.responder(), entry.target.name());
+        }
+        if (newer) {
+            store(entry.target, staple);
+            changed.accept(entry.target.sha256());
+        }
+    }
+
+    private void store(OcspTarget target, Staple staple) {
+        if (files == null) {
+            return;
+        }
+        try {
+            files.write(target.sha256(), staple.der());
+        } catch (IOException e) {
+            faultLog.report("TLS: an OCSP answer cannot be stored", e.toString(), null);
+        }
+    }
+
+    private void failed(Entry entry, OcspFault fault) {
+        faults.computeIfAbsent(fault.kind(), each -> new LongAdder()).increment();
+        long nowMillis = clockMillis.getAsLong();
+        long untilMillis;
+        lock.lock();
+        try {
+            end(entry);
+            if (entry.fault == null) {
+                entry.faultSinceMillis = nowMillis;
+            }
+            entry.fault = fault;
+            entry.nextMillis = nowMillis + pauseMillis(++entry.failures);
+            if (fault.kind() == Kind.UNREACHABLE) {
+                entry.responder.pausedUntilMillis = nowMillis + pauseMillis(++entry.responder.failures);
+            }
+            untilMillis = entry.staple == null ? 0 : entry.staple.nextUpdateMillis();
+        } finally {
+            lock.unlock();
+        }
+        faultLog.report(
+                "TLS: no OCSP staple from " + authority(entry.target),
+                "for " + entry.target.name() + ": " + fault.getMessage()
+                        + (untilMillis == 0
+                                ? "; handshakes carry none"
+                                : "; the one until " + Instant.ofEpochMilli(untilMillis) + " stays in use"),
+                null);
+    }
+
+    private void end(Entry entry) {
+        entry.asking = false;
+        entry.responder.asking--;
+        asking--;
+        earliestMillis = 0;
+    }
+
+    /** One minute, doubled with each failure, up to an hour. */
+    private static long pauseMillis(int failures) {
+        return Math.min(PAUSE_MAX_MILLIS, PAUSE_MIN_MILLIS << Math.min(failures - 1, DOUBLINGS_MAX));
+    }
+}
