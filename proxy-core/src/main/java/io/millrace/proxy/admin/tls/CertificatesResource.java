@@ -1,7 +1,7 @@
 package io.millrace.proxy.admin.tls;
 
-import io.millrace.proxy.admin.CertificatesSource.Setting;
-import io.millrace.proxy.admin.CertificatesSource.Staple;
+import io.millrace.proxy.admin.tls.CertificatesSource.Setting;
+import io.millrace.proxy.admin.tls.CertificatesSource.Staple;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.resource.AdminRequest;
