@@ -1,5 +1,6 @@
 package io.millrace.proxy.caching;
 
+import io.millrace.proxy.caching.tags.TagRules;
 import io.millrace.proxy.http.FieldName;
 import java.util.List;
 
@@ -12,6 +13,7 @@ import java.util.List;
  * @param stale when it may be served stale
  * @param requests what clients may ask for
  * @param key what tells stored responses apart
+ * @param tags which response fields name tags
  */
 public record CacheSettings(
         boolean enabled,
@@ -19,7 +21,8 @@ public record CacheSettings(
         LifetimeRules lifetimes,
         StaleRules stale,
         RequestRules requests,
-        KeyRules key) {
+        KeyRules key,
+        TagRules tags) {
 
     /** The settings of a cache that nobody configured. */
     public static final CacheSettings DEFAULTS = builder().build();
@@ -67,7 +70,8 @@ public record CacheSettings(
                 .ignoreClientMaxAge(requests.ignoreMaxAge())
                 .imsOnClientNoCache(requests.imsOnNoCache())
                 .authorizedReuse(requests.authorized())
-                .key(key);
+                .key(key)
+                .tags(tags);
     }
 
     /** Collects settings, starting with the defaults. Each setter is named as what it sets. Confined to one thread. */
@@ -117,6 +121,7 @@ public record CacheSettings(
         private boolean imsOnClientNoCache = true;
         private RequestRules.AuthorizedReuse authorizedReuse = RequestRules.AuthorizedReuse.ALWAYS;
         private KeyRules key = KeyRules.PLAIN;
+        private TagRules tags = TagRules.DEFAULTS;
 
         private Builder() {}
 
@@ -300,6 +305,11 @@ public record CacheSettings(
             return this;
         }
 
+        public Builder tags(TagRules value) {
+            tags = value;
+            return this;
+        }
+
         /**
          * The settings.
          *
@@ -342,7 +352,8 @@ public record CacheSettings(
                             onError,
                             underLoad),
                     new RequestRules(ignoreClientNoCache, ignoreClientMaxAge, imsOnClientNoCache, authorizedReuse),
-                    key);
+                    key,
+                    tags);
         }
     }
 }

@@ -2,7 +2,6 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.ContentRange;
 import io.millrace.proxy.caching.CurrentAge;
-import io.millrace.proxy.caching.Invalidations;
 import io.millrace.proxy.caching.NoStoreReason;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.PartialContent;
@@ -12,6 +11,7 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.StrongValidator;
 import io.millrace.proxy.caching.Validation;
 import io.millrace.proxy.caching.Variance;
+import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.fetch.ResponseFraming;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.observe.Counter;
@@ -306,7 +306,7 @@ final class LegStorage {
     }
 
     private boolean isGone() {
-        Outdated outdated = home.invalidations().of(plan.keyUrl(), plan.stamp(), Invalidations.NO_GROUPS);
+        Outdated outdated = home.invalidations().of(plan.keyUrl(), plan.stamp(), Labels.NONE);
         return outdated != null && !outdated.isSoft();
     }
 
@@ -373,7 +373,7 @@ final class LegStorage {
                     known,
                     confirmed
                             ? plan.stamped(freshened.head(), known.head())
-                            : freshened.head().withStamp(known.head().stamp(), plan.keyUrl()));
+                            : plan.restamped(freshened.head(), known.head().stamp()));
         } else if (outcome instanceof Validation.Mismatched
                 || (outcome instanceof Validation.Unstorable unstorable && unstorable.isRemoved())) {
             home.store().discard(known);
